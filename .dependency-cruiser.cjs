@@ -1,0 +1,34 @@
+// The layers of ARCHITECTURE.md, checked. Each line says what a folder may import besides its own files.
+const layer = (name, path, allowed) => ({
+  name,
+  severity: 'error',
+  from: { path },
+  to: { path: '^(src|adapters|node_modules)|^[a-z:@]+', pathNot: allowed },
+})
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    layer('domain-is-pure', '^src/domain', ['^src/domain']),
+    layer('ports-are-interfaces', '^src/ports', ['^src/(ports|domain)']),
+    layer('resources-are-declarations', '^src/resources', ['^src/(resources|ports|domain)', '^node_modules/zod']),
+    layer('engine-knows-ports-only', '^src/engine', ['^src/(engine|resources|ports|domain)', '^node_modules/zod']),
+    layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
+    layer('client-knows-operations', '^src/client', ['^src/(client|http)']),
+    layer('platform-implements-ports', '^src/platform', ['^src/(platform|ports|domain)', '^node_modules/', '^node:|^(crypto|os)$']),
+    layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
+      '^adapters/$1',
+      '^adapters/(node|memory)/index.ts$',
+      '^src/(index|client/index).ts$',
+      '^node_modules/',
+      '^(node:)?[a-z_/]+$',
+    ]),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.test\\.ts$' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types'] },
+  },
+}

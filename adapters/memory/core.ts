@@ -1,0 +1,2 @@
+export * from '../../src/domain/filter/index.ts'
+export * from '../../src/ports/storage.ts'

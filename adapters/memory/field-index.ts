@@ -1,0 +1,76 @@
+import { compareStrings } from './core.ts'
+import type { FrozenRecord } from './frozen-record.ts'
+import { createTree, type Tree } from './tree.ts'
+
+/** A value that can be looked up; an absent one counts as null. */
+export type IndexedValue = string | number | boolean | null
+
+interface Entry {
+  readonly value: IndexedValue
+  readonly id: string
+}
+
+/** The ids of a collection by the value of one field, ordered by value (nulls first), then by id. */
+export class FieldIndex {
+  readonly field: string
+  readonly #entries: Tree<Entry, undefined>
+
+  constructor(field: string, entries: Tree<Entry, undefined> = createTree(compareEntries)) {
+    this.field = field
+    this.#entries = entries
+  }
+
+  clone(): FieldIndex {
+    return new FieldIndex(this.field, this.#entries.clone())
+  }
+
+  add(record: FrozenRecord): void {
+    this.#entries.set(this.#entryOf(record), undefined)
+  }
+
+  remove(record: FrozenRecord): void {
+    this.#entries.delete(this.#entryOf(record))
+  }
+
+  /** What `record` is found by. Throws a TypeError when the field holds a list or an object. */
+  valueIn(record: FrozenRecord): IndexedValue {
+    const value = record[this.field] ?? null
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      return value
+    }
+    throw new TypeError(`field '${this.field}' of ${record.id} does not hold a single value`)
+  }
+
+  /** Tells whether a record other than `id` holds `value`. */
+  isTaken(value: IndexedValue, id: string): boolean {
+    for (const holder of this.idsWith(value)) if (holder !== id) return true
+    return false
+  }
+
+  /** The ids of the records that hold `value`, ascending. */
+  *idsWith(value: IndexedValue): Generator<string> {
+    for (const entry of this.#entries.keys({ value, id: '' })) {
+      if (compareValues(entry.value, value) !== 0) return
+      yield entry.id
+    }
+  }
+
+  /** Every id of the collection, ordered by the field's value ascending. */
+  *idsInOrder(): Generator<string> {
+    for (const entry of this.#entries.keys()) yield entry.id
+  }
+
+  #entryOf(record: FrozenRecord): Entry {
+    return { value: this.valueIn(record), id: record.id }
+  }
+}
+
+function compareEntries(a: Entry, b: Entry): number {
+  return compareValues(a.value, b.value) || compareStrings(a.id, b.id)
+}
+
+function compareValues(a: IndexedValue, b: IndexedValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
+  if (a === null || b === null) return Number(b === null) - Number(a === null)
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,72 @@
+import { compareStrings, type FieldKind, type RecordKind, UniqueViolation } from './core.ts'
+import { FieldIndex } from './field-index.ts'
+import type { FrozenRecord } from './frozen-record.ts'
+import { createTree, type Tree } from './tree.ts'
+
+/** The records of one kind, ordered by id, with an index for each unique and each indexed field. */
+export class Table {
+  readonly kind: RecordKind
+  readonly records: Tree<string, FrozenRecord>
+  readonly indexes: ReadonlyMap<string, FieldIndex>
+
+  private constructor(kind: RecordKind, records: Tree<string, FrozenRecord>, indexes: ReadonlyMap<string, FieldIndex>) {
+    this.kind = kind
+    this.records = records
+    this.indexes = indexes
+  }
+
+  static empty(kind: RecordKind): Table {
+    return new Table(kind, createTree(compareStrings), new Map(indexedFields(kind).map((f) => [f, new FieldIndex(f)])))
+  }
+
+  /** A copy that shares everything with this one until either is changed. */
+  clone(): Table {
+    const indexes = new Map([...this.indexes].map(([field, index]) => [field, index.clone()]))
+    return new Table(this.kind, this.records.clone(), indexes)
+  }
+
+  insert(record: FrozenRecord): void {
+    if (this.records.has(record.id)) throw new UniqueViolation(this.kind.name, 'id', record.id)
+    this.#refuseTakenValues(record)
+    this.records.set(record.id, record)
+    for (const index of this.indexes.values()) index.add(record)
+  }
+
+  update(record: FrozenRecord): boolean {
+    const before = this.records.get(record.id)
+    if (before === undefined) return false
+    this.#refuseTakenValues(record)
+    this.records.set(record.id, record)
+    for (const index of this.indexes.values()) {
+      if (before[index.field] === record[index.field]) continue
+      index.remove(before)
+      index.add(record)
+    }
+    return true
+  }
+
+  delete(id: string): boolean {
+    const before = this.records.get(id)
+    if (before === undefined) return false
+    this.records.delete(id)
+    for (const index of this.indexes.values()) index.remove(before)
+    return true
+  }
+
+  #refuseTakenValues(record: FrozenRecord): void {
+    for (const index of this.indexes.values()) {
+      const value = index.valueIn(record)
+      if (value === null || !this.kind.unique.includes(index.field)) continue
+      if (index.isTaken(value, record.id)) throw new UniqueViolation(this.kind.name, index.field, String(value))
+    }
+  }
+}
+
+const SINGLE_VALUED: readonly (FieldKind | undefined)[] = ['string', 'integer', 'number', 'boolean', 'instant']
+
+function indexedFields(kind: RecordKind): string[] {
+  const isSingleValued = (field: string) => SINGLE_VALUED.includes(kind.fields[field])
+  const unsound = kind.unique.find((field) => !isSingleValued(field))
+  if (unsound !== undefined) throw new TypeError(`${kind.name}.${unsound} cannot be unique: it holds no single value`)
+  return [...new Set([...kind.unique, ...kind.indexed.filter(isSingleValued)])]
+}

@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http'
+import type { ConnectionInfo } from '../../src/index.ts'
+import { peerCertificates } from './peer-certificates.ts'
+
+const mappedPrefix = '::ffff:'
+
+/** What is known of the connection that carries a request: the peer's address, and its certificates if it has any. */
+export function connectionInfo(incoming: IncomingMessage): ConnectionInfo {
+  const { socket } = incoming
+  const clientCertificates = peerCertificates(socket)
+  return {
+    ...(socket.remoteAddress === undefined ? {} : { remoteAddress: unmapped(socket.remoteAddress) }),
+    ...(clientCertificates === undefined ? {} : { clientCertificates }),
+  }
+}
+
+/** An IPv4 peer of a dual-stack socket is reported by its IPv4 address. */
+function unmapped(address: string): string {
+  return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isListening, setHead, untilSent } from './response.ts'
+
+/** How long a refused client may take to read its answer, in ms. */
+const lingerMs = 1000
+/** How much of what it still sends is read and thrown away meanwhile, in bytes. */
+const lingerBytes = 262_144
+
+/**
+ * Answers at once although the request has not been read to its end, then closes the connection.
+ * Closing with unread bytes would reset the connection and could destroy the response on its way, so the connection
+ * stays for up to a second and a little more of the body is discarded as it arrives: enough for a client that reads the
+ * answer only after it has sent a body slightly too large, too little for one that never stops sending.
+ */
+export async function sendEarlyResponse(
+  response: Response,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const body = new Uint8Array(await response.arrayBuffer())
+  if (!isListening(outgoing)) return
+  setHead(response, outgoing, body.length)
+  outgoing.setHeader('connection', 'close')
+  const sent = untilSent(outgoing)
+  outgoing.write(body)
+  await discard(incoming)
+  outgoing.end()
+  await sent
+}
+
+function discard(incoming: IncomingMessage): Promise<void> {
+  if (incoming.readableEnded || incoming.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    let discarded = 0
+    const onData = (chunk: Uint8Array) => {
+      discarded += chunk.length
+      if (discarded > lingerBytes) incoming.pause()
+    }
+    const stop = () => {
+      clearTimeout(timer)
+      incoming.off('data', onData).off('end', stop).off('close', stop)
+      resolve()
+    }
+    const timer = setTimeout(stop, lingerMs)
+    incoming.on('data', onData).on('end', stop).on('close', stop).resume()
+  })
+}

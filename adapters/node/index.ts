@@ -1,0 +1,8 @@
+export { connectionInfo } from './connection-info.ts'
+export { createListener, type Listener, type ListenerOptions } from './listener.ts'
+export { peerCertificates } from './peer-certificates.ts'
+export { RequestAborted, RequestRefused } from './refusal.ts'
+export { type ToRequestOptions, toRequest } from './request.ts'
+export { sendResponse } from './response.ts'
+export { type RunningServer, type ServableController, type ServeOptions, serve } from './server.ts'
+export type { ServerCertificate } from './tls-options.ts'

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+
+const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+const absoluteTarget = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
+/**
+ * The absolute URL that a request asks for. The authority is the Host header when that is a plain host and port, else
+ * `localhost`; the path is the one that the client sent, even below a router that strips a prefix (`originalUrl`).
+ * A target such as `//other.example/` stays a path: it never names another host.
+ */
+export function requestUrl(incoming: IncomingMessage): string {
+  const scheme = incoming.socket instanceof TLSSocket ? 'https' : 'http'
+  return `${scheme}://${authority(incoming.headers.host, scheme)}${pathOf(targetOf(incoming))}`
+}
+
+function authority(host: string | undefined, scheme: string): string {
+  const isPlain = host !== undefined && hostPattern.test(host) && URL.canParse(`${scheme}://${host}/`)
+  return isPlain ? host : 'localhost'
+}
+
+function targetOf(incoming: IncomingMessage): string {
+  if ('originalUrl' in incoming && typeof incoming.originalUrl === 'string') return incoming.originalUrl
+  return incoming.url ?? '/'
+}
+
+function pathOf(target: string): string {
+  const path = target.replace(absoluteTarget, '')
+  return path.startsWith('/') ? path : `/${path}`
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { ControllerFetch } from '../../src/index.ts'
+import { trackConnections } from './connections.ts'
+import { listen, urlOf } from './listen.ts'
+import { createListener, type ListenerOptions } from './listener.ts'
+import { type ServerCertificate, tlsOptions } from './tls-options.ts'
+
+/** What of a controller a server needs: how it answers, and the certificate that stands for it. */
+export interface ServableController {
+  readonly fetch: ControllerFetch
+  tls(): ServerCertificate
+}
+
+/** Where a controller is served and what a connection may cost; all times in ms. */
+export interface ServeOptions extends ListenerOptions {
+  /** The address to bind; `127.0.0.1` unless given, so that nothing is exposed by accident. */
+  readonly host?: string
+  /** The port to bind; 0 lets the system choose. */
+  readonly port: number
+  /** How long a TLS handshake, and then the headers of a request, may take; 10 s unless given. */
+  readonly headersTimeoutMs?: number
+  /** How long a whole request may take to arrive; 30 s unless given, never less than `headersTimeoutMs`. */
+  readonly requestTimeoutMs?: number
+  /** How long an idle connection is kept for the next request; 5 s unless given. */
+  readonly keepAliveTimeoutMs?: number
+  /** How many connections may be open; further ones are dropped. 10 000 unless given. */
+  readonly maxConnections?: number
+}
+
+/** A controller that is being served. */
+export interface RunningServer {
+  readonly url: string
+  readonly port: number
+  /**
+   * Stops accepting connections, waits `graceMs` (10 s unless given) for requests in flight, then ends the rest.
+   * Calling it again gives the same promise.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  /** Presents another certificate from the next connection on; without an argument, asks the controller for it. */
+  replaceCertificate(certificate?: ServerCertificate): void
+}
+
+/** How long a connection may stand still in the middle of a response, in ms. */
+const stalledConnectionMs = 100_000
+/** How often connections are checked against their time limits, in ms. */
+const checkingIntervalMs = 1000
+/** Room for several bearer tokens, in bytes. */
+const maxHeaderBytes = 32_768
+
+/**
+ * Serves a controller over HTTPS (TLS 1.2 or later, HTTP/1.1), asking clients for a certificate without requiring one.
+ * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
+ */
+export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
+  const host = options.host ?? '127.0.0.1'
+  const headersTimeout = options.headersTimeoutMs ?? 10_000
+  const server = createServer({
+    ...tlsOptions(controller.tls()),
+    headersTimeout,
+    handshakeTimeout: headersTimeout,
+    requestTimeout: Math.max(options.requestTimeoutMs ?? 30_000, headersTimeout),
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 5000,
+    connectionsCheckingInterval: checkingIntervalMs,
+    maxHeaderSize: maxHeaderBytes,
+  })
+  server.timeout = stalledConnectionMs
+  server.maxConnections = options.maxConnections ?? 10_000
+  server.on('request', createListener(controller.fetch, options))
+  const connections = trackConnections(server)
+  const port = await listen(server, host, options.port)
+  // Out of file descriptors is a reason to report, not to end the process.
+  server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
+
+  const stop = async (graceMs: number) => {
+    const closed = once(server, 'close')
+    server.close()
+    await connections.drain(graceMs)
+    connections.destroy()
+    await closed
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    url: urlOf(host, port),
+    port,
+    close({ graceMs = 10_000 } = {}) {
+      stopped ??= stop(graceMs)
+      return stopped
+    },
+    replaceCertificate(certificate = controller.tls()) {
+      server.setSecureContext(tlsOptions(certificate))
+    },
+  }
+}

@@ -1,0 +1,9 @@
+/** One measured figure. A ceiling is measured in the same run, in the same unit: the ratio travels between machines, the value does not. */
+export interface BenchRow {
+  name: string
+  value: number
+  unit: string
+  ceiling?: { name: string; value: number }
+  /** What performance.md asks for, in words. */
+  target?: string
+}

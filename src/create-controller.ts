@@ -1,0 +1,117 @@
+import { AccessFeed } from './engine/access-feed.ts'
+import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
+import { ControllerEngine } from './engine/engine.ts'
+import { apis } from './http/api.ts'
+import type { ControllerFetch } from './http/connection.ts'
+import { createHandler } from './http/handler.ts'
+import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
+import { createConsoleLogger } from './platform/console-logger.ts'
+import { createJwtTokens } from './platform/jwt-tokens.ts'
+import { createEvents } from './platform/mitt-events.ts'
+import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+import { systemClock } from './platform/system-clock.ts'
+import { systemRandom } from './platform/system-random.ts'
+import { webDigest } from './platform/web-digest.ts'
+import { createX509Pki } from './platform/x509-pki.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Events } from './ports/events.ts'
+import type { Logger } from './ports/logger.ts'
+import type { PasswordHasher } from './ports/password-hasher.ts'
+import type { Random } from './ports/random.ts'
+import type { RouterPresence } from './ports/router-presence.ts'
+import type { Storage } from './ports/storage.ts'
+import { VERSION } from './version.ts'
+
+export interface ControllerOptions {
+  /** Where records are kept. */
+  readonly storage: Storage
+  /** `host:port` under which devices reach the controller; it stands in enrollment tokens. */
+  readonly address: string
+  /** The default admin, created in a store that has none; never overwritten. */
+  readonly admin?: AdminCredentials
+  /** Certificates and keys. Without them a network of its own is made up, which lasts as long as this process. */
+  readonly pki?: PkiMaterial
+  /** The trust domain of issued SPIFFE ids; by default the one that the certificates name. */
+  readonly trustDomain?: string
+  /** Milliseconds without use after which an API session ends. Default: 30 minutes. */
+  readonly apiSessionTimeoutMs?: number
+  /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
+  readonly enrollmentDurationMs?: number
+  /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
+  readonly reportedVersion?: string
+  /** Tells which edge routers are connected. Default: none is. */
+  readonly presence?: RouterPresence
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly passwordHasher?: PasswordHasher
+  readonly logger?: Logger
+}
+
+/** A zero-trust network controller, ready to be mounted. */
+export interface Controller {
+  /** Answers requests of both APIs; mount it in any framework. */
+  readonly fetch: ControllerFetch
+  /** The rules and records behind the APIs, for a host that calls them directly. */
+  readonly engine: ControllerEngine
+  /** What happens, told after it is committed. */
+  readonly events: Pick<Events, 'on'>
+  /** True when this start created the default admin. */
+  readonly isAdminNew: boolean
+  /** The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. */
+  tls(): { readonly cert: string; readonly key: string }
+  /** The network's trust bundle, PEM: what clients verify the server with. */
+  readonly caPem: string
+  /** Closes the storage. */
+  close(): Promise<void>
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
+ * as one function. Rejects with a clear message when a key does not belong to its certificate.
+ */
+export async function createController(options: ControllerOptions): Promise<Controller> {
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? systemRandom
+  const logger = options.logger ?? createConsoleLogger()
+  const material = options.pki ?? (await ephemeralPki(options, clock))
+  const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
+  const events = createEvents(logger)
+  const engine = new ControllerEngine({
+    storage: options.storage,
+    clock,
+    random,
+    digest: webDigest,
+    pki: await createX509Pki(material, trustDomain),
+    tokens: await createJwtTokens(material),
+    passwordHasher: options.passwordHasher ?? createPasswordHasher(),
+    presence: options.presence ?? { connectionOf: () => undefined },
+    events,
+    logger,
+    access: new AccessFeed(),
+    settings: {
+      address: options.address,
+      apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
+      enrollmentDurationMs: options.enrollmentDurationMs ?? 180 * MINUTE_MS,
+    },
+  })
+  const isAdminNew = await bootstrap(engine.context, options.admin)
+  const version = options.reportedVersion ?? `v${VERSION}`
+  const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
+  return {
+    fetch: createHandler(engine, apis(facts), { instanceId: random.uuid(), version }),
+    engine,
+    events: { on: events.on },
+    isAdminNew,
+    tls: () => ({ cert: material.serverCertPem, key: material.serverKeyPem }),
+    caPem: engine.context.pki.caBundlePem,
+    close: () => options.storage.close(),
+  }
+}
+
+function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMaterial> {
+  const host = new URL(`https://${options.address}`).hostname.replace(/^\[|\]$/g, '')
+  const hosts = [...new Set([host, 'localhost', '127.0.0.1'])]
+  return createPkiMaterial({ hosts, trustDomain: options.trustDomain ?? 'portcullis.internal', now: clock.now() })
+}

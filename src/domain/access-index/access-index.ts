@@ -1,0 +1,135 @@
+import {
+  type AccessType,
+  type EntityKind,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+  sidesOf,
+} from './kinds.ts'
+import { PolicyTable } from './policy-table.ts'
+import { Population } from './population.ts'
+import { SlotSet } from './slot-set.ts'
+
+/**
+ * Who is selected by which policy, and who may reach what through them, for a whole network in memory. Nothing is kept per
+ * (identity, service) pair: a write to an entity touches its own role attributes and the policies that name them, a write
+ * to a policy touches that policy. Lists of ids are in ascending code-unit order; unknown ids answer `[]` or `false`.
+ */
+export class AccessIndex {
+  readonly #entities: Readonly<Record<EntityKind, Population>> = {
+    identities: new Population(),
+    services: new Population(),
+    'edge-routers': new Population(),
+    'posture-checks': new Population(),
+  }
+  readonly #policies: Readonly<Record<PolicyKind, PolicyTable>> = {
+    'service-policies': new PolicyTable(sidesOf['service-policies'], this.#entities),
+    'edge-router-policies': new PolicyTable(sidesOf['edge-router-policies'], this.#entities),
+    'service-edge-router-policies': new PolicyTable(sidesOf['service-edge-router-policies'], this.#entities),
+  }
+
+  /** The entity exists with these role attributes, instead of whatever it had before. */
+  putEntity(kind: EntityKind, entity: IndexedEntity): void {
+    const change = this.#entities[kind].put(entity)
+    for (const policies of Object.values(this.#policies)) policies.refresh(kind, change)
+  }
+
+  /** The entity is gone. Role lists that name it by `@id` select nothing by that entry until an entity has the id again. */
+  removeEntity(kind: EntityKind, id: string): void {
+    const change = this.#entities[kind].remove(id)
+    if (change === undefined) return
+    for (const policies of Object.values(this.#policies)) policies.refresh(kind, change)
+  }
+
+  /** The policy exists with these role lists, semantic and type, instead of whatever it had before. */
+  putPolicy(kind: PolicyKind, policy: IndexedPolicy): void {
+    this.#policies[kind].put(policy)
+  }
+
+  removePolicy(kind: PolicyKind, id: string): void {
+    this.#policies[kind].remove(id)
+  }
+
+  has(kind: EntityKind | PolicyKind, id: string): boolean {
+    return isPolicyKind(kind) ? this.#policies[kind].has(id) : this.#entities[kind].slotOf(id) !== undefined
+  }
+
+  /** The entities of the kind that the policy selects: one side of one policy. */
+  selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
+    return this.#entities[entityKind].idsOf(this.#policies[policyKind].members(policyId, entityKind))
+  }
+
+  /** The policies of the kind that select the entity. */
+  policiesSelecting(policyKind: PolicyKind, entityKind: EntityKind, entityId: string): string[] {
+    const slot = this.#entities[entityKind].slotOf(entityId)
+    if (slot === undefined) return []
+    const policies = this.#policies[policyKind]
+    return policies.idsOf(policies.selecting(entityKind, slot))
+  }
+
+  /** The services that the identity may dial or bind. */
+  servicesOf(identityId: string, type: AccessType): string[] {
+    return this.#linkedIds('service-policies', 'identities', identityId, 'services', type)
+  }
+
+  /** The identities that may dial or bind the service. */
+  identitiesOf(serviceId: string, type: AccessType): string[] {
+    return this.#linkedIds('service-policies', 'services', serviceId, 'identities', type)
+  }
+
+  /** The identity may dial or bind the service: some service policy of the type selects both. */
+  allows(identityId: string, serviceId: string, type: AccessType): boolean {
+    return this.#granting(identityId, serviceId, type).size > 0
+  }
+
+  /** The service policies that select both the identity and the service, of one type or of either. */
+  grantingPolicies(identityId: string, serviceId: string, type?: AccessType): string[] {
+    return this.#policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
+  }
+
+  edgeRoutersOfIdentity(id: string): string[] {
+    return this.#linkedIds('edge-router-policies', 'identities', id, 'edge-routers')
+  }
+
+  identitiesOfEdgeRouter(id: string): string[] {
+    return this.#linkedIds('edge-router-policies', 'edge-routers', id, 'identities')
+  }
+
+  edgeRoutersOfService(id: string): string[] {
+    return this.#linkedIds('service-edge-router-policies', 'services', id, 'edge-routers')
+  }
+
+  servicesOfEdgeRouter(id: string): string[] {
+    return this.#linkedIds('service-edge-router-policies', 'edge-routers', id, 'services')
+  }
+
+  /** The edge routers that both the identity and the service may use. */
+  commonEdgeRouters(identityId: string, serviceId: string): string[] {
+    const common = this.#linked('edge-router-policies', 'identities', identityId, 'edge-routers')
+    common.retainAll(this.#linked('service-edge-router-policies', 'services', serviceId, 'edge-routers'))
+    return this.#entities['edge-routers'].idsOf(common)
+  }
+
+  #granting(identityId: string, serviceId: string, type?: AccessType): SlotSet {
+    const identity = this.#entities.identities.slotOf(identityId)
+    const service = this.#entities.services.slotOf(serviceId)
+    if (identity === undefined || service === undefined) return new SlotSet()
+    const policies = this.#policies['service-policies']
+    const granting = policies.selecting('identities', identity, type)
+    granting.retainAll(policies.selecting('services', service))
+    return granting
+  }
+
+  #linked(policyKind: PolicyKind, kind: EntityKind, id: string, other: EntityKind, type?: AccessType): SlotSet {
+    const slot = this.#entities[kind].slotOf(id)
+    return slot === undefined ? new SlotSet() : this.#policies[policyKind].linked(kind, slot, other, type)
+  }
+
+  #linkedIds(policyKind: PolicyKind, kind: EntityKind, id: string, other: EntityKind, type?: AccessType): string[] {
+    return this.#entities[other].idsOf(this.#linked(policyKind, kind, id, other, type))
+  }
+}
+
+function isPolicyKind(kind: EntityKind | PolicyKind): kind is PolicyKind {
+  return Object.hasOwn(sidesOf, kind)
+}

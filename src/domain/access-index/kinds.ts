@@ -1,0 +1,32 @@
+import type { Semantic } from '../roles.ts'
+
+/** What a role list can select. */
+export type EntityKind = 'identities' | 'services' | 'edge-routers' | 'posture-checks'
+
+/** What holds role lists. */
+export type PolicyKind = 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies'
+
+/** What a service policy grants. */
+export type AccessType = 'Dial' | 'Bind'
+
+/** The part of an entity that role lists look at. */
+export interface IndexedEntity {
+  readonly id: string
+  readonly roleAttributes: readonly string[]
+}
+
+/** The part of a policy that decides whom it links: one role list per side, one semantic for all of them. */
+export interface IndexedPolicy {
+  readonly id: string
+  readonly semantic: Semantic
+  /** Service policies only. */
+  readonly type?: AccessType
+  readonly roles: Partial<Record<EntityKind, readonly string[]>>
+}
+
+/** The sides that a policy of each kind has. */
+export const sidesOf = {
+  'service-policies': ['identities', 'services', 'posture-checks'],
+  'edge-router-policies': ['identities', 'edge-routers'],
+  'service-edge-router-policies': ['services', 'edge-routers'],
+} as const satisfies Record<PolicyKind, readonly EntityKind[]>

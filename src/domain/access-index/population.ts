@@ -1,0 +1,88 @@
+import type { IndexedEntity } from './kinds.ts'
+import { SlotSet } from './slot-set.ts'
+import { SlotTable } from './slot-table.ts'
+
+interface RoleAttribute {
+  /** As a role list writes it: `#` and the name. */
+  readonly role: string
+  readonly name: string
+  readonly holders: SlotSet
+}
+
+/** One write to a population: the slot it touched and the role entries that may select it differently from now on. */
+export interface EntityChange {
+  readonly slot: number
+  readonly roles: readonly string[]
+}
+
+/** All entities of one kind: who exists, and who holds which role attribute. */
+export class Population {
+  readonly everyone = new SlotSet()
+  readonly #table = new SlotTable()
+  readonly #attributes = new Map<string, RoleAttribute>()
+  readonly #held: (readonly RoleAttribute[] | undefined)[] = []
+
+  put(entity: IndexedEntity): EntityChange {
+    const isNew = this.#table.slotOf(entity.id) === undefined
+    const slot = this.#table.take(entity.id)
+    const before = new Set(this.#held[slot])
+    const after = new Set(entity.roleAttributes.map((name) => this.#attribute(name)))
+    const gained = [...after].filter((attribute) => !before.has(attribute))
+    const lost = [...before].filter((attribute) => !after.has(attribute))
+    for (const { holders } of gained) holders.add(slot)
+    this.#takeAway(slot, lost)
+    this.#held[slot] = [...after]
+    this.everyone.add(slot)
+    const roles = [...gained, ...lost].map(({ role }) => role)
+    return { slot, roles: isNew ? [...roles, `@${entity.id}`] : roles }
+  }
+
+  /** The entity is gone; undefined when there was none. Its slot may be given to the next new entity. */
+  remove(id: string): EntityChange | undefined {
+    const slot = this.#table.slotOf(id)
+    if (slot === undefined) return undefined
+    const lost = this.#held[slot] ?? []
+    this.#takeAway(slot, lost)
+    this.#held[slot] = undefined
+    this.everyone.delete(slot)
+    this.#table.release(id)
+    return { slot, roles: [...lost.map(({ role }) => role), `@${id}`] }
+  }
+
+  slotOf(id: string): number | undefined {
+    return this.#table.slotOf(id)
+  }
+
+  idOf(slot: number): string | undefined {
+    return this.#table.idOf(slot)
+  }
+
+  idsOf(set: SlotSet): string[] {
+    return this.#table.idsOf(set)
+  }
+
+  /** The entities with the role attribute (its name without `#`); undefined when nobody has it. */
+  holders(attribute: string): SlotSet | undefined {
+    return this.#attributes.get(attribute)?.holders
+  }
+
+  /** The `#` entries that the entity's own role attributes answer to. */
+  attributeRoles(slot: number): string[] {
+    return (this.#held[slot] ?? []).map(({ role }) => role)
+  }
+
+  #attribute(name: string): RoleAttribute {
+    const known = this.#attributes.get(name)
+    if (known !== undefined) return known
+    const attribute = { role: `#${name}`, name, holders: new SlotSet() }
+    this.#attributes.set(name, attribute)
+    return attribute
+  }
+
+  #takeAway(slot: number, attributes: readonly RoleAttribute[]): void {
+    for (const { name, holders } of attributes) {
+      holders.delete(slot)
+      if (holders.size === 0) this.#attributes.delete(name)
+    }
+  }
+}

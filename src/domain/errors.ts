@@ -1,0 +1,69 @@
+/** Every error code of the interface that this controller can answer. Codes are API, messages are for people. */
+export type ErrorCode =
+  | 'NOT_FOUND'
+  | 'UNAUTHORIZED'
+  | 'METHOD_NOT_ALLOWED'
+  | 'COULD_NOT_VALIDATE'
+  | 'COULD_NOT_PARSE_BODY'
+  | 'REQUEST_ENTITY_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA'
+  | 'INVALID_FILTER'
+  | 'INVALID_SORT_IDENTIFIER'
+  | 'INVALID_PAGINATION'
+  | 'INVALID_AUTH'
+  | 'INVALID_AUTH_METHOD'
+  | 'INVALID_POSTURE'
+  | 'NO_EDGE_ROUTERS_AVAILABLE'
+  | 'INVALID_ENROLLMENT_TOKEN'
+  | 'INVALID_ENROLL_METHOD'
+  | 'ENROLLMENT_EXPIRED'
+  | 'COULD_NOT_PROCESS_CSR'
+  | 'ENTITY_CAN_NOT_BE_DELETED'
+  | 'ENTITY_CAN_NOT_BE_UPDATED'
+  | 'CAN_NOT_DELETE_REFERENCED_ENTITY'
+  | 'SERVER_TOO_MANY_REQUESTS'
+  | 'TIMEOUT'
+  | 'UNHANDLED'
+
+/**
+ * What made a request fail, as the caller may see it: a field with a reason, or a message with data. `value` is text and
+ * never a secret.
+ */
+export interface ErrorCause {
+  readonly field?: string
+  readonly reason?: string
+  readonly value?: string
+  readonly code?: string
+  readonly message?: string
+  readonly data?: unknown
+}
+
+/** A request that cannot be fulfilled, with a closed code. Anything else that is thrown is a bug and is masked. */
+export class ControllerError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorCause | undefined
+
+  constructor(code: ErrorCode, details?: ErrorCause, options?: ErrorOptions) {
+    super(details?.reason ?? details?.message ?? code, options)
+    this.name = 'ControllerError'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** The error of a field that holds an unacceptable value (interface: `COULD_NOT_VALIDATE` with a field cause). */
+export function invalidField(field: string, reason: string, value?: unknown): ControllerError {
+  return new ControllerError('COULD_NOT_VALIDATE', { field, reason, value: asText(value) })
+}
+
+/** The error of an id that names nothing: `identity with id x not found`. */
+export function notFound(singular: string, id: string): ControllerError {
+  return new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message: `${singular} with id ${id} not found` })
+}
+
+/** Text of a value as deployed clients show it: lists in brackets, absent values as `<nil>`. */
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(asText).join(' ')}]`
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,17 @@
+export {
+  type Comparison,
+  equals,
+  type FieldKind,
+  type Filter,
+  ids,
+  isIn,
+  type Literal,
+  type Operand,
+  type OrderBy,
+  type Query,
+} from './ast.ts'
+export { compareBy, compareStrings } from './compare.ts'
+export { FilterError, type FilterProblem } from './filter-error.ts'
+export { matches } from './matches.ts'
+export { parseQuery, parseSort } from './parse.ts'
+export type { FilterSymbol, SymbolTable } from './symbols.ts'

@@ -1,0 +1,57 @@
+import { type CheckFailure, explainFailure } from './check-failure.ts'
+import { evaluateCheck } from './evaluate-check.ts'
+import type { PostureCheck } from './posture-check.ts'
+import type { PostureData } from './posture-data.ts'
+
+/** A service policy with the posture checks that its `postureCheckRoles` select. */
+export interface CheckedPolicy {
+  readonly id: string
+  readonly name: string
+  readonly checks: readonly PostureCheck[]
+}
+
+/** A service policy that fails, with the checks that fail it. */
+export interface PolicyFailure {
+  readonly policyId: string
+  readonly policyName: string
+  readonly checks: readonly CheckFailure[]
+}
+
+/** The ids of the service policies that pass, or why none does. */
+export type PolicyDecision =
+  | { readonly granted: true; readonly passing: readonly string[] }
+  | { readonly granted: false; readonly failures: readonly PolicyFailure[] }
+
+/**
+ * Decides whether posture lets an API session use what the service policies grant, at `now` (epoch ms).
+ *
+ * One passing policy is enough, and a policy without posture checks always passes: a stricter policy beside it never
+ * takes access away. Without any policy nothing is granted and nothing failed; what that means is the caller's to say.
+ */
+export function evaluatePolicies(
+  policies: readonly CheckedPolicy[],
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): PolicyDecision {
+  const passes = rememberResults((check) => evaluateCheck(check, data, apiSessionId, now))
+  const passing = policies.filter((policy) => policy.checks.every(passes))
+  if (passing.length > 0) return { granted: true, passing: passing.map((policy) => policy.id) }
+  const explain = (check: PostureCheck) => explainFailure(check, data, apiSessionId, now)
+  const failures = policies.map(({ id, name, checks }) => ({
+    policyId: id,
+    policyName: name,
+    checks: checks.filter((check) => !passes(check)).map(explain),
+  }))
+  return { granted: false, failures }
+}
+
+/** Policies share posture checks, so each is evaluated once. */
+function rememberResults(evaluate: (check: PostureCheck) => boolean): (check: PostureCheck) => boolean {
+  const results = new Map<PostureCheck, boolean>()
+  return (check) => {
+    const result = results.get(check) ?? evaluate(check)
+    results.set(check, result)
+    return result
+  }
+}

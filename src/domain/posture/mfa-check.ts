@@ -1,0 +1,75 @@
+import type { MfaCheck } from './posture-check.ts'
+import type { PostureData, SessionPosture } from './posture-data.ts'
+import { changeSession, sessionPosture } from './session-posture.ts'
+
+/** Seconds for which an MFA check goes on passing after the endpoint was unlocked or woken. */
+export const MFA_GRACE_SECONDS = 300
+
+/** An MFA pass of an API session that still stands, and when grace periods began since then. Instants are epoch ms. */
+interface StandingPass {
+  readonly passedAt: number
+  readonly gracesBeganAt: readonly number[]
+}
+
+/** True when the check lets an MFA pass run out; zero and less mean no timeout. */
+export function hasTimeout(check: MfaCheck): boolean {
+  return check.timeoutSeconds > 0
+}
+
+/** True when the timeout of the check has elapsed since the MFA pass. Instants are epoch ms. */
+export function isTimeoutElapsed(check: MfaCheck, passedAt: number, now: number): boolean {
+  return hasTimeout(check) && now >= passedAt + check.timeoutSeconds * 1000
+}
+
+/** True while the grace period that began with an unlock or wake runs. Instants are epoch ms. */
+export function isGraceRunning(beganAt: number, now: number): boolean {
+  return now < beganAt + MFA_GRACE_SECONDS * 1000
+}
+
+/**
+ * True when the API session passed MFA, the pass has not timed out, and no unlock or wake that prompts for a new code
+ * is older than the grace period. `now` is epoch ms.
+ */
+export function passesMfaCheck(check: MfaCheck, data: PostureData, apiSessionId: string, now: number): boolean {
+  const pass = standingPass(check, sessionPosture(data, apiSessionId))
+  if (pass === undefined || isTimeoutElapsed(check, pass.passedAt, now)) return false
+  return pass.gracesBeganAt.every((beganAt) => isGraceRunning(beganAt, now))
+}
+
+/**
+ * The instants (epoch ms) at which the MFA pass of an API session ends: its timeout, and the end of each grace period.
+ * None when no pass stands.
+ */
+export function mfaDeadlines(check: MfaCheck, session: SessionPosture | undefined): readonly number[] {
+  const pass = standingPass(check, session)
+  if (pass === undefined) return []
+  const graceEnds = pass.gracesBeganAt.map((beganAt) => beganAt + MFA_GRACE_SECONDS * 1000)
+  return hasTimeout(check) ? [pass.passedAt + check.timeoutSeconds * 1000, ...graceEnds] : graceEnds
+}
+
+/** The MFA pass of an API session, unless there is none or one of its checks timed it out. */
+export function standingPass(check: MfaCheck, session: SessionPosture | undefined): StandingPass | undefined {
+  const passedAt = session?.mfa?.passedAt ?? null
+  if (session === undefined || passedAt === null || session.mfa?.timedOut) return undefined
+  const { firstWokenAt, firstUnlockedAt } = session
+  const events = [check.promptOnWake ? firstWokenAt : null, check.promptOnUnlock ? firstUnlockedAt : null]
+  return { passedAt, gracesBeganAt: events.filter((at) => at !== null) }
+}
+
+/**
+ * The posture data with the MFA pass of an API session marked as timed out, when the timeout of one of the checks has
+ * elapsed. The mark fails every MFA check of the API session, those with a longer timeout too, until the next pass.
+ * The data itself is returned when there is nothing to mark.
+ */
+export function markTimedOut(
+  data: PostureData,
+  apiSessionId: string,
+  checks: readonly MfaCheck[],
+  now: number,
+): PostureData {
+  const mfa = sessionPosture(data, apiSessionId)?.mfa
+  const passedAt = mfa?.passedAt ?? null
+  if (passedAt === null || mfa?.timedOut) return data
+  const isTimedOut = checks.some((check) => isTimeoutElapsed(check, passedAt, now))
+  return isTimedOut ? changeSession(data, apiSessionId, { mfa: { passedAt, timedOut: true } }) : data
+}

@@ -1,0 +1,59 @@
+import { instant } from './instant.ts'
+import { isGraceRunning, isTimeoutElapsed } from './mfa-check.ts'
+import { normaliseTimeout, timeoutRemaining } from './mfa-timeout.ts'
+import type { MfaCheck } from './posture-check.ts'
+import type { PostureData } from './posture-data.ts'
+import { sessionPosture } from './session-posture.ts'
+
+/** What an MFA check found, or would have needed, of an API session. */
+export interface MfaValues {
+  readonly passedMfa: boolean
+  readonly passedOnUnlock: boolean
+  readonly passedOnWake: boolean
+  readonly timedOut: boolean
+}
+
+/** Why an MFA check fails, with the facts it was decided on. Seconds and instants as a failed service request has them. */
+export interface MfaFailure {
+  readonly postureCheckType: 'MFA'
+  readonly actualValue: MfaValues
+  readonly expectedValue: MfaValues
+  readonly criteria: {
+    readonly passedMfaAt: Date | null
+    readonly timeoutRemainingSeconds: number
+    readonly timeoutSeconds: number
+    readonly unlockedAt: Date | null
+    readonly wokenAt: Date | null
+  }
+}
+
+/** The values of an MFA check for an API session at `now` (epoch ms). A session that never passed counts as timed out. */
+export function explainMfa(check: MfaCheck, data: PostureData, apiSessionId: string, now: number): MfaFailure {
+  const session = sessionPosture(data, apiSessionId)
+  const passedAt = session?.mfa?.passedAt ?? null
+  const passedOn = (prompts: boolean, graceBeganAt: number | null | undefined) =>
+    passedAt !== null && (!prompts || typeof graceBeganAt !== 'number' || isGraceRunning(graceBeganAt, now))
+  const elapsed = passedAt === null || isTimeoutElapsed(check, passedAt, now)
+  return {
+    postureCheckType: 'MFA',
+    actualValue: {
+      passedMfa: passedAt !== null,
+      passedOnUnlock: passedOn(check.promptOnUnlock, session?.firstUnlockedAt),
+      passedOnWake: passedOn(check.promptOnWake, session?.firstWokenAt),
+      timedOut: elapsed || (session?.mfa?.timedOut ?? false),
+    },
+    expectedValue: {
+      passedMfa: true,
+      passedOnUnlock: check.promptOnUnlock,
+      passedOnWake: check.promptOnWake,
+      timedOut: false,
+    },
+    criteria: {
+      passedMfaAt: instant(passedAt),
+      timeoutRemainingSeconds: timeoutRemaining(check, data, apiSessionId, now),
+      timeoutSeconds: normaliseTimeout(check.timeoutSeconds),
+      unlockedAt: instant(session?.unlockedAt ?? null),
+      wokenAt: instant(session?.wokenAt ?? null),
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { PostureData, SdkInfo, SessionPosture } from './posture-data.ts'
+
+const NOTHING_KNOWN: Omit<SessionPosture, 'apiSessionId'> = {
+  mfa: null,
+  unlockedAt: null,
+  wokenAt: null,
+  firstUnlockedAt: null,
+  firstWokenAt: null,
+  sdkInfo: null,
+}
+
+/** What is known about the endpoint of an API session, or `undefined` when nothing is. */
+export function sessionPosture(data: PostureData, apiSessionId: string): SessionPosture | undefined {
+  return data.sessions.find((session) => session.apiSessionId === apiSessionId)
+}
+
+/** The API session passed MFA now (epoch ms), which ends a time-out and answers every unlock and wake before. */
+export function recordMfaPass(data: PostureData, apiSessionId: string, now: number): PostureData {
+  const mfa = { passedAt: now, timedOut: false }
+  return changeSession(data, apiSessionId, { mfa, firstUnlockedAt: null, firstWokenAt: null })
+}
+
+/** The identity has no MFA any more: no API session of it counts as having passed. */
+export function clearMfa(data: PostureData): PostureData {
+  const mfa = { passedAt: null, timedOut: false }
+  return { ...data, sessions: data.sessions.map((session) => (session.mfa === null ? session : { ...session, mfa })) }
+}
+
+/** The SDK of the API session described itself while authenticating. */
+export function recordSdkInfo(data: PostureData, apiSessionId: string, sdkInfo: SdkInfo): PostureData {
+  return changeSession(data, apiSessionId, { sdkInfo })
+}
+
+/** The API session ended. */
+export function forgetSession(data: PostureData, apiSessionId: string): PostureData {
+  return { ...data, sessions: data.sessions.filter((session) => session.apiSessionId !== apiSessionId) }
+}
+
+/** The endpoint of the API session was unlocked or woken now (epoch ms); an event that did not occur changes nothing. */
+export function recordEndpointState(
+  data: PostureData,
+  apiSessionId: string,
+  event: { readonly unlocked: boolean; readonly woken: boolean },
+  now: number,
+): PostureData {
+  const known = sessionPosture(data, apiSessionId)
+  return changeSession(data, apiSessionId, {
+    ...(event.unlocked ? { unlockedAt: now, firstUnlockedAt: known?.firstUnlockedAt ?? now } : {}),
+    ...(event.woken ? { wokenAt: now, firstWokenAt: known?.firstWokenAt ?? now } : {}),
+  })
+}
+
+/** The posture data with a change to one API session, which becomes known by it. */
+export function changeSession(
+  data: PostureData,
+  apiSessionId: string,
+  change: Partial<Omit<SessionPosture, 'apiSessionId'>>,
+): PostureData {
+  const known = sessionPosture(data, apiSessionId)
+  if (known !== undefined) {
+    const sessions = data.sessions.map((session) => (session === known ? { ...session, ...change } : session))
+    return { ...data, sessions }
+  }
+  return { ...data, sessions: [...data.sessions, { apiSessionId, ...NOTHING_KNOWN, ...change }] }
+}

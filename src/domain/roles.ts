@@ -1,0 +1,45 @@
+/** How the `#` entries of a role list combine: `AllOf` needs every attribute, `AnyOf` needs one. `@` entries are always OR-ed in. */
+export type Semantic = 'AllOf' | 'AnyOf'
+
+/** One role list of a policy with the semantic of that policy. */
+export interface RoleSelector {
+  readonly roles: readonly string[]
+  readonly semantic: Semantic
+}
+
+/** A role list taken apart: `#all`, the attributes named with `#`, the ids named with `@`; both without their prefix. */
+export interface RoleEntries {
+  readonly all: boolean
+  readonly attributes: readonly string[]
+  readonly ids: ReadonlySet<string>
+}
+
+/**
+ * A role list has three sorts of entries, each wanted apart: `#all`, `#attribute`, `@id`. Duplicates count once; an entry
+ * with neither prefix names nothing (role list validation rejects it before it is stored).
+ */
+export function readRoles(roles: readonly string[]): RoleEntries {
+  const attributes = new Set<string>()
+  const ids = new Set<string>()
+  let all = false
+  for (const role of roles) {
+    if (role === '#all') all = true
+    else if (role.startsWith('#')) attributes.add(role.slice(1))
+    else if (role.startsWith('@')) ids.add(role.slice(1))
+  }
+  return { all, attributes: [...attributes], ids }
+}
+
+/**
+ * A role selector selects an entity that it names by `@id`, every entity when it holds `#all`, and an entity with all
+ * (`AllOf`) or one (`AnyOf`) of its `#` attributes. A list without `#` entries selects by id only; an empty list selects nothing.
+ */
+export function selects(
+  selector: RoleSelector,
+  entity: { readonly id: string; readonly roleAttributes: readonly string[] },
+): boolean {
+  const { all, attributes, ids } = readRoles(selector.roles)
+  if (all || ids.has(entity.id)) return true
+  const isHeld = (attribute: string): boolean => entity.roleAttributes.includes(attribute)
+  return selector.semantic === 'AllOf' ? attributes.length > 0 && attributes.every(isHeld) : attributes.some(isHeld)
+}

@@ -1,0 +1,89 @@
+import { AccessIndex, type EntityKind, type IndexedPolicy, type PolicyKind } from '../domain/access-index/index.ts'
+import type { ReadTransaction } from '../ports/storage.ts'
+import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import { resourceNamed } from '../resources/index.ts'
+
+const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
+const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
+
+/**
+ * Keeps the access index level with the store. It is fed by the change feed alone, so that a change made by another
+ * process over the same store is seen as well.
+ */
+export class AccessFeed {
+  #index = new AccessIndex()
+  #revision = -1
+  #queue: Promise<unknown> = Promise.resolve()
+
+  /** The index as of the snapshot `tx`, or a later one. */
+  async at(tx: ReadTransaction): Promise<AccessIndex> {
+    if (this.#revision < tx.revision) {
+      const caughtUp = this.#queue.then(() => this.#catchUp(tx))
+      // A snapshot that fails to be read must not keep later ones from being read.
+      this.#queue = caughtUp.catch(() => undefined)
+      await caughtUp
+    }
+    return this.#index
+  }
+
+  async #catchUp(tx: ReadTransaction): Promise<void> {
+    if (this.#revision >= tx.revision) return
+    const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
+    if (changes === undefined) {
+      this.#index = await buildIndex(tx)
+    } else {
+      const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
+      for (const { kind, id } of touched.values()) await this.#refresh(tx, kind, id)
+    }
+    this.#revision = tx.revision
+  }
+
+  async #refresh(tx: ReadTransaction, kind: string, id: string): Promise<void> {
+    const entityKind = ENTITY_KINDS.find((name) => name === kind)
+    const policyKind = POLICY_KINDS.find((name) => name === kind)
+    if (entityKind === undefined && policyKind === undefined) return
+    const resource = resourceNamed(kind)
+    const record = await tx.collection(resource).get(id)
+    if (entityKind !== undefined) {
+      if (record === undefined) this.#index.removeEntity(entityKind, id)
+      else this.#index.putEntity(entityKind, indexedEntity(record))
+    } else if (policyKind !== undefined) {
+      if (record === undefined) this.#index.removePolicy(policyKind, id)
+      else this.#index.putPolicy(policyKind, indexedPolicy(resource, record))
+    }
+  }
+}
+
+async function buildIndex(tx: ReadTransaction): Promise<AccessIndex> {
+  const index = new AccessIndex()
+  for (const kind of ENTITY_KINDS) {
+    const { items } = await tx.collection(resourceNamed(kind)).find()
+    for (const record of items) index.putEntity(kind, indexedEntity(record))
+  }
+  for (const kind of POLICY_KINDS) {
+    const resource = resourceNamed(kind)
+    const { items } = await tx.collection(resource).find()
+    for (const record of items) index.putPolicy(kind, indexedPolicy(resource, record))
+  }
+  return index
+}
+
+function indexedEntity(record: RecordOf<Resource>) {
+  return { id: record.id, roleAttributes: textList(record.roleAttributes) }
+}
+
+function indexedPolicy(resource: Resource, record: RecordOf<Resource>): IndexedPolicy {
+  const sides = Object.entries(resource.definition.selects ?? {})
+  const roles = Object.fromEntries(sides.map(([field, kind]) => [kind, textList(record[field])]))
+  const { type, semantic } = record
+  return {
+    id: record.id,
+    semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf',
+    roles,
+    ...(type === 'Dial' || type === 'Bind' ? { type } : {}),
+  }
+}
+
+function textList(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : []
+}

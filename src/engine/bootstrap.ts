@@ -1,0 +1,104 @@
+import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
+import { authPolicies } from '../resources/auth-policies.ts'
+import { authenticators } from '../resources/authenticators.ts'
+import { identities } from '../resources/identities.ts'
+import { identityTypes } from '../resources/identity-types.ts'
+import type { EngineContext } from './context.ts'
+import { PLAIN_IDENTITY } from './new-identity.ts'
+
+/** The default admin's credentials, for a store that has no admin yet. */
+export interface AdminCredentials {
+  readonly username: string
+  readonly password: string
+}
+
+const IDENTITY_TYPES = ['User', 'Device', 'Service', 'Router', 'Default']
+
+/**
+ * Fills an empty store with what every controller has: identity types, the default auth policy and, when credentials are
+ * given, the default admin. What is there already is never touched, so an admin's password survives a restart with other
+ * credentials. Answers whether the admin was created now.
+ */
+export async function bootstrap(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
+  const needsAdmin = admin !== undefined && !(await hasDefaultAdmin(context))
+  const passwordHash = needsAdmin ? await context.passwordHasher.hash(admin.password) : undefined
+  const now = context.clock.now()
+  return context.storage.write(async (tx) => {
+    const base = { createdAt: now, updatedAt: now, tags: {} }
+    for (const name of IDENTITY_TYPES) {
+      if ((await tx.collection(identityTypes).get(name)) === undefined) {
+        await tx.collection(identityTypes).insert({ ...base, id: name, name })
+      }
+    }
+    if ((await tx.collection(authPolicies).get('default')) === undefined) {
+      await tx.collection(authPolicies).insert({ ...base, ...DEFAULT_AUTH_POLICY })
+    }
+    if (passwordHash === undefined || admin === undefined || (await defaultAdminIn(tx))) return false
+    await insertDefaultAdmin(context, tx, admin.username, passwordHash, now)
+    return true
+  })
+}
+
+function hasDefaultAdmin(context: EngineContext): Promise<boolean> {
+  return context.storage.read(defaultAdminIn)
+}
+
+async function defaultAdminIn(tx: ReadTransaction): Promise<boolean> {
+  const { totalCount } = await tx.collection(identities).find({
+    where: { kind: 'compare', operand: { kind: 'field', field: 'isDefaultAdmin' }, operator: '=', value: true },
+    limit: 1,
+  })
+  return totalCount > 0
+}
+
+async function insertDefaultAdmin(
+  context: EngineContext,
+  tx: WriteTransaction,
+  username: string,
+  passwordHash: string,
+  now: number,
+): Promise<void> {
+  const base = { createdAt: now, updatedAt: now, tags: {} }
+  const id = context.random.id()
+  await tx.collection(identities).insert({
+    ...base,
+    ...PLAIN_IDENTITY,
+    id,
+    name: 'Default Admin',
+    typeId: 'Default',
+    isAdmin: true,
+    isDefaultAdmin: true,
+  })
+  await tx.collection(authenticators).insert({
+    ...base,
+    id: context.random.id(),
+    identityId: id,
+    method: 'updb',
+    username,
+    passwordHash,
+    certPem: null,
+    fingerprint: null,
+    isIssuedByNetwork: false,
+    lastAuthResolvedToRoot: false,
+  })
+}
+
+const DEFAULT_AUTH_POLICY = {
+  id: 'default',
+  name: 'Default',
+  isSystem: true,
+  primary: {
+    cert: { allowExpiredCerts: true, allowed: true },
+    extJwt: { allowed: true, allowedSigners: [] },
+    updb: {
+      allowed: true,
+      lockoutDurationMinutes: 0,
+      maxAttempts: 0,
+      minPasswordLength: 5,
+      requireMixedCase: false,
+      requireNumberChar: false,
+      requireSpecialChar: false,
+    },
+  },
+  secondary: { requireExtJwtSigner: null, requireTotp: false },
+} as const

@@ -1,0 +1,42 @@
+import type { RecordOf } from '../resources/define-resource.ts'
+import type { apiSessions } from '../resources/api-sessions.ts'
+import type { authPolicies } from '../resources/auth-policies.ts'
+import type { identities } from '../resources/identities.ts'
+
+/** Who is calling: an identity through one of its API sessions. */
+export interface Caller {
+  readonly apiSession: RecordOf<typeof apiSessions>
+  readonly identity: RecordOf<typeof identities>
+  readonly authPolicy: RecordOf<typeof authPolicies>
+  /** The API session token as the caller sent it. */
+  readonly token: string
+  /** False while a second factor is missing. */
+  readonly isFullyAuthenticated: boolean
+}
+
+/** The circumstances of one call into the engine. */
+export interface Call {
+  /** Absent for anonymous calls and for the controller's own doing. */
+  readonly caller?: Caller
+  readonly remoteAddress?: string
+  /** The client's certificate chain as presented in the TLS handshake, DER, leaf first. */
+  readonly clientCertificates?: readonly Uint8Array[]
+}
+
+/** The controller acting by itself, with every right. */
+export const SYSTEM_CALL: Call = {}
+
+/** Reports whether a call has every right: the controller itself, or a fully authenticated admin. */
+export function isAdminCall(call: Call): boolean {
+  return call.caller === undefined || (call.caller.isFullyAuthenticated && isAdmin(call.caller))
+}
+
+export function isAdmin(caller: Caller): boolean {
+  return caller.identity.isAdmin || caller.identity.isDefaultAdmin
+}
+
+/** The caller of an operation that declares that it needs one. */
+export function callerOf(call: Call): Caller {
+  if (call.caller === undefined) throw new Error('an operation without caller asked who it is')
+  return call.caller
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Digest } from '../ports/digest.ts'
+import type { Events } from '../ports/events.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { PasswordHasher } from '../ports/password-hasher.ts'
+import type { Pki } from '../ports/pki.ts'
+import type { Random } from '../ports/random.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import type { Storage } from '../ports/storage.ts'
+import type { Tokens } from '../ports/tokens.ts'
+import type { AccessFeed } from './access-feed.ts'
+
+export interface EngineSettings {
+  /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
+  readonly address: string
+  /** Milliseconds without use after which an API session ends. */
+  readonly apiSessionTimeoutMs: number
+  /** Milliseconds for which an enrollment token is good. */
+  readonly enrollmentDurationMs: number
+}
+
+/** The ports and settings that every engine service works with. */
+export interface EngineContext {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly random: Random
+  readonly digest: Digest
+  readonly pki: Pki
+  readonly tokens: Tokens
+  readonly passwordHasher: PasswordHasher
+  readonly presence: RouterPresence
+  readonly events: Events
+  readonly logger: Logger
+  readonly access: AccessFeed
+  readonly settings: EngineSettings
+}

@@ -1,0 +1,37 @@
+import type { apiSessions } from '../../resources/api-sessions.ts'
+import type { Caller } from '../call.ts'
+import type { EngineContext } from '../context.ts'
+import { instant } from './instant.ts'
+import type { Detail, DeriveMembers } from './render.ts'
+
+/** API sessions as others see them: without their token, which only its holder knows (interface: API session). */
+export const apiSessionMembers: DeriveMembers<typeof apiSessions> = async (_context, _tx, _call, records) =>
+  records.map(({ lastActivityAt }) => ({
+    authQueries: [],
+    cachedLastActivityAt: instant(lastActivityAt),
+    token: '',
+  }))
+
+/** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
+export function currentApiSessionMembers(context: EngineContext, caller: Caller): Detail {
+  const { lastActivityAt } = caller.apiSession
+  const { apiSessionTimeoutMs } = context.settings
+  return {
+    _links: { self: { href: './current-api-session' }, 'current-identity': { href: './current-identity' } },
+    authQueries: caller.isFullyAuthenticated ? [] : [TOTP_QUERY],
+    token: caller.token,
+    expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
+    expiresAt: instant(lastActivityAt + apiSessionTimeoutMs),
+  }
+}
+
+const TOTP_QUERY = {
+  typeId: 'MFA',
+  provider: 'ziti',
+  format: 'numeric',
+  httpMethod: 'POST',
+  httpUrl: './authenticate/mfa',
+  minLength: 4,
+  maxLength: 6,
+  scopes: null,
+} as const

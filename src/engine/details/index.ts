@@ -1,0 +1,23 @@
+import type { Resource } from '../../resources/define-resource.ts'
+import { apiSessionMembers } from './api-session-members.ts'
+import { edgeRouterMembers } from './edge-router-members.ts'
+import { identityMembers } from './identity-members.ts'
+import { postureCheckMembers } from './posture-check-members.ts'
+import type { DeriveMembers } from './render.ts'
+import { serviceMembers } from './service-members.ts'
+import { sessionMembers } from './session-members.ts'
+
+/** Who computes the derived members of which resource; the rest have none. */
+const MEMBERS = new Map<string, unknown>([
+  ['api-sessions', apiSessionMembers],
+  ['edge-routers', edgeRouterMembers],
+  ['identities', identityMembers],
+  ['posture-checks', postureCheckMembers],
+  ['services', serviceMembers],
+  ['sessions', sessionMembers],
+])
+
+/** The computation of a resource's derived members; the table above pairs each with its own resource. */
+export function membersOf<R extends Resource>(resource: R): DeriveMembers<R> | undefined {
+  return MEMBERS.get(resource.name) as DeriveMembers<R> | undefined
+}

@@ -1,0 +1,22 @@
+import type { RecordOf, Resource } from '../../resources/define-resource.ts'
+import type { EntityRef } from '../../resources/fields.ts'
+
+export type Links = Readonly<Record<string, { readonly href: string }>>
+
+/** The links of an entity: itself, its related collections, and for an identity its auth policy. */
+export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
+  const self = `./${resource.name}/${record.id}`
+  const nested = (resource.definition.links ?? []).map((name) => [name, { href: `${self}/${name}` }])
+  const policy = resource.name === 'identities' && typeof record.authPolicyId === 'string' ? record.authPolicyId : undefined
+  return {
+    self: { href: self },
+    ...Object.fromEntries(nested),
+    ...(policy === undefined ? {} : { 'auth-policies': { href: `./auth-policies/${policy}` } }),
+  }
+}
+
+/** A reference to an entity. Entities without a name are shown with their id alone. */
+export function entityRef(resource: Resource, record: RecordOf<Resource>): EntityRef {
+  const name = typeof record.name === 'string' ? record.name : ''
+  return { _links: { ...linksOf(resource, record) }, entity: resource.name, id: record.id, name }
+}

@@ -1,0 +1,57 @@
+import type { AccessIndex } from '../../domain/access-index/index.ts'
+import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
+import { postureChecks } from '../../resources/posture-checks.ts'
+import type { services } from '../../resources/services.ts'
+import { type PolicyFacts, policyFacts, postureDataOf } from '../posture-facts.ts'
+import { instant } from './instant.ts'
+import { linksOf } from './links.ts'
+import type { Detail, DeriveMembers } from './render.ts'
+
+const ACCESS_TYPES = ['Bind', 'Dial'] as const
+
+/** What the caller may do with services, and which posture queries stand before it (interface: Service). */
+export const serviceMembers: DeriveMembers<typeof services> = async (context, tx, call, records) => {
+  const { caller } = call
+  if (caller === undefined) return records.map(() => ({ config: {}, permissions: ['Invalid'], postureQueries: [] }))
+  const index = await context.access.at(tx)
+  const granting = records.map(({ id }) => index.grantingPolicies(caller.identity.id, id))
+  const policies = await policyFacts(tx, index, [...new Set(granting.flat())])
+  const data = await postureDataOf(tx, caller.identity.id)
+  const now = context.clock.now()
+  const queries = new Map(
+    [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),
+  )
+  return records.map(({ id }, position) => {
+    const permissions = permissionsOf(index, caller.identity.id, id)
+    const found = (granting[position] ?? []).flatMap((policyId) => queries.get(policyId) ?? [])
+    return { config: {}, permissions, postureQueries: found.length > 0 ? found : permissions.map(noPostureQueries) }
+  })
+}
+
+function permissionsOf(index: AccessIndex, identityId: string, serviceId: string): readonly string[] {
+  const allowed = ACCESS_TYPES.filter((type) => index.allows(identityId, serviceId, type))
+  return allowed.length > 0 ? allowed : ['Invalid']
+}
+
+function policyQueries(policy: PolicyFacts, data: PostureData, apiSessionId: string, now: number): Detail {
+  const queries = policy.checkRecords.map(({ check, record }) => {
+    const { timeoutAt, ...query } = postureQuery(check, data, apiSessionId, now)
+    return {
+      _links: linksOf(postureChecks, record),
+      createdAt: instant(record.createdAt),
+      id: record.id,
+      tags: record.tags,
+      updatedAt: instant(queryUpdatedAt(check, data, apiSessionId, record.updatedAt)),
+      ...query,
+      ...(timeoutAt === undefined ? {} : { timeoutAt: instant(timeoutAt) }),
+    }
+  })
+  const isPassing = queries.every((query) => query.isPassing)
+  return { isPassing, policyId: policy.id, policyType: policy.type, postureQueries: queries }
+}
+
+/** Old SDKs take "no entry" for failing, so a service without posture checks shows one passing entry per permission. */
+function noPostureQueries(permission: string): Detail {
+  const policyId = `dummy ${permission.toLowerCase()} policy: no posture checks defined`
+  return { isPassing: true, policyId, policyType: permission, postureQueries: [] }
+}

@@ -1,0 +1,64 @@
+import { notFound } from '../domain/errors.ts'
+import type { Filter } from '../domain/filter/index.ts'
+import type { FindQuery, Page, ReadTransaction } from '../ports/storage.ts'
+import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { Call } from './call.ts'
+import { collectionOf } from './collection-of.ts'
+import type { EngineContext } from './context.ts'
+import { membersOf } from './details/index.ts'
+import { type Detail, renderDetails } from './details/render.ts'
+
+/** Narrows a list by something that is not in the records, for example what the caller may reach. */
+export type Scope = (tx: ReadTransaction) => Promise<Filter | undefined>
+
+/** Reads entities in their wire form, each answer from one consistent snapshot. */
+export class EntityReader {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** One page of a resource's entities that match the query and lie within the scope. */
+  list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<Detail>> {
+    return this.#context.storage.read(async (tx) => {
+      const within = await scope?.(tx)
+      const where = both(within, query.where)
+      const page = await collectionOf(tx, resource).find({ ...query, ...(where && { where }) })
+      return { items: await this.#details(tx, call, resource, page.items), totalCount: page.totalCount }
+    })
+  }
+
+  /** One entity. Error: `NOT_FOUND`, also for one outside the scope. */
+  get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<Detail> {
+    return this.#context.storage.read(async (tx) => {
+      const record = await collectionOf(tx, resource).get(id)
+      if (record === undefined || !((await isWithin?.(tx, record)) ?? true)) {
+        throw notFound(resource.definition.singular, id)
+      }
+      return this.#one(tx, call, resource, record)
+    })
+  }
+
+  /** A record at hand in its wire form. */
+  show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
+    return this.#context.storage.read((tx) => this.#one(tx, call, resource, record))
+  }
+
+  async #one<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
+    const [detail] = await this.#details(tx, call, resource, [record])
+    return detail ?? {}
+  }
+
+  #details<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, records: readonly RecordOf<R>[]) {
+    return renderDetails(this.#context, tx, call, resource, records, membersOf(resource))
+  }
+}
+
+/** Reports whether a record may be seen at all. */
+export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
+
+function both(left: Filter | undefined, right: Filter | undefined): Filter | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return { kind: 'and', left, right }
+}

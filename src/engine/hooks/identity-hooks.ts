@@ -1,0 +1,93 @@
+import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/define-resource.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import type { identities } from '../../resources/identities.ts'
+import { services } from '../../resources/services.ts'
+import { isAdminCall } from '../call.ts'
+import { type Invitation, inviteToEnroll } from '../enrollment-tokens.ts'
+import type { PendingChange, ResourceHooks } from './resource-hooks.ts'
+
+type Identity = RecordOf<typeof identities>
+
+/**
+ * What is special about identities: the enrollment that is created with them, the protection of the default admin and of
+ * router identities, and that only an admin makes, changes or deletes admins (interface: Identity).
+ */
+export const identityHooks: ResourceHooks<typeof identities> = {
+  async prepareCreate(context, _call, { id, input, now }) {
+    const invitation = invitationOf(id, input.enrollment)
+    const enrollment = invitation && (await inviteToEnroll(context, invitation, now))
+    return {
+      system: { isDefaultAdmin: false, disabledAt: null, disabledUntil: null, envInfo: {}, sdkInfo: {} },
+      dependents: async (tx) => {
+        if (enrollment !== undefined) await tx.collection(enrollments).insert(enrollment)
+      },
+    }
+  },
+
+  async guard(_context, tx, call, change) {
+    if (!isAdminCall(call)) refuseEscalation(change)
+    if (change.kind === 'delete') {
+      await refuseDeletion(tx, change.before)
+      return undefined
+    }
+    const externalId = change.after.externalId?.trim() === '' ? null : change.after.externalId
+    const authPolicyId = change.after.authPolicyId === '' ? 'default' : change.after.authPolicyId
+    if (change.kind === 'update') refuseRouterIdentityChange(change.before, change.after)
+    await checkHostedServices(tx, change.after)
+    return { ...change.after, externalId, authPolicyId }
+  },
+}
+
+function invitationOf(
+  identityId: string,
+  wanted: { ott?: boolean | undefined; ottca?: string | undefined; updb?: string | undefined } | undefined,
+): Invitation | undefined {
+  if (wanted?.ott) return { method: 'ott', identityId }
+  if (wanted?.ottca) throw invalidField('enrollment.ottca', 'ca not found', wanted.ottca)
+  if (wanted?.updb) return { method: 'updb', identityId, username: wanted.updb }
+  return undefined
+}
+
+function refuseEscalation(change: PendingChange<typeof identities>): void {
+  const refuse = (message: string) => new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message })
+  if (change.kind === 'create') {
+    if (change.after.permissions.length > 0) throw refuse('non-admins may not create users with permissions')
+    if (change.after.isAdmin) throw refuse('non-admins may not create admin users')
+    return
+  }
+  if (change.before.isAdmin || change.before.isDefaultAdmin) {
+    throw refuse(`non-admins may not ${change.kind === 'delete' ? 'delete' : 'modify'} admin identities`)
+  }
+  if (change.kind === 'delete') return
+  if (change.after.isAdmin) throw refuse('non-admins may not modify the identity field isAdmin')
+  if (change.after.permissions.join() !== change.before.permissions.join()) {
+    throw refuse('non-admins may not modify the identity field permissions')
+  }
+}
+
+async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise<void> {
+  const refuse = (message: string) => new ControllerError('ENTITY_CAN_NOT_BE_DELETED', { code: 'UNHANDLED', message })
+  if (identity.isDefaultAdmin) throw refuse('the default admin cannot be deleted')
+  if (identity.typeId === 'Router' && (await tx.collection(edgeRouters).get(identity.id)) !== undefined) {
+    throw refuse(`cannot delete router identity ${identity.name} until associated router is deleted`)
+  }
+}
+
+function refuseRouterIdentityChange(before: Identity, after: Identity): void {
+  if (before.typeId !== 'Router' && after.typeId === 'Router') {
+    throw invalidField('typeId', 'may not change type to router', after.typeId)
+  }
+  if (before.typeId !== 'Router') return
+  if (after.typeId !== 'Router') throw invalidField('typeId', 'may not change type of router identities', after.typeId)
+  if (after.name !== before.name) throw invalidField('name', 'may not change name of router identities', after.name)
+}
+
+async function checkHostedServices(tx: WriteTransaction, identity: Identity): Promise<void> {
+  const hosted = { ...identity.serviceHostingCosts, ...identity.serviceHostingPrecedences }
+  for (const id of Object.keys(hosted)) {
+    if ((await tx.collection(services).get(id)) === undefined) throw notFound('service', id)
+  }
+}

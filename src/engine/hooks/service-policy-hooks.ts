@@ -1,0 +1,13 @@
+import { invalidField } from '../../domain/errors.ts'
+import type { servicePolicies } from '../../resources/policies.ts'
+import type { ResourceHooks } from './resource-hooks.ts'
+
+/** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
+export const servicePolicyHooks: ResourceHooks<typeof servicePolicies> = {
+  async guard(_context, _tx, _call, change) {
+    if (change.after?.type === 'Invalid') {
+      throw invalidField('policyType', "invalid policy type. valid types are 'Dial' and 'Bind'", 'Invalid')
+    }
+    return change.after
+  },
+}

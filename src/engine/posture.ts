@@ -1,0 +1,85 @@
+import { equals, ids } from '../domain/filter/index.ts'
+import {
+  applyResponses,
+  type PostureResponse,
+  type PostureDataView,
+  postureDataView,
+  type ServiceTimeout,
+  serviceTimeouts,
+} from '../domain/posture/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
+import type { RecordOf } from '../resources/define-resource.ts'
+import { failedServiceRequests } from '../resources/posture-records.ts'
+import { services } from '../resources/services.ts'
+import { sessions } from '../resources/sessions.ts'
+import { type Call, type Caller, callerOf } from './call.ts'
+import type { EngineContext } from './context.ts'
+import { policyFacts, postureDataOf } from './posture-facts.ts'
+import { storePostureData } from './posture-store.ts'
+import { decideByPosture, reachableServices } from './service-access.ts'
+import { writeAndTell } from './writes.ts'
+
+/** What endpoints report about themselves, and what follows for their sessions (interface: Posture). */
+export class Posture {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service
+   * policy carries any more is gone. Answers the caller's services for which an MFA grace period began.
+   */
+  async submit(call: Call, responses: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
+    const caller = callerOf(call)
+    const now = this.#context.clock.now()
+    return writeAndTell(this.#context, call, async (tx) => {
+      const known = await postureDataOf(tx, caller.identity.id)
+      const data = applyResponses(known, caller.apiSession.id, responses, now)
+      await storePostureData(tx, caller.identity.id, data, now)
+      await this.#endFailingSessions(tx, caller, now)
+      if (!responses.some(({ typeId }) => typeId === 'ENDPOINT_STATE')) return []
+      return serviceTimeouts(await this.#checkedServices(tx, caller), data, caller.apiSession.id, responses, now)
+    })
+  }
+
+  /** What is known of an identity's endpoints; empty for one that never reported. */
+  dataOf(identityId: string): Promise<PostureDataView> {
+    return this.#context.storage.read(async (tx) => postureDataView(await postureDataOf(tx, identityId)))
+  }
+
+  /** The service requests of an identity that posture refused, oldest first, at most fifty. */
+  failedRequests(identityId: string): Promise<readonly RecordOf<typeof failedServiceRequests>[]> {
+    return this.#context.storage.read(async (tx) => {
+      const { items } = await tx.collection(failedServiceRequests).find({
+        where: equals('identityId', identityId),
+        orderBy: [{ field: 'when', kind: 'instant', direction: 'asc' }],
+      })
+      return items
+    })
+  }
+
+  async #endFailingSessions(tx: WriteTransaction, caller: Caller, now: number): Promise<void> {
+    const index = await this.#context.access.at(tx)
+    const data = await postureDataOf(tx, caller.identity.id)
+    const { items } = await tx.collection(sessions).find({ where: equals('identityId', caller.identity.id) })
+    for (const session of items) {
+      const decision = await decideByPosture(tx, index, session, data, now)
+      if (!decision.granted) await tx.collection(sessions).delete(session.id)
+    }
+  }
+
+  async #checkedServices(tx: ReadTransaction, caller: Caller) {
+    const index = await this.#context.access.at(tx)
+    const reachable = reachableServices(index, caller.identity.id)
+    const { items } = await tx.collection(services).find({ where: ids(reachable) })
+    const granting = new Map(items.map(({ id }) => [id, index.grantingPolicies(caller.identity.id, id)]))
+    const policies = await policyFacts(tx, index, [...new Set([...granting.values()].flat())])
+    return items.map(({ id, name }) => ({
+      id,
+      name,
+      checks: (granting.get(id) ?? []).flatMap((policyId) => policies.get(policyId)?.checks ?? []),
+    }))
+  }
+}

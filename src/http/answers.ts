@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import type { Resource } from '../resources/define-resource.ts'
+import { Links } from '../resources/fields.ts'
+import type { Answer } from './operation.ts'
+
+/** The `data` of a create answer. */
+export const Created = z.object({ _links: Links, id: z.string() })
+
+/** Answers that an entity was created, with its id and where it is. */
+export function created(resource: Resource, id: string): Answer {
+  return { data: { _links: { self: { href: `./${resource.name}/${id}` } }, id } }
+}
+
+/** Answers an empty `data` object. */
+export const DONE: Answer = {}

@@ -1,0 +1,21 @@
+import { ControllerError } from '../domain/errors.ts'
+import { type Caller, isAdmin } from '../engine/call.ts'
+import type { Access } from './operation.ts'
+
+/**
+ * Lets a caller through whose rights suffice. A lack of permission is `UNAUTHORIZED` (401), as deployed clients expect
+ * (ruling R3); while a second factor is missing nothing but `partial` is open, whatever the identity may do (R37).
+ */
+export function authorize(access: Access, caller: Caller): void {
+  if (!isAllowed(access, caller)) throw new ControllerError('UNAUTHORIZED')
+}
+
+function isAllowed(access: Access, caller: Caller): boolean {
+  if (access === 'public' || access === 'partial') return true
+  if (!caller.isFullyAuthenticated) return false
+  if (access === 'authenticated' || isAdmin(caller)) return true
+  if (access === 'admin') return false
+  const { permissions } = caller.identity
+  if (access.action === 'read' && permissions.includes('admin_readonly')) return true
+  return permissions.includes(access.entity) || permissions.includes(`${access.entity}.${access.action}`)
+}

@@ -1,0 +1,40 @@
+import { ids } from '../../domain/filter/index.ts'
+import { callerOf } from '../../engine/call.ts'
+import { isReachable, reachableServices } from '../../engine/service-access.ts'
+import { services } from '../../resources/services.ts'
+import { defineOperation } from '../operation.ts'
+
+/** The services that the caller may dial or bind; an admin sees its own, too (ruling R12). */
+export const clientServiceOperations = [
+  defineOperation(
+    {
+      route: 'GET /services',
+      summary: 'Lists the services that the caller may dial or bind',
+      access: 'authenticated',
+      data: services.detail,
+      symbols: services.symbols,
+    },
+    async ({ engine, call, find }) => {
+      const { identity } = callerOf(call)
+      const page = await engine.reader.list(call, services, find, async (tx) =>
+        ids(reachableServices(await engine.context.access.at(tx), identity.id)),
+      )
+      return { page }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /services/{id}',
+      summary: 'Shows a service that the caller may dial or bind',
+      access: 'authenticated',
+      data: services.detail,
+    },
+    async ({ engine, call, params }) => {
+      const { identity } = callerOf(call)
+      const data = await engine.reader.get(call, services, params.id, async (tx, service) =>
+        isReachable(await engine.context.access.at(tx), identity.id, service.id),
+      )
+      return { data }
+    },
+  ),
+] as const

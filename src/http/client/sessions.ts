@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { callerOf, isAdmin } from '../../engine/call.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { Id, Tags } from '../../resources/fields.ts'
+import { sessions } from '../../resources/sessions.ts'
+import { DONE } from '../answers.ts'
+import { defineOperation } from '../operation.ts'
+
+const SessionCreate = z.object({
+  serviceId: Id.default(''),
+  type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
+  tags: Tags.default({}),
+})
+
+/** Sessions of the caller's identity. */
+export const clientSessionOperations = [
+  defineOperation(
+    {
+      route: 'POST /sessions',
+      summary: 'Gives the caller a session to dial or bind a service, with the edge routers to reach it',
+      access: 'authenticated',
+      body: SessionCreate,
+      data: sessions.detail,
+      status: 201,
+      errors: ['INVALID_POSTURE', 'NO_EDGE_ROUTERS_AVAILABLE', 'NOT_FOUND'],
+    },
+    async ({ engine, call, body }) => {
+      const { session, token } = await engine.sessions.create(call, body)
+      return { data: { ...(await engine.reader.show(call, sessions, session)), token } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /sessions',
+      summary: 'Lists the sessions of the caller; an admin sees all',
+      access: 'authenticated',
+      data: sessions.detail,
+      symbols: sessions.symbols,
+    },
+    async ({ engine, call, find }) => {
+      const caller = callerOf(call)
+      const own = equals('identityId', caller.identity.id)
+      return { page: await engine.reader.list(call, sessions, find, async () => (isAdmin(caller) ? undefined : own)) }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /sessions/{id}',
+      summary: 'Shows a session of the caller',
+      access: 'authenticated',
+      data: sessions.detail,
+    },
+    async ({ engine, call, params }) => {
+      const { identity } = callerOf(call)
+      const isOwn = async (_tx: unknown, session: { readonly identityId: string }) => session.identityId === identity.id
+      return { data: await engine.reader.get(call, sessions, params.id, isOwn) }
+    },
+  ),
+  defineOperation(
+    { route: 'DELETE /sessions/{id}', summary: 'Ends a session of the caller', access: 'authenticated' },
+    async ({ engine, call, params }) => {
+      await engine.sessions.deleteOwn(call, params.id)
+      return DONE
+    },
+  ),
+] as const

@@ -1,0 +1,68 @@
+import type { Call, Caller } from '../engine/call.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { authorize } from './authorize.ts'
+import { readBodyText } from './body.ts'
+import type { ConnectionInfo, ControllerFetch } from './connection.ts'
+import { authenticate } from './credentials.ts'
+import { envelope } from './envelope.ts'
+import type { Operation } from './operation.ts'
+import { apiPathOf } from './paths.ts'
+import { toProblem } from './problem.ts'
+import { readInput, refuseEncodedBody } from './read-input.ts'
+import { Router } from './router.ts'
+
+/** The operations of both APIs. */
+export interface Apis {
+  readonly client: readonly Operation[]
+  readonly management: readonly Operation[]
+}
+
+export interface HandlerOptions {
+  /** Changes whenever the process starts, which tells SDKs to send everything anew. */
+  readonly instanceId: string
+  /** The version that clients read, with a leading `v`. */
+  readonly version: string
+}
+
+/** Makes the controller's HTTP function out of its operations. */
+export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): ControllerFetch {
+  const routers = { client: new Router(apis.client), management: new Router(apis.management) }
+
+  /** The whole pipeline, in the order that deployed clients observe. */
+  async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const url = new URL(request.url)
+    refuseEncodedBody(request)
+    const bodyText = await readBodyText(request)
+    const { api, path } = apiPathOf(url.pathname)
+    const { operation, params } = routers[api].match(request.method, path)
+    const { shape } = operation
+    const caller = shape.access === 'public' ? undefined : await authenticate(engine, request.headers)
+    const input = readInput(shape, request, url, bodyText)
+    if (caller !== undefined) authorize(shape.access, caller)
+    const call = callOf(connection, caller)
+    // The declaration says what the handler takes; validation has made it so.
+    const result = await operation.handle({ engine, call, params, headers: request.headers, url, ...input } as never)
+    return envelope(shape, result, input.find)
+  }
+
+  return async (request, connection = {}) => {
+    const requestId = engine.context.random.id()
+    const response = await answer(request, connection).catch((error: unknown) =>
+      toProblem(error, requestId, engine.context.logger),
+    )
+    response.headers.set('ziti-instance-id', options.instanceId)
+    response.headers.set('server', `ziti-controller/${options.version}`)
+    response.headers.set('cache-control', 'no-store')
+    response.headers.set('x-content-type-options', 'nosniff')
+    return response
+  }
+}
+
+function callOf(connection: ConnectionInfo, caller: Caller | undefined): Call {
+  const { remoteAddress, clientCertificates } = connection
+  return {
+    ...(caller && { caller }),
+    ...(remoteAddress !== undefined && { remoteAddress }),
+    ...(clientCertificates !== undefined && { clientCertificates }),
+  }
+}

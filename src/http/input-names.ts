@@ -1,0 +1,7 @@
+import type { Resource } from '../resources/define-resource.ts'
+
+/** A validated body in the words of the record: some requests spell a field differently (`type` for `typeId`). */
+export function inStoredNames(resource: Resource, body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const spelled = new Map(Object.entries(resource.definition.inputNames ?? {}).map(([field, name]) => [name, field]))
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [spelled.get(name) ?? name, value]))
+}

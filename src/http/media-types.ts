@@ -1,0 +1,14 @@
+/** The media type of a Content-Type header, lower case, without parameters. */
+export function mediaTypeOf(contentType: string | null): string | undefined {
+  return contentType?.split(';')[0]?.trim().toLowerCase() || undefined
+}
+
+/** Reports whether an Accept header (absent: everything) admits a media type. Quality values are not weighed. */
+export function isAcceptable(accept: string | null, mediaType: string): boolean {
+  if (accept === null || accept.trim() === '') return true
+  const [type = ''] = mediaType.split('/')
+  return accept
+    .split(',')
+    .map((range) => mediaTypeOf(range))
+    .some((range) => range === '*/*' || range === mediaType || range === `${type}/*`)
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { ControllerError } from '../../domain/errors.ts'
+import type { Caller } from '../../engine/call.ts'
+import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
+import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
+import { defineOperation, type OperationInput } from '../operation.ts'
+
+const Credentials = z.object({
+  configTypes: z.array(z.string()).nullish(),
+  envInfo: EnvInfo.nullish(),
+  password: z.string().min(5).max(100).optional(),
+  sdkInfo: SdkInfo.nullish(),
+  username: z.string().min(4).max(100).optional(),
+})
+
+const shape = {
+  route: 'POST /authenticate',
+  summary: 'Authenticates by password, client certificate or external JWT and starts an API session',
+  access: 'public',
+  query: z.object({ method: z.enum(['password', 'cert', 'ext-jwt']) }),
+  body: Credentials,
+  bodyOptional: true,
+  data: CurrentApiSession,
+  errors: ['INVALID_AUTH', 'INVALID_AUTH_METHOD'],
+} as const
+
+/** Starts an API session, valid for both APIs; its token is in the answer and in the header `zt-session`. */
+export const authenticate = defineOperation(shape, async (input) => {
+  const { engine } = input
+  const caller = await callerBy(input)
+  const data = await currentApiSession(engine, caller)
+  const { apiSessionTimeoutMs } = engine.context.settings
+  return {
+    data,
+    headers: {
+      'zt-session': caller.token,
+      'expiration-seconds': String(Math.floor(apiSessionTimeoutMs / 1000)),
+      'expires-at': new Date(caller.apiSession.lastActivityAt + apiSessionTimeoutMs).toISOString(),
+    },
+  }
+})
+
+function callerBy({ engine, call, query, body }: OperationInput<typeof shape>): Promise<Caller> {
+  const client = {
+    configTypes: body?.configTypes ?? [],
+    envInfo: body?.envInfo ?? undefined,
+    sdkInfo: body?.sdkInfo ?? undefined,
+  }
+  switch (query.method) {
+    case 'password':
+      return engine.authentication.byPassword(call, body?.username ?? '', body?.password ?? '', client)
+    case 'cert':
+      return engine.authentication.byCertificate(call, client)
+    case 'ext-jwt':
+      throw new ControllerError('INVALID_AUTH_METHOD')
+  }
+}

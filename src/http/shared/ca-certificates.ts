@@ -1,0 +1,22 @@
+import { defineOperation } from '../operation.ts'
+
+const LINE = 64
+
+/** The trust bundle with which a device bootstraps its enrollment (interface: Get CA cert store). */
+export const caCertificates = defineOperation(
+  {
+    route: 'GET /.well-known/est/cacerts',
+    summary: 'Serves the CA certificates of the network as base64 PKCS#7',
+    access: 'public',
+    produces: 'application/pkcs7-mime',
+  },
+  async ({ engine }) => ({
+    raw: base64Lines(await engine.context.pki.caBundlePkcs7()),
+    headers: { 'content-transfer-encoding': 'base64' },
+  }),
+)
+
+function base64Lines(bytes: Uint8Array): string {
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  return (base64.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? []).join('\n')
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { type Caller, callerOf } from '../../engine/call.ts'
+import { currentApiSessionMembers } from '../../engine/details/api-session-members.ts'
+import type { Detail } from '../../engine/details/render.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { DONE } from '../answers.ts'
+import { defineOperation } from '../operation.ts'
+
+/** An API session as its holder sees it. */
+export const CurrentApiSession = apiSessions.detail.extend({
+  expirationSeconds: z.int(),
+  expiresAt: z.iso.datetime(),
+})
+
+/** The caller's API session in its wire form. */
+export async function currentApiSession(engine: ControllerEngine, caller: Caller): Promise<Detail> {
+  const shown = await engine.reader.show({ caller }, apiSessions, caller.apiSession)
+  return { ...shown, ...currentApiSessionMembers(engine.context, caller) }
+}
+
+/** Reading one's own API session, and logging out. */
+export const currentApiSessionOperations = [
+  defineOperation(
+    {
+      route: 'GET /current-api-session',
+      summary: 'Shows the API session of the caller and keeps it alive',
+      access: 'partial',
+      data: CurrentApiSession,
+    },
+    async ({ engine, call }) => ({ data: await currentApiSession(engine, callerOf(call)) }),
+  ),
+  defineOperation(
+    { route: 'DELETE /current-api-session', summary: 'Ends the API session of the caller', access: 'partial' },
+    async ({ engine, call }) => {
+      await engine.apiSessions.end(call, callerOf(call).apiSession.id)
+      return DONE
+    },
+  ),
+] as const

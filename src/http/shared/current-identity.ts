@@ -1,0 +1,18 @@
+import { callerOf } from '../../engine/call.ts'
+import { identities } from '../../resources/identities.ts'
+import { defineOperation } from '../operation.ts'
+
+const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }
+
+/** The identity that the caller is. */
+export const currentIdentity = defineOperation(
+  {
+    route: 'GET /current-identity',
+    summary: 'Shows the identity of the caller',
+    access: 'authenticated',
+    data: identities.detail,
+  },
+  async ({ engine, call }) => ({
+    data: { ...(await engine.reader.show(call, identities, callerOf(call).identity)), _links: LINKS },
+  }),
+)

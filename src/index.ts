@@ -1,0 +1,33 @@
+export { type Controller, type ControllerOptions, createController } from './create-controller.ts'
+export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
+export {
+  compareBy,
+  compareStrings,
+  type Filter,
+  FilterError,
+  type OrderBy,
+  matches,
+} from './domain/filter/index.ts'
+export { type Call, type Caller, SYSTEM_CALL } from './engine/call.ts'
+export { ControllerEngine } from './engine/engine.ts'
+export type { ConnectionInfo, ControllerFetch } from './http/connection.ts'
+export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+export type { Clock } from './ports/clock.ts'
+export type { ControllerEvents, EventName } from './ports/events.ts'
+export type { LogFields, Logger } from './ports/logger.ts'
+export type { PasswordHasher } from './ports/password-hasher.ts'
+export type { Random } from './ports/random.ts'
+export type { RouterConnection, RouterPresence } from './ports/router-presence.ts'
+export {
+  type Change,
+  type Collection,
+  type FindQuery,
+  type Page,
+  type ReadCollection,
+  type ReadTransaction,
+  type RecordKind,
+  type Storage,
+  type StoredRecord,
+  UniqueViolation,
+  type WriteTransaction,
+} from './ports/storage.ts'

@@ -1,0 +1,26 @@
+import type { Tokens } from '../ports/tokens.ts'
+import type { PkiMaterial } from './pki-material.ts'
+import { readCertificates } from './x509/certificate.ts'
+import { fingerprintOf } from './x509/facts.ts'
+import { readPart } from './x509/read-part.ts'
+import { loadSigningKey } from './x509/signing-key.ts'
+
+/**
+ * Tokens signed with the key of the TLS server certificate, by the algorithm that fits it: ES256, ES384, ES512, RS256 or
+ * EdDSA. Throws when the certificate or the key cannot be read, or when they do not belong together.
+ */
+export const createJwtTokens = async (
+  material: Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>,
+): Promise<Tokens> => {
+  const [server] = await readPart('serverCertPem', () => readCertificates(material.serverCertPem))
+  const { key, jwa } = await readPart('serverKeyPem', () =>
+    loadSigningKey(material.serverKeyPem, server.publicKey, server.spki),
+  )
+  const header = { alg: jwa, typ: 'JWT', kid: await fingerprintOf(server) }
+  return {
+    sign: async (claims) => {
+      const { SignJWT } = await import('jose')
+      return new SignJWT(claims).setProtectedHeader(header).sign(key)
+    },
+  }
+}

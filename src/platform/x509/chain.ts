@@ -1,0 +1,110 @@
+import { type Certificate, isSelfIssued, isSignedBy } from './certificate.ts'
+import { sameOctets } from './der-values.ts'
+import type { GeneralName } from './general-name.ts'
+import { attributeTexts, commonNameOf } from './name.ts'
+import { permitsNames } from './name-constraints.ts'
+import { keyUsageBit, oids } from './oids.ts'
+
+export interface ChainOptions {
+  /** Self-signed authorities that are trusted because the network is configured so. */
+  readonly roots: readonly Certificate[]
+  /** Certificates that may stand between the leaf and a root; nothing about them is trusted. */
+  readonly intermediates: readonly Certificate[]
+  /** Instant at which every authority must be valid, in ms since the Unix epoch; without it validity is not judged. */
+  readonly now?: number
+}
+
+/** Longest path, leaf and root included, and how many issuers are tried before the search gives up. */
+const maxPath = 8
+const maxAttempts = 60
+
+/**
+ * Whether some path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the
+ * certificate before it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and
+ * permits the names below. The leaf must be usable for client authentication; its own validity is not judged.
+ */
+export const leadsToRoot = async (leaf: Certificate, options: ChainOptions): Promise<boolean> =>
+  isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
+
+/** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
+export const isNetworkAuthority = async (authority: Certificate, options: ChainOptions): Promise<boolean> =>
+  authority.extensions.isAuthority &&
+  (options.roots.some(({ der }) => sameOctets(der, authority.der)) || (await hasPathToRoot(authority, options)))
+
+const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> => {
+  const candidates = [...roots, ...intermediates]
+  let attempts = 0
+
+  const climb = async (path: readonly Certificate[], last: Certificate): Promise<boolean> => {
+    if (path.length > 1 && roots.includes(last)) return permitsEveryName(path)
+    if (path.length === maxPath) return false
+    for (const issuer of candidates) {
+      if (isOnPath(issuer, path) || !isNamedIssuer(last, issuer) || !mayIssue(issuer, path, now)) continue
+      attempts += 1
+      if (attempts > maxAttempts) return false
+      if ((await isSignedBy(last, issuer)) && (await climb([...path, issuer], issuer))) return true
+    }
+    return false
+  }
+  return climb([start], start)
+}
+
+const isOnPath = (issuer: Certificate, path: readonly Certificate[]): boolean =>
+  path.some(
+    (certificate) =>
+      sameOctets(certificate.encodedSubject, issuer.encodedSubject) &&
+      sameOctets(certificate.spki.encoded, issuer.spki.encoded),
+  )
+
+/** Whether the names and key identifiers in `certificate` point at `issuer`. */
+const isNamedIssuer = ({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean => {
+  const { subjectKeyId } = issuer.extensions
+  if (!sameOctets(encodedIssuer, issuer.encodedSubject)) return false
+  if (authority.keyId && subjectKeyId && !sameOctets(authority.keyId, subjectKeyId)) return false
+  if (authority.serial && !sameOctets(authority.serial, issuer.serial)) return false
+  return authority.issuers?.some((name) => sameOctets(name, issuer.encodedIssuer)) ?? true
+}
+
+/** Whether `issuer` is an authority that may stand above `path` at `now`. */
+const mayIssue = ({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) => {
+  const { isAuthority, pathLength = Infinity, keyUsage, hasUnknownCritical } = extensions
+  const between = path.slice(1).filter((certificate) => !isSelfIssued(certificate)).length
+  return (
+    isAuthority &&
+    between <= pathLength &&
+    (keyUsage?.has(keyUsageBit.keyCertSign) ?? true) &&
+    allowsClients(extensions.extendedKeyUsage) &&
+    !hasUnknownCritical &&
+    (now === undefined || (notBefore <= now && now <= notAfter))
+  )
+}
+
+const allowsClients = (extendedKeyUsage: ReadonlySet<string> | undefined): boolean =>
+  extendedKeyUsage?.has(oids.clientAuth) ?? true
+
+const isUsableByClient = ({ extensions: { keyUsage, extendedKeyUsage, hasUnknownCritical } }: Certificate): boolean => {
+  const mayProveKey =
+    keyUsage === undefined || keyUsage.has(keyUsageBit.digitalSignature) || keyUsage.has(keyUsageBit.keyAgreement)
+  return mayProveKey && allowsClients(extendedKeyUsage) && !hasUnknownCritical
+}
+
+/** Name constraints bind everything below their authority, except self-issued certificates in between. */
+const permitsEveryName = (path: readonly Certificate[]): boolean =>
+  path.every(({ extensions: { nameConstraints } }, depth) => {
+    if (nameConstraints === undefined || depth === 0) return true
+    const below = path.slice(0, depth).filter((certificate, at) => at === 0 || !isSelfIssued(certificate))
+    return below.every((certificate) =>
+      permitsNames(nameConstraints, constrainedNames(certificate, certificate === path[0])),
+    )
+  })
+
+/** A common name with a dot is read as a host by many programs, so in a leaf without DNS names it counts as one. */
+const constrainedNames = ({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] => {
+  const names: GeneralName[] = [...altNames]
+  if (subject.length > 0) names.push({ kind: 'directory', value: subject })
+  for (const value of attributeTexts(subject, oids.emailAddress)) names.push({ kind: 'email', value })
+  const host = commonNameOf(subject)
+  const readsAsHost = /^[\w-]+(\.[\w-]+)+$/.test(host) && altNames.every(({ kind }) => kind !== 'dns')
+  if (isLeaf && readsAsHost) names.push({ kind: 'dns', value: host })
+  return names
+}

@@ -1,0 +1,101 @@
+import type { FieldKind, Filter, OrderBy } from '../domain/filter/index.ts'
+
+/** The least that every stored record has. Records are immutable: a change inserts a new one under the same id. */
+export interface StoredRecord {
+  readonly id: string
+}
+
+/** What a storage needs to know of a kind of record; every resource declaration is one. */
+export interface RecordKind<T extends StoredRecord = StoredRecord> {
+  /** The plural name on the wire, for example `service-policies`. */
+  readonly name: string
+  /** Every stored field besides `id`, with how it is stored and compared. */
+  readonly fields: Readonly<Record<string, FieldKind>>
+  /** Fields of which no two records hold the same value; absent and null values do not count. */
+  readonly unique: readonly string[]
+  /** Fields that are often asked for by equality. */
+  readonly indexed: readonly string[]
+  /** Carries the record's type; never present at run time. */
+  readonly recordType?: T
+}
+
+/** A question about one kind of record. Without `where` it is about all; `orderBy` ends with `id` ascending, always. */
+export interface FindQuery {
+  readonly where?: Filter
+  readonly orderBy?: readonly OrderBy[]
+  /** At most so many records; all of them when absent. */
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** One page of an answer; `totalCount` counts what matches `where`, whatever the limit. */
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly totalCount: number
+}
+
+export interface ReadCollection<T extends StoredRecord> {
+  get(id: string): Promise<T | undefined>
+  find(query?: FindQuery): Promise<Page<T>>
+}
+
+export interface Collection<T extends StoredRecord> extends ReadCollection<T> {
+  /** Adds a record. Throws {@link UniqueViolation} when its id or a unique field is taken. */
+  insert(record: T): Promise<void>
+  /** Replaces the record with the same id; answers false when there is none. Throws {@link UniqueViolation}. */
+  update(record: T): Promise<boolean>
+  /** Removes a record; answers true for exactly one of any number of callers, which is how one-time tokens are consumed. */
+  delete(id: string): Promise<boolean>
+}
+
+/** One entry of the change feed. `revision` grows by one with every committed write that changed something. */
+export interface Change {
+  readonly revision: number
+  readonly kind: string
+  readonly id: string
+  readonly operation: 'insert' | 'update' | 'delete'
+}
+
+/** A consistent snapshot: everything read through it belongs to `revision`. */
+export interface ReadTransaction {
+  readonly revision: number
+  collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T>
+  /**
+   * The changes after `revision` up to this snapshot, oldest first; `undefined` when the feed does not reach back so far
+   * and the reader must start afresh.
+   */
+  changesSince(revision: number): Promise<readonly Change[] | undefined>
+}
+
+export interface WriteTransaction extends ReadTransaction {
+  collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T>
+}
+
+/**
+ * Where a controller keeps its records. Guarantees, held by the storage contract suite for every implementation:
+ * a write is atomic (a throw rolls everything back), writers are serialised, a write sees every earlier commit and its own
+ * changes, a read sees one consistent snapshot that no later write disturbs, and an acknowledged write is as durable as the
+ * implementation says.
+ *
+ * Nothing slow belongs inside `write` (hashing, signing, the network), and work inside a transaction uses its own handle only.
+ */
+export interface Storage {
+  read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>
+  write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** A record that holds a value which another record of its kind already has. */
+export class UniqueViolation extends Error {
+  readonly kind: string
+  readonly field: string
+  readonly value: string
+
+  constructor(kind: string, field: string, value: string) {
+    super(`duplicate value '${value}' in unique index on ${kind}.${field}`)
+    this.name = 'UniqueViolation'
+    this.kind = kind
+    this.field = field
+    this.value = value
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { FieldKind, FilterSymbol, SymbolTable } from '../domain/filter/index.ts'
+import type { ResourceDefinition, Shape } from './define-resource.ts'
+import { required, withoutDefault } from './field-kind.ts'
+import { EntityRef, Links, NamedRole, Tags } from './fields.ts'
+
+/** The body of create or replace: what is required must be there, the rest falls back to its default. */
+export function bodySchema(
+  definition: ResourceDefinition,
+  shape: Shape,
+  requiredFields: readonly string[] = definition.required,
+): z.ZodObject {
+  const entries = Object.entries(shape).map(([field, schema]) => [
+    inputName(definition, field),
+    requiredFields.includes(field) ? withoutDefault(schema) : schema,
+  ])
+  return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
+}
+
+/** The body of patch: any subset; members of nested objects may be sent alone. */
+export function patchSchema(definition: ResourceDefinition): z.ZodObject {
+  const entries = Object.entries(definition.writable).map(([field, schema]) => [
+    inputName(definition, field),
+    partial(schema).optional(),
+  ])
+  return z.object({ ...Object.fromEntries(entries), tags: Tags.optional() })
+}
+
+function partial(schema: z.ZodType): z.ZodType {
+  const inner = required(schema)
+  if (!(inner instanceof z.ZodObject)) return withoutDefault(schema)
+  const members = Object.entries(inner.shape).map(([member, type]) => [member, partial(type).nullish()])
+  return z.object(Object.fromEntries(members))
+}
+
+/** The wire form: base fields, stored fields that may be seen, entity references, role displays, derived members. */
+export function detailSchema(definition: ResourceDefinition, stored: Shape): z.ZodObject {
+  const hidden = new Set(definition.hidden)
+  const shown = Object.entries(stored)
+    .filter(([field]) => !hidden.has(field))
+    .map(([field, schema]) => [field, withoutDefault(schema)])
+  const references = Object.values(definition.references ?? {}).flatMap(({ show }) =>
+    show === undefined ? [] : [[show, EntityRef.nullable()]],
+  )
+  const displays = Object.keys(definition.selects ?? {}).map((field) => [`${field}Display`, z.array(NamedRole)])
+  return z.object({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: z.string(),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+    ...Object.fromEntries([...shown, ...references, ...displays]),
+    ...definition.derived,
+  })
+}
+
+/** The symbols that a filter may name: every shown field that has an order or members, and what the declaration renames. */
+export function symbolTable(
+  definition: ResourceDefinition,
+  fields: Readonly<Record<string, FieldKind>>,
+): SymbolTable {
+  const table = new Map<string, FilterSymbol>([['id', { field: 'id', kind: 'string' }]])
+  const hidden = new Set(definition.hidden)
+  for (const [field, kind] of Object.entries(fields)) {
+    if (!hidden.has(field) && (kind !== 'json' || field === 'tags')) table.set(field, { field, kind })
+  }
+  for (const [symbol, field] of Object.entries(definition.symbols ?? {})) {
+    const kind = field === null ? undefined : fields[field]
+    if (field === null || kind === undefined) table.delete(symbol)
+    else table.set(symbol, { field, kind })
+  }
+  return Object.fromEntries(table)
+}
+
+/** How a request spells a field. */
+export function inputName(definition: ResourceDefinition, field: string): string {
+  return definition.inputNames?.[field] ?? field
+}

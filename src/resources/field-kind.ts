@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { FieldKind } from '../domain/filter/index.ts'
+import { Instant } from './fields.ts'
+
+/** Tells how a field is stored and compared, from its schema alone. */
+export function kindOf(schema: z.ZodType): FieldKind {
+  const inner = required(schema)
+  if (inner === Instant) return 'instant'
+  if (inner instanceof z.ZodString || inner instanceof z.ZodEnum || inner instanceof z.ZodStringFormat) return 'string'
+  if (inner instanceof z.ZodBoolean) return 'boolean'
+  if (inner instanceof z.ZodNumberFormat) return 'integer'
+  if (inner instanceof z.ZodNumber) return 'number'
+  if (inner instanceof z.ZodArray && kindOf(toType(inner.element)) === 'string') return 'set'
+  return 'json'
+}
+
+/** The schema of a value that is there: without default, optional and nullable. */
+export function required(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return required(toType(schema.unwrap()))
+  }
+  return schema
+}
+
+/** The schema of a stored value: without default, still nullable where the field is. */
+export function withoutDefault(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodDefault ? toType(schema.unwrap()) : schema
+}
+
+// zod types the inside of a wrapper by its core interface; every schema of ours is a full ZodType.
+function toType(schema: z.core.$ZodType): z.ZodType {
+  return schema as z.ZodType
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+
+/** The id of an entity: opaque, compared exactly. */
+export const Id = z.string().max(256)
+
+/** A name: never empty, unique within its kind. */
+export const Name = z.string().max(1024)
+
+/** Short free text. */
+export const Text = z.string().max(4096)
+
+/** PEM text; a larger one than 64 KiB is refused before it is parsed. */
+export const Pem = z.string().max(65_536)
+
+/** An instant: epoch milliseconds inside, RFC 3339 on the wire. */
+export const Instant = z.codec(z.iso.datetime({ offset: true }), z.int(), {
+  decode: (text) => Date.parse(text),
+  encode: (milliseconds) => new Date(milliseconds).toISOString(),
+})
+
+/** Integer cost of hosting or routing, 0..65535 (interface: Limits). */
+export const Cost = z.int().min(0).max(65_535)
+
+export const Precedence = z.enum(['default', 'required', 'failed'])
+export const Semantic = z.enum(['AllOf', 'AnyOf'])
+
+/** A list that is kept as a set: sorted, without duplicates. */
+export const TextSet = z.array(z.string().max(1024)).max(10_000)
+
+/** Selects role attributes: `#attribute`, `#all` or `@id` (interface: Conventions). */
+export const Roles = TextSet
+
+/** The role attributes that couple an entity to policies. */
+export const RoleAttributes = TextSet
+
+/** User-defined keys. Values are null, text or boolean; numbers and nested values are kept as given. */
+export const Tags = z.record(z.string(), z.unknown())
+
+/** A free JSON object. */
+export const JsonObject = z.record(z.string(), z.unknown())
+
+/** What links an entity to its related collections; hrefs are relative to the API's base. */
+export const Links = z.record(z.string(), z.object({ href: z.string() }))
+
+/** Points to another entity. */
+export const EntityRef = z.object({ _links: Links, entity: z.string(), id: z.string(), name: z.string() })
+export type EntityRef = z.output<typeof EntityRef>
+
+/** A role as it is displayed: `@id` shows the entity's current name. */
+export const NamedRole = z.object({ role: z.string(), name: z.string() })
+export type NamedRole = z.output<typeof NamedRole>

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest'
+import { UniqueViolation } from '../../../src/ports/storage.ts'
+import { get, insertAll, machine, machines, type OpenStorage, ticket, tickets } from './kinds.ts'
+
+const CALLERS = Array.from({ length: 200 }, (_, caller) => caller)
+const ROUNDS = 20
+
+export function describeConcurrency(open: OpenStorage): void {
+  it('loses none of 200 concurrent increments', async () => {
+    const storage = await open()
+    await insertAll(storage, tickets, [ticket('counter')])
+    await Promise.all(
+      CALLERS.map(() =>
+        storage.write(async (tx) => {
+          const counter = await tx.collection(tickets).get('counter')
+          await Promise.resolve()
+          if (counter !== undefined) await tx.collection(tickets).update({ ...counter, uses: counter.uses + 1 })
+        }),
+      ),
+    )
+    expect(await get(storage, tickets, 'counter')).toMatchObject({ uses: 200 })
+  })
+
+  it('runs one write at a time', async () => {
+    const storage = await open()
+    let running = 0
+    let most = 0
+    await Promise.all(
+      CALLERS.map((caller) =>
+        storage.write(async (tx) => {
+          running += 1
+          most = Math.max(most, running)
+          await tx.collection(tickets).insert(ticket(`t${caller}`))
+          await new Promise((resolve) => setImmediate(resolve))
+          running -= 1
+        }),
+      ),
+    )
+    expect(most).toBe(1)
+  })
+
+  it(`lets one of 200 concurrent callers consume a record, ${ROUNDS} times`, async () => {
+    const storage = await open()
+    const winners: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await insertAll(storage, tickets, [ticket(`once ${round}`)])
+      const outcomes = await Promise.all(
+        CALLERS.map(() => storage.write((tx) => tx.collection(tickets).delete(`once ${round}`))),
+      )
+      winners.push(outcomes.filter(Boolean).length)
+    }
+    expect(winners).toEqual(Array.from({ length: ROUNDS }, () => 1))
+    expect((await storage.read((tx) => tx.collection(tickets).find())).totalCount).toBe(0)
+  })
+
+  it('leaves a record for the next caller when the one who consumed it fails', async () => {
+    const storage = await open()
+    await insertAll(storage, tickets, [ticket('once')])
+    const outcomes = await Promise.allSettled(
+      [0, 1, 2].map((caller) =>
+        storage.write(async (tx) => {
+          const isConsumed = await tx.collection(tickets).delete('once')
+          if (caller === 0) throw new Error('after consuming')
+          return isConsumed
+        }),
+      ),
+    )
+    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed'))).toEqual([
+      'failed',
+      true,
+      false,
+    ])
+  })
+
+  it('gives a unique value to one of 200 concurrent callers', async () => {
+    const storage = await open()
+    const outcomes = await Promise.allSettled(
+      CALLERS.map((caller) =>
+        storage.write((tx) => tx.collection(machines).insert(machine(`m${caller}`, { serial: 'the only one' }))),
+      ),
+    )
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    expect(refused).toHaveLength(199)
+    expect(refused.every(({ reason }) => reason instanceof UniqueViolation && reason.field === 'serial')).toBe(true)
+    expect((await storage.read((tx) => tx.collection(machines).find())).totalCount).toBe(1)
+  })
+}

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import type { OrderBy } from '../../../src/domain/filter/index.ts'
+import type { FindQuery } from '../../../src/ports/storage.ts'
+import { insertAll, type Machine, machine, machines, type OpenStorage, where } from './kinds.ts'
+
+const MACHINES: readonly Machine[] = [
+  machine('a', { name: 'z', owner: 'bob', cost: 2, weight: 0.5, active: true, seenAt: 10 }),
+  machine('b', { name: '\uff5a', owner: null, cost: 10, weight: null, active: false, seenAt: 9 }),
+  machine('c', { name: '\u{1f600}', owner: 'ann', cost: 2, weight: -1, active: true, seenAt: null }),
+  machine('d', { name: 'Z', owner: 'bob', cost: -1, weight: null, active: false, seenAt: 100 }),
+  machine('e', { name: '', owner: 'Bob', cost: 2, weight: 0.25, active: true, seenAt: 10 }),
+]
+
+/** `cost desc, id` */
+function order(text: string): OrderBy[] {
+  return text.split(', ').map((part) => {
+    const [field = '', direction = 'asc'] = part.split(' ')
+    return { field, kind: machines.fields[field] ?? 'string', direction: direction === 'desc' ? 'desc' : 'asc' }
+  })
+}
+
+async function findIds(open: OpenStorage, records: readonly Machine[], query: FindQuery) {
+  const storage = await open()
+  await insertAll(storage, machines, records)
+  const { items, totalCount } = await storage.read((tx) => tx.collection(machines).find(query))
+  return { ids: items.map(({ id }) => id).join(''), totalCount }
+}
+
+export function describePages(open: OpenStorage): void {
+  it.each([
+    ['id', 'abcde'],
+    ['id desc', 'edcba'],
+    ['name', 'edabc'],
+    ['name desc', 'cbade'],
+    ['owner', 'becad'],
+    ['owner desc', 'adceb'],
+    ['cost', 'daceb'],
+    ['cost desc', 'baced'],
+    ['weight', 'bdcea'],
+    ['weight desc', 'aecbd'],
+    ['active', 'bdace'],
+    ['active desc', 'acebd'],
+    ['seenAt', 'cbaed'],
+    ['seenAt desc', 'daebc'],
+    ['active desc, cost, weight desc', 'aecdb'],
+    ['owner, cost desc', 'becad'],
+    ['owner, id desc', 'becda'],
+    ['cost, id desc', 'decab'],
+    ['id, cost', 'abcde'],
+  ])('orders by %s, nulls first ascending, ties by id', async (text, expected) => {
+    const found = await findIds(open, MACHINES.toReversed(), { orderBy: order(text) })
+    expect(found).toEqual({ ids: expected, totalCount: 5 })
+    const some = await findIds(open, MACHINES, { orderBy: order(text), where: where('name != "Z"'), limit: 3 })
+    expect(some).toEqual({ ids: expected.replace('d', '').slice(0, 3), totalCount: 4 })
+  })
+
+  it('orders by id, by code point, when nothing is asked', async () => {
+    const ids = ['', '!', '1', '10', '2', 'A', 'a', 'a!', 'aa', 'é', '\uff5a', '\u{1f600}', '\u{1f600}a']
+    const storage = await open()
+    await insertAll(
+      storage,
+      machines,
+      ids.toReversed().map((id) => machine(id)),
+    )
+    const { items } = await storage.read((tx) => tx.collection(machines).find())
+    expect(items.map(({ id }) => id)).toEqual(ids)
+  })
+
+  it.each<[string, FindQuery, string, number]>([
+    ['everything', {}, 'abcde', 5],
+    ['limit 2', { limit: 2 }, 'ab', 5],
+    ['limit 5', { limit: 5 }, 'abcde', 5],
+    ['limit 99', { limit: 99 }, 'abcde', 5],
+    ['limit 0', { limit: 0 }, '', 5],
+    ['offset 0', { offset: 0 }, 'abcde', 5],
+    ['offset 3', { offset: 3 }, 'de', 5],
+    ['offset 5', { offset: 5 }, '', 5],
+    ['offset 99', { offset: 99, limit: 1 }, '', 5],
+    ['offset 1 limit 3', { offset: 1, limit: 3 }, 'bcd', 5],
+    ['a filter, limit 0', { where: where('cost = 2'), limit: 0 }, '', 3],
+    ['a filter, offset 1 limit 1', { where: where('cost = 2'), offset: 1, limit: 1 }, 'c', 3],
+    ['a filter that scans, offset 1 limit 1', { where: where('weight > -5'), offset: 1, limit: 1 }, 'c', 3],
+    ['a filter, offset past the end', { where: where('cost = 2'), offset: 3 }, '', 3],
+    ['an order, limit 0', { orderBy: order('weight'), limit: 0 }, '', 5],
+    ['an order, offset 1 limit 3', { orderBy: order('weight'), offset: 1, limit: 3 }, 'dce', 5],
+    ['an order by an index, offset 1 limit 3', { orderBy: order('owner'), offset: 1, limit: 3 }, 'eca', 5],
+    ['an order, offset past the end', { orderBy: order('weight'), offset: 7 }, '', 5],
+    ['all three', { where: where('cost = 2'), orderBy: order('weight desc'), offset: 1, limit: 1 }, 'e', 3],
+  ])('answers a page of %s, counting all that matches', async (_, query, expected, totalCount) => {
+    expect(await findIds(open, MACHINES, query)).toEqual({ ids: expected, totalCount })
+  })
+
+  it('turns pages without loss or repetition, in any order', async () => {
+    const storage = await open()
+    const records = Array.from({ length: 2500 }, (_, index) =>
+      machine(`m${(index * 7919) % 2500}`, { cost: (index * 31) % 17, weight: index % 3 === 0 ? null : index % 11 }),
+    )
+    await insertAll(storage, machines, records)
+    for (const orderBy of [[], order('cost'), order('cost desc'), order('weight desc, cost')]) {
+      const whole = await storage.read((tx) => tx.collection(machines).find({ orderBy }))
+      const pages: Machine[] = []
+      for (let offset = 0; offset < 2500; offset += 400) {
+        const page = await storage.read((tx) => tx.collection(machines).find({ orderBy, offset, limit: 400 }))
+        expect(page.totalCount).toBe(2500)
+        pages.push(...page.items)
+      }
+      expect(pages).toEqual(whole.items)
+      expect(new Set(pages.map(({ id }) => id)).size).toBe(2500)
+    }
+  })
+}

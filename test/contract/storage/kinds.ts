@@ -1,0 +1,122 @@
+import { type Filter, parseQuery, type SymbolTable } from '../../../src/domain/filter/index.ts'
+import type { RecordKind, Storage, StoredRecord } from '../../../src/ports/storage.ts'
+
+/** A record with a field of every kind. */
+export interface Machine extends StoredRecord {
+  readonly name: string
+  readonly serial: string | null
+  readonly owner: string | null
+  readonly cost: number
+  readonly weight: number | null
+  readonly active: boolean
+  readonly seenAt: number | null
+  readonly note: string
+  readonly roles: readonly string[]
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+/** Something that can be consumed once. */
+export interface Ticket extends StoredRecord {
+  readonly token: string
+  readonly machine: string
+  readonly uses: number
+}
+
+export const machines: RecordKind<Machine> = {
+  name: 'contract-machines',
+  fields: {
+    name: 'string',
+    serial: 'string',
+    owner: 'string',
+    cost: 'integer',
+    weight: 'number',
+    active: 'boolean',
+    seenAt: 'instant',
+    note: 'string',
+    roles: 'set',
+    tags: 'json',
+  },
+  unique: ['name', 'serial'],
+  indexed: ['owner', 'cost', 'active'],
+}
+
+export const tickets: RecordKind<Ticket> = {
+  name: 'contract-tickets',
+  fields: { token: 'string', machine: 'string', uses: 'integer' },
+  unique: ['token'],
+  indexed: ['machine'],
+}
+
+/** What filters may name on machines: every field, by its own name. */
+const machineSymbols: SymbolTable = Object.fromEntries([
+  ['id', { field: 'id', kind: 'string' }],
+  ...Object.entries(machines.fields).map(([field, kind]) => [field, { field, kind }] as const),
+])
+
+/** The predicate that `text` states about machines. */
+export function where(text: string): Filter {
+  const { where } = parseQuery(text, machineSymbols)
+  if (where === undefined) throw new Error(`'${text}' states no predicate`)
+  return where
+}
+
+export function machine(id: string, fields: Partial<Machine> = {}): Machine {
+  return {
+    id,
+    name: `name of ${id}`,
+    serial: null,
+    owner: null,
+    cost: 0,
+    weight: null,
+    active: false,
+    seenAt: null,
+    note: '',
+    roles: [],
+    tags: {},
+    ...fields,
+  }
+}
+
+export function ticket(id: string, fields: Partial<Ticket> = {}): Ticket {
+  return { id, token: `token of ${id}`, machine: 'm1', uses: 0, ...fields }
+}
+
+/** A storage that is disposed of after the test. */
+export type OpenStorage = () => Promise<Storage>
+
+export async function insertAll<T extends StoredRecord>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  records: readonly T[],
+): Promise<void> {
+  await storage.write(async (tx) => {
+    for (const record of records) await tx.collection(kind).insert(record)
+  })
+}
+
+export async function get<T extends StoredRecord>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  id: string,
+): Promise<T | undefined> {
+  return storage.read((tx) => tx.collection(kind).get(id))
+}
+
+/** Everything that a storage of this suite holds, to compare before with after. */
+export async function contentOf(storage: Storage): Promise<unknown> {
+  return storage.read(async (tx) => ({
+    revision: tx.revision,
+    changes: await tx.changesSince(0),
+    machines: await tx.collection(machines).find(),
+    tickets: await tx.collection(tickets).find(),
+  }))
+}
+
+/** Something that happens once, to wait for. */
+export function signal(): { readonly happened: Promise<void>; happen(): void } {
+  let happen = () => {}
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve
+  })
+  return { happened, happen: () => happen() }
+}

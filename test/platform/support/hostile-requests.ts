@@ -1,0 +1,225 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import * as x509 from '@peculiar/x509'
+import { elementsOf, readDer } from '../../../src/platform/x509/der.ts'
+import {
+  bitString,
+  concatOctets,
+  integer,
+  nullValue,
+  octetString,
+  oid,
+  sequence,
+  unsigned,
+} from '../../../src/platform/x509/der-writer.ts'
+import { oids } from '../../../src/platform/x509/oids.ts'
+import { writePem } from '../../../src/platform/x509/pem.ts'
+import type { CsrProblem } from '../../../src/ports/pki.ts'
+import {
+  authorityExtensions,
+  createCsr,
+  createCsrPem,
+  createKeys,
+  issueClient,
+  keyPemOf,
+  pemOf,
+  purpose,
+} from './certificates.ts'
+import { excludedNames } from './name-constraints.ts'
+import { opensslOutput } from './openssl.ts'
+
+const csrPem = (der: Uint8Array) => writePem('CERTIFICATE REQUEST', der)
+
+const asking = async (...extensions: x509.Extension[]) => createCsrPem({ extensions })
+const askingName = (type: x509.GeneralNameType, value: string) =>
+  asking(new x509.SubjectAlternativeNameExtension([{ type, value }], true))
+
+/** Requests that want more than they get: each must be answered with a plain client certificate. */
+export const greedyRequests: readonly (readonly [string, () => Promise<string>])[] = [
+  ['to be an authority', () => asking(...authorityExtensions())],
+  ['to be an authority with a path length', () => asking(...authorityExtensions(5))],
+  ['to sign certificates', () => asking(new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true))],
+  ['to be a server', () => asking(purpose(x509.ExtendedKeyUsage.serverAuth))],
+  ['to sign code', () => asking(purpose(x509.ExtendedKeyUsage.codeSigning))],
+  ['any purpose', () => asking(purpose('2.5.29.37.0'))],
+  ['the controller’s host name', () => askingName('dns', 'ctrl.example.com')],
+  ['a wildcard host name', () => askingName('dns', '*')],
+  ['an address', () => askingName('ip', '127.0.0.1')],
+  ['a mail address', () => askingName('email', 'admin@example.com')],
+  ['the SPIFFE id of another identity', () => askingName('url', 'spiffe://example.org/identity/admin')],
+  ['the key identifier of the authority', () => asking(new x509.SubjectKeyIdentifierExtension('00'.repeat(20)))],
+  ['name constraints', () => asking(excludedNames({ dns: 'example.com' }))],
+  ['an unknown critical extension', () => asking(new x509.Extension('1.2.3.4.5', true, Uint8Array.of(5, 0)))],
+  ['a challenge password', () => createCsrPem({ attributes: [new x509.ChallengePasswordAttribute('secret')] })],
+  [
+    'an attribute of garbage',
+    () => createCsrPem({ attributes: [new x509.Attribute('1.2.3.4.5', [octetString(Uint8Array.of(0x30, 0x80))])] }),
+  ],
+  ['the subject of the root', () => createCsrPem({ subject: 'CN=example.org root CA' })],
+  ['the subject of an administrator', () => createCsrPem({ subject: 'CN=admin, CN=root' })],
+  ['no subject', () => createCsrPem({ subject: '' })],
+]
+
+const fromKey = (key: KeyObject, ...digest: string[]): string =>
+  opensslOutput(['req', '-new', '-key', 'k.pem', '-subj', '/CN=device', ...digest], {
+    'k.pem': key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  })
+
+const ecKey = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey
+const rsaKey = (modulusLength: number, publicExponent: number) =>
+  generateKeyPairSync('rsa', { modulusLength, publicExponent }).privateKey
+
+const encoded = (element: { encoded: Uint8Array } | undefined): Uint8Array => element?.encoded ?? new Uint8Array()
+
+/** Takes an honest request apart and puts it together again with something changed, the signature as it was. */
+const rebuilt = async (
+  change: (parts: { info: Uint8Array[]; algorithm: Uint8Array; signature: Uint8Array }) => Uint8Array,
+) => {
+  const [info, algorithm, signature] = elementsOf(readDer(new Uint8Array((await createCsr()).rawData)))
+  if (!info) throw new Error('a request has three parts')
+  const fields = elementsOf(info).map(encoded)
+  return csrPem(change({ info: fields, algorithm: encoded(algorithm), signature: encoded(signature) }))
+}
+
+const withKey = (spki: Uint8Array) =>
+  rebuilt(({ info, algorithm, signature }) =>
+    sequence(sequence(...info.slice(0, 2), spki, ...info.slice(3)), algorithm, signature),
+  )
+
+const ecSpki = (curve: string, point: Uint8Array) =>
+  sequence(sequence(oid(oids.ecPublicKey), oid(curve)), bitString(point))
+
+const rsaSpki = (modulus: Uint8Array, exponent: Uint8Array) =>
+  sequence(sequence(oid(oids.rsaEncryption), nullValue), bitString(sequence(unsigned(modulus), unsigned(exponent))))
+
+const modulus = (octets: number) => new Uint8Array(octets).fill(0xc5)
+
+/** With the exponent 1 everybody can sign: the signature is the padded digest itself. */
+const signedByNobody = async (): Promise<string> => {
+  const key = rsaSpki(modulus(256), Uint8Array.of(1))
+  return rebuilt(({ info }) => {
+    const body = sequence(...info.slice(0, 2), key, ...info.slice(3))
+    return sequence(body, sequence(oid(oids.rsaSha256), nullValue), bitString(new Uint8Array(256).fill(1)))
+  })
+}
+
+const point = async (change: (point: Uint8Array) => Uint8Array) => {
+  const raw = new Uint8Array(await crypto.subtle.exportKey('raw', (await createKeys()).publicKey))
+  return withKey(ecSpki(oids.p256, change(raw)))
+}
+
+const nested = (depth: number, open: readonly number[]) =>
+  csrPem(Uint8Array.from(Array.from({ length: depth }, () => open).flat()))
+
+const nestedSequences = (depth: number): Uint8Array => {
+  let inner: Uint8Array = new Uint8Array()
+  for (let level = 0; level < depth; level += 1) inner = sequence(inner)
+  return inner
+}
+
+const emptySequences = (count: number) => Uint8Array.from({ length: 2 * count }, (_, at) => (at % 2 === 0 ? 0x30 : 0))
+
+const flipLast = (text: Uint8Array): Uint8Array => text.with(-1, (text.at(-1) ?? 0) ^ 1)
+
+/** Requests that must be refused, with the reason. */
+export const refusedRequests: readonly (readonly [string, CsrProblem, () => string | Promise<string>])[] = [
+  [
+    'a changed signature',
+    'bad-signature',
+    () => rebuilt((p) => sequence(sequence(...p.info), p.algorithm, flipLast(p.signature))),
+  ],
+  [
+    'an empty signature',
+    'bad-signature',
+    () => rebuilt((p) => sequence(sequence(...p.info), p.algorithm, bitString(new Uint8Array()))),
+  ],
+  [
+    'a signature of zeros',
+    'bad-signature',
+    () => rebuilt((p) => sequence(sequence(...p.info), p.algorithm, bitString(sequence(integer(0), integer(0))))),
+  ],
+  [
+    'a changed subject',
+    'bad-signature',
+    () =>
+      rebuilt(({ info, algorithm, signature }) =>
+        sequence(
+          sequence(...info.slice(0, 1), new Uint8Array(new x509.Name('CN=admin').toArrayBuffer()), ...info.slice(2)),
+          algorithm,
+          signature,
+        ),
+      ),
+  ],
+  [
+    'somebody else’s key',
+    'bad-signature',
+    async () => withKey(new Uint8Array(await crypto.subtle.exportKey('spki', (await createKeys()).publicKey))),
+  ],
+  [
+    'a signature algorithm of another kind of key',
+    'bad-signature',
+    () => rebuilt((p) => sequence(sequence(...p.info), sequence(oid(oids.rsaSha256), nullValue), p.signature)),
+  ],
+  [
+    'an unknown signature algorithm',
+    'bad-signature',
+    () => rebuilt((p) => sequence(sequence(...p.info), sequence(oid('1.2.3.4')), p.signature)),
+  ],
+  ['a signature over SHA-1', 'bad-signature', () => createCsrPem({ hash: 'SHA-1' })],
+  ['a signature over MD5', 'bad-signature', () => fromKey(rsaKey(2048, 65537), '-md5')],
+  ['a point that is not on its curve', 'bad-signature', () => point(flipLast)],
+  ['RSA of 1024 bits', 'weak-key', () => fromKey(rsaKey(1024, 65537))],
+  ['RSA of 2047 bits', 'weak-key', () => withKey(rsaSpki(modulus(256).with(0, 0x7f), Uint8Array.of(1, 0, 1)))],
+  ['RSA of 16384 bits', 'weak-key', () => withKey(rsaSpki(modulus(2048), Uint8Array.of(1, 0, 1)))],
+  ['RSA with exponent 3', 'weak-key', () => fromKey(rsaKey(2048, 3))],
+  ['RSA with exponent 1', 'weak-key', signedByNobody],
+  ['RSA with an even exponent', 'weak-key', () => withKey(rsaSpki(modulus(256), Uint8Array.of(1, 0, 0)))],
+  ['RSA with a huge exponent', 'weak-key', () => withKey(rsaSpki(modulus(256), modulus(255)))],
+  ['RSA with an even modulus', 'weak-key', () => withKey(rsaSpki(modulus(256).with(-1, 2), Uint8Array.of(1, 0, 1)))],
+  ['secp256k1', 'weak-key', () => fromKey(ecKey('secp256k1'))],
+  ['P-192', 'weak-key', () => fromKey(ecKey('prime192v1'))],
+  ['P-224', 'weak-key', () => fromKey(ecKey('secp224r1'))],
+  [
+    'a curve by explicit parameters',
+    'weak-key',
+    () => withKey(sequence(sequence(oid(oids.ecPublicKey), sequence(integer(1))), bitString(modulus(65)))),
+  ],
+  ['Ed448', 'weak-key', () => fromKey(generateKeyPairSync('ed448').privateKey)],
+  ['the point at infinity', 'unparsable', () => point(() => Uint8Array.of(0))],
+  ['a compressed point', 'unparsable', () => point((raw) => raw.slice(0, 33).with(0, 2))],
+  ['nothing', 'missing', () => ''],
+  ['white space', 'missing', () => ' \r\n\t'],
+  ['no PEM', 'unparsable', () => 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A'],
+  ['a block without its end', 'unparsable', async () => (await createCsrPem()).slice(0, -10)],
+  ['two requests', 'unparsable', async () => `${await createCsrPem()}\n${await createCsrPem()}\n`],
+  ['text after the request', 'unparsable', async () => `${await createCsrPem()}\nand more`],
+  ['text that looks like an end after the request', 'unparsable', async () => `${await createCsrPem()}\nmore-----`],
+  ['PEM headers', 'unparsable', async () => (await createCsrPem()).replace('\n', '\nProc-Type: 4,ENCRYPTED\n\n')],
+  ['more than 64 KiB of text', 'unparsable', async () => `${'#\n'.repeat(33_000)}${await createCsrPem()}`],
+  ['a block over 64 KiB', 'unparsable', () => csrPem(octetString(new Uint8Array(70_000)))],
+  ['a certificate', 'unparsable', async () => pemOf(await issueClient())],
+  ['a private key', 'unparsable', async () => keyPemOf(await createKeys())],
+  [
+    'a structure that is cut off',
+    'unparsable',
+    async () => csrPem(new Uint8Array((await createCsr()).rawData).slice(0, -3)),
+  ],
+  [
+    'octets after the structure',
+    'unparsable',
+    async () => csrPem(concatOctets([new Uint8Array((await createCsr()).rawData), Uint8Array.of(5, 0)])),
+  ],
+  [
+    'a length that is not minimal',
+    'unparsable',
+    () =>
+      rebuilt((p) => {
+        const parts = concatOctets([sequence(...p.info), p.algorithm, p.signature])
+        return concatOctets([Uint8Array.of(0x30, 0x83, 0, parts.length >> 8, parts.length & 0xff), parts])
+      }),
+  ],
+  ['nested indefinite lengths', 'unparsable', () => nested(24_000, [0x30, 0x80])],
+  ['nested sequences', 'unparsable', () => csrPem(nestedSequences(2_000))],
+  ['a crowd of empty sequences', 'unparsable', () => csrPem(sequence(emptySequences(20_000)))],
+  ['a length of four gigabytes', 'unparsable', () => csrPem(Uint8Array.of(0x30, 0x84, 0xff, 0xff, 0xff, 0xff))],
+  ['a subject of 40 KiB', 'unparsable', () => createCsrPem({ subject: `CN=${'x'.repeat(40_000)}` })],
+]

@@ -1,0 +1,53 @@
+import { createPkiMaterial } from '../../src/platform/pki-material.ts'
+import { createX509Pki } from '../../src/platform/x509-pki.ts'
+import { pkiContract } from '../contract/pki.ts'
+import {
+  createKeys,
+  day,
+  issue,
+  issueAuthority,
+  type KeyKind,
+  keyPemOf,
+  now,
+  pemOf,
+  purpose,
+} from './support/certificates.ts'
+
+pkiContract('created material', async () =>
+  createX509Pki(await createPkiMaterial({ hosts: ['localhost', '127.0.0.1'], trustDomain: 'example.org', now })),
+)
+
+const notAfter = now + 3650 * day
+
+const serverAuth = '1.3.6.1.5.5.7.3.1'
+
+const foreignMaterial = async (kind: KeyKind) => {
+  const root = await issueAuthority({ subject: 'CN=root', kind, notAfter })
+  const middle = await issueAuthority({ subject: 'CN=middle', kind, issuer: root, notAfter })
+  const signing = await issueAuthority({ subject: 'CN=signing', kind, issuer: middle, notAfter, pathLength: 0 })
+  const keys = await createKeys()
+  return {
+    caPem: pemOf(root),
+    signingCertPem: pemOf(signing, middle),
+    signingKeyPem: await keyPemOf(signing.keys),
+    serverCertPem: pemOf(
+      await issue({ subject: 'CN=controller', keys, issuer: signing, extensions: [purpose(serverAuth)] }),
+    ),
+    serverKeyPem: await keyPemOf(keys),
+  }
+}
+
+for (const kind of ['P-384', 'P-521', 'RSA-2048', 'Ed25519'] as const) {
+  pkiContract(`authorities of an operator, ${kind}`, async () => createX509Pki(await foreignMaterial(kind)))
+}
+
+pkiContract('a root that signs clients itself', async () => {
+  const root = await issueAuthority({ subject: 'CN=root', notAfter })
+  const material = await foreignMaterial('P-256')
+  return createX509Pki({
+    ...material,
+    caPem: pemOf(root),
+    signingCertPem: pemOf(root),
+    signingKeyPem: await keyPemOf(root.keys),
+  })
+})
