@@ -31,7 +31,8 @@ const samples: RecordKind<Sample> = {
 
 /** Measures the memory storage with 100,000 identity-like records, three of whose fields have an index. */
 export async function benchMemoryStorage(): Promise<BenchRow[]> {
-  const records = Array.from({ length: RECORDS }, (_, index) => sample(index))
+  // As they come off the wire: text that is assembled in memory is slower to read.
+  const records: Sample[] = JSON.parse(JSON.stringify(Array.from({ length: RECORDS }, (_, index) => sample(index))))
   const byId = new Map<string, Sample>()
   const storage = memoryStorage()
   const find = (query: FindQuery) => storage.read((tx) => tx.collection(samples).find(query))
@@ -64,7 +65,8 @@ export async function benchMemoryStorage(): Promise<BenchRow[]> {
     limit: 25,
     offset: 50,
   }
-  const containsCeiling = await milliseconds(20, async () => records.filter(({ name }) => name.includes('77')).length)
+  const inOrder = records.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const containsCeiling = await milliseconds(20, async () => inOrder.filter(({ name }) => name.includes('77')).length)
   const ms = 'ms'
   return [
     {
@@ -98,7 +100,7 @@ export async function benchMemoryStorage(): Promise<BenchRow[]> {
       name: 'unindexed contains over 100k, sorted, a page of 25',
       value: await milliseconds(20, () => find(contains)),
       unit: ms,
-      ceiling: { name: 'Array.filter with String.includes', value: containsCeiling },
+      ceiling: { name: 'Array.filter with String.includes, in the order of ids', value: containsCeiling },
       target: '≤40 ms (W10)',
     },
     {

@@ -1,7 +1,7 @@
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
-import { apis } from './http/api.ts'
+import { clientOperations, managementOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
 import { createHandler } from './http/handler.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
@@ -100,7 +100,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const version = options.reportedVersion ?? `v${VERSION}`
   const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
   return {
-    fetch: createHandler(engine, apis(facts), { instanceId: random.uuid(), version }),
+    fetch: createHandler(engine, { client: clientOperations(facts), management: managementOperations(facts) }, { instanceId: random.uuid(), version }),
     engine,
     events: { on: events.on },
     isAdminNew,

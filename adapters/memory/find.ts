@@ -16,7 +16,7 @@ export async function find(table: Table, query: FindQuery, turns: Turns): Promis
   const isAll = where === undefined
   if (isAll && limit === 0) return { items: [], totalCount: table.records.size }
 
-  let since = performance.now()
+  let since = turns.begin()
   let seen = 0
   for (const record of records) {
     if ((isAll || matches(where, record)) && !page.add(record) && isAll) break

@@ -1,6 +1,6 @@
 import { AccessIndex, type EntityKind, type IndexedPolicy, type PolicyKind } from '../domain/access-index/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
-import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 import { resourceNamed } from '../resources/index.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']

@@ -1,4 +1,4 @@
-import type { RecordOf } from '../resources/define-resource.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { apiSessions } from '../resources/api-sessions.ts'
 import type { authPolicies } from '../resources/auth-policies.ts'
 import type { identities } from '../resources/identities.ts'

@@ -1,5 +1,5 @@
 import type { WriteTransaction } from '../ports/storage.ts'
-import type { Resource } from '../resources/define-resource.ts'
+import type { Resource } from '../resources/resource.ts'
 import { dependentsOf } from './references.ts'
 import { forgetInRoleLists } from './role-lists.ts'
 

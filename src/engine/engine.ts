@@ -1,4 +1,4 @@
-import type { Resource } from '../resources/define-resource.ts'
+import type { Resource } from '../resources/resource.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
 import { identities } from '../resources/identities.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/policies.ts'

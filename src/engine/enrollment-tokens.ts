@@ -1,4 +1,4 @@
-import type { RecordOf } from '../resources/define-resource.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { enrollments } from '../resources/enrollments.ts'
 import type { EngineContext } from './context.ts'
 

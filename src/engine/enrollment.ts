@@ -1,6 +1,6 @@
 import { ControllerError } from '../domain/errors.ts'
 import { authenticators } from '../resources/authenticators.ts'
-import type { RecordOf } from '../resources/define-resource.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { enrollments } from '../resources/enrollments.ts'
 import { identities } from '../resources/identities.ts'
 import type { Call } from './call.ts'

@@ -1,7 +1,7 @@
 import { notFound } from '../domain/errors.ts'
 import type { Filter } from '../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/storage.ts'
-import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 import type { Call } from './call.ts'
 import { collectionOf } from './collection-of.ts'
 import type { EngineContext } from './context.ts'

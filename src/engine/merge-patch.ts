@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 import { required } from '../resources/field-kind.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { NO_TIMEOUT, type PostureCheck } from '../domain/posture/index.ts'
-import type { RecordOf } from '../resources/define-resource.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { postureChecks } from '../resources/posture-checks.ts'
 
 /** The rule that a stored posture check stands for. */

@@ -8,7 +8,7 @@ import {
   serviceTimeouts,
 } from '../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
-import type { RecordOf } from '../resources/define-resource.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { failedServiceRequests } from '../resources/posture-records.ts'
 import { services } from '../resources/services.ts'
 import { sessions } from '../resources/sessions.ts'

@@ -1,7 +1,7 @@
 import { ControllerError, notFound } from '../domain/errors.ts'
 import { equals } from '../domain/filter/index.ts'
 import type { WriteTransaction } from '../ports/storage.ts'
-import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 import { RESOURCES, resourceNamed } from '../resources/index.ts'
 
 /** Refuses a record that refers to an entity which does not exist. Only references that differ from `before` are judged. */

@@ -1,7 +1,7 @@
 import { ids } from '../domain/filter/index.ts'
 import { invalidField } from '../domain/errors.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
-import type { RecordOf, Resource } from '../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 import { RESOURCES, resourceNamed } from '../resources/index.ts'
 
 /**

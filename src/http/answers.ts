@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Resource } from '../resources/define-resource.ts'
+import type { Resource } from '../resources/resource.ts'
 import { Links } from '../resources/fields.ts'
 import type { Answer } from './operation.ts'
 

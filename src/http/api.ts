@@ -8,7 +8,7 @@ import { postureResponseOperations } from './client/posture-responses.ts'
 import { clientServiceOperations } from './client/services.ts'
 import { clientSessionOperations } from './client/sessions.ts'
 import { crud } from './crud.ts'
-import type { Apis } from './handler.ts'
+import type { Operation } from './operation.ts'
 import { identityPostureOperations } from './management/posture.ts'
 import { authenticate } from './shared/authenticate.ts'
 import { caCertificates } from './shared/ca-certificates.ts'
@@ -16,33 +16,47 @@ import { currentApiSessionOperations } from './shared/current-api-session.ts'
 import { currentIdentity } from './shared/current-identity.ts'
 import { type VersionFacts, versionOperations } from './shared/version.ts'
 
-/** The operations of both APIs: what is not a row here is not served. */
-export function apis(facts: VersionFacts): Apis {
-  const shared = [
+/** The operations that both APIs offer alike. */
+function sharedOperations(facts: VersionFacts) {
+  return [
     ...versionOperations(facts),
     caCertificates,
     authenticate,
     ...currentApiSessionOperations,
     currentIdentity,
-  ]
-  return {
-    client: [
-      ...shared,
-      ...enrollOperations,
-      ...clientServiceOperations,
-      ...clientSessionOperations,
-      ...postureResponseOperations,
-    ],
-    management: [
-      ...shared,
-      ...crud(identities),
-      ...crud(services),
-      ...crud(edgeRouters),
-      ...crud(servicePolicies),
-      ...crud(edgeRouterPolicies),
-      ...crud(serviceEdgeRouterPolicies),
-      ...crud(postureChecks),
-      ...identityPostureOperations,
-    ],
-  }
+  ] as const
 }
+
+/** The rows of the client API: what an identity does for itself. What is not a row is not served. */
+export function clientOperations(facts: VersionFacts) {
+  return [
+    ...sharedOperations(facts),
+    ...enrollOperations,
+    ...clientServiceOperations,
+    ...clientSessionOperations,
+    ...postureResponseOperations,
+  ] as const
+}
+
+/** The rows of the management API: what administrators do. What is not a row is not served. */
+export function managementOperations(facts: VersionFacts) {
+  return [
+    ...sharedOperations(facts),
+    ...crud(identities),
+    ...crud(services),
+    ...crud(edgeRouters),
+    ...crud(servicePolicies),
+    ...crud(edgeRouterPolicies),
+    ...crud(serviceEdgeRouterPolicies),
+    ...crud(postureChecks),
+    ...identityPostureOperations,
+  ] as const
+}
+
+type ShapesByRoute<Operations extends readonly Operation[]> = {
+  readonly [O in Operations[number] as O['shape']['route']]: O['shape']
+}
+
+/** The operations of each API by route, for typed clients. */
+export type ClientApi = ShapesByRoute<ReturnType<typeof clientOperations>>
+export type ManagementApi = ShapesByRoute<ReturnType<typeof managementOperations>>

@@ -1,16 +1,17 @@
-import type { Permission } from './operation.ts'
-import type { CreateOf, PatchOf, ReplaceOf, Resource, StandardOperation } from '../resources/define-resource.ts'
+import type { CreateOf, PatchOf, ReplaceOf, Resource, StandardOperation } from '../resources/resource.ts'
 import { Created, created, DONE } from './answers.ts'
+import type { CrudOperations } from './crud-types.ts'
 import { inStoredNames } from './input-names.ts'
-import { defineOperation, type Operation } from './operation.ts'
+import { defineOperation, type Operation, type Permission } from './operation.ts'
 
 /**
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to
  * admins and to holders of the resource's delegated permissions.
  */
-export function crud<R extends Resource>(resource: R): readonly Operation[] {
+export function crud<R extends Resource>(resource: R): CrudOperations<R> {
   const rows = standardRows(resource)
-  return resource.definition.operations.map((name) => rows[name])
+  // The rows below say at run time what CrudOperations says in types.
+  return resource.definition.operations.map((name) => rows[name]) as unknown as CrudOperations<R>
 }
 
 function standardRows<R extends Resource>(resource: R): Record<StandardOperation, Operation> {

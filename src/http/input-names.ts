@@ -1,4 +1,4 @@
-import type { Resource } from '../resources/define-resource.ts'
+import type { Resource } from '../resources/resource.ts'
 
 /** A validated body in the words of the record: some requests spell a field differently (`type` for `typeId`). */
 export function inStoredNames(resource: Resource, body: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FieldKind, FilterSymbol, SymbolTable } from '../domain/filter/index.ts'
-import type { ResourceDefinition, Shape } from './define-resource.ts'
+import type { ResourceDefinition, Shape } from './resource.ts'
 import { required, withoutDefault } from './field-kind.ts'
 import { EntityRef, Links, NamedRole, Tags } from './fields.ts'
 

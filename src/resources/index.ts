@@ -1,7 +1,7 @@
 import { apiSessions } from './api-sessions.ts'
 import { authPolicies } from './auth-policies.ts'
 import { authenticators } from './authenticators.ts'
-import type { Resource } from './define-resource.ts'
+import type { Resource } from './resource.ts'
 import { edgeRouters } from './edge-routers.ts'
 import { enrollments } from './enrollments.ts'
 import { identities } from './identities.ts'

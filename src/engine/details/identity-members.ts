@@ -1,6 +1,6 @@
 import { isIn } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
-import type { RecordOf } from '../../resources/define-resource.ts'
+import type { RecordOf } from '../../resources/resource.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { enrollments } from '../../resources/enrollments.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../resources/define-resource.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { apiSessionMembers } from './api-session-members.ts'
 import { edgeRouterMembers } from './edge-router-members.ts'
 import { identityMembers } from './identity-members.ts'

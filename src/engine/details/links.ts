@@ -1,4 +1,4 @@
-import type { RecordOf, Resource } from '../../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { EntityRef } from '../../resources/fields.ts'
 
 export type Links = Readonly<Record<string, { readonly href: string }>>

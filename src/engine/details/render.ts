@@ -1,6 +1,6 @@
 import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/define-resource.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { Call } from '../call.ts'

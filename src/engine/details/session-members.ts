@@ -1,7 +1,7 @@
 import { ids } from '../../domain/filter/index.ts'
 import type { RouterPresence } from '../../ports/router-presence.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/define-resource.ts'
+import type { RecordOf } from '../../resources/resource.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { servicePolicies } from '../../resources/policies.ts'
 import type { sessions } from '../../resources/sessions.ts'

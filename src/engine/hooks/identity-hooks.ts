@@ -1,6 +1,6 @@
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/define-resource.ts'
+import type { RecordOf } from '../../resources/resource.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'

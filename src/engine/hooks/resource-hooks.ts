@@ -1,5 +1,5 @@
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { CreateOf, RecordOf, Resource, SystemOf } from '../../resources/define-resource.ts'
+import type { CreateOf, RecordOf, Resource, SystemOf } from '../../resources/resource.ts'
 import type { Call } from '../call.ts'
 import type { EngineContext } from '../context.ts'
 

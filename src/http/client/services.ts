@@ -3,6 +3,7 @@ import { callerOf } from '../../engine/call.ts'
 import { isReachable, reachableServices } from '../../engine/service-access.ts'
 import { services } from '../../resources/services.ts'
 import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
 
 /** The services that the caller may dial or bind; an admin sees its own, too (ruling R12). */
 export const clientServiceOperations = [
@@ -11,7 +12,7 @@ export const clientServiceOperations = [
       route: 'GET /services',
       summary: 'Lists the services that the caller may dial or bind',
       access: 'authenticated',
-      data: services.detail,
+      data: wireSchema(services),
       symbols: services.symbols,
     },
     async ({ engine, call, find }) => {
@@ -27,7 +28,7 @@ export const clientServiceOperations = [
       route: 'GET /services/{id}',
       summary: 'Shows a service that the caller may dial or bind',
       access: 'authenticated',
-      data: services.detail,
+      data: wireSchema(services),
     },
     async ({ engine, call, params }) => {
       const { identity } = callerOf(call)

@@ -5,6 +5,7 @@ import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
 
 const SessionCreate = z.object({
   serviceId: Id.default(''),
@@ -20,7 +21,7 @@ export const clientSessionOperations = [
       summary: 'Gives the caller a session to dial or bind a service, with the edge routers to reach it',
       access: 'authenticated',
       body: SessionCreate,
-      data: sessions.detail,
+      data: wireSchema(sessions),
       status: 201,
       errors: ['INVALID_POSTURE', 'NO_EDGE_ROUTERS_AVAILABLE', 'NOT_FOUND'],
     },
@@ -34,7 +35,7 @@ export const clientSessionOperations = [
       route: 'GET /sessions',
       summary: 'Lists the sessions of the caller; an admin sees all',
       access: 'authenticated',
-      data: sessions.detail,
+      data: wireSchema(sessions),
       symbols: sessions.symbols,
     },
     async ({ engine, call, find }) => {
@@ -48,7 +49,7 @@ export const clientSessionOperations = [
       route: 'GET /sessions/{id}',
       summary: 'Shows a session of the caller',
       access: 'authenticated',
-      data: sessions.detail,
+      data: wireSchema(sessions),
     },
     async ({ engine, call, params }) => {
       const { identity } = callerOf(call)

@@ -6,12 +6,13 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
 
 /** An API session as its holder sees it. */
-export const CurrentApiSession = apiSessions.detail.extend({
-  expirationSeconds: z.int(),
-  expiresAt: z.iso.datetime(),
-})
+export const CurrentApiSession = z.intersection(
+  wireSchema(apiSessions),
+  z.object({ expirationSeconds: z.int(), expiresAt: z.iso.datetime() }),
+)
 
 /** The caller's API session in its wire form. */
 export async function currentApiSession(engine: ControllerEngine, caller: Caller): Promise<Detail> {

@@ -1,6 +1,7 @@
 import { callerOf } from '../../engine/call.ts'
 import { identities } from '../../resources/identities.ts'
 import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
 
 const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }
 
@@ -10,7 +11,7 @@ export const currentIdentity = defineOperation(
     route: 'GET /current-identity',
     summary: 'Shows the identity of the caller',
     access: 'authenticated',
-    data: identities.detail,
+    data: wireSchema(identities),
   },
   async ({ engine, call }) => ({
     data: { ...(await engine.reader.show(call, identities, callerOf(call).identity)), _links: LINKS },

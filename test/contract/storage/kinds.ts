@@ -53,11 +53,9 @@ const machineSymbols: SymbolTable = Object.fromEntries([
   ...Object.entries(machines.fields).map(([field, kind]) => [field, { field, kind }] as const),
 ])
 
-/** The predicate that `text` states about machines. */
+/** What `text` states about machines. */
 export function where(text: string): Filter {
-  const { where } = parseQuery(text, machineSymbols)
-  if (where === undefined) throw new Error(`'${text}' states no predicate`)
-  return where
+  return parseQuery(text, machineSymbols).where ?? { kind: 'all' }
 }
 
 export function machine(id: string, fields: Partial<Machine> = {}): Machine {

@@ -58,16 +58,16 @@ async function compareContent(tx: ReadTransaction, model: NaiveMachines): Promis
 }
 
 async function compare(collection: Collection<Machine>, draft: NaiveMachines, step: Step): Promise<void> {
-  if (step.kind === 'get') {
-    expect(await collection.get(step.id)).toEqual(draft.records.get(step.id))
+  if (step.kind === 'insert' || step.kind === 'update') {
+    await compareStore(collection, draft, step.kind, step.record)
   } else if (step.kind === 'find') {
     expect(await collection.find(step.question.query)).toEqual(draft.find(step.question))
-  } else if (step.kind === 'delete') {
+  } else if (step.kind === 'get') {
+    expect(await collection.get(step.id)).toEqual(draft.records.get(step.id))
+  } else {
     const isThere = draft.records.delete(step.id)
     if (isThere) draft.note(step.id, 'delete')
     expect(await collection.delete(step.id)).toBe(isThere)
-  } else {
-    await compareStore(collection, draft, step.kind, step.record)
   }
 }
 

@@ -3,8 +3,10 @@ import { type Machine, machine, where } from './kinds.ts'
 import type { Question } from './naive-storage.ts'
 
 export type Step =
-  | { readonly kind: 'insert' | 'update'; readonly record: Machine }
-  | { readonly kind: 'get' | 'delete'; readonly id: string }
+  | { readonly kind: 'insert'; readonly record: Machine }
+  | { readonly kind: 'update'; readonly record: Machine }
+  | { readonly kind: 'get'; readonly id: string }
+  | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'find'; readonly question: Question }
 
 /** One write: what it does, and whether it then throws. */

@@ -1,0 +1,66 @@
+import type { Filter, Literal } from './core.ts'
+import type { Table } from './table.ts'
+
+/** Ids among which are all those of the records that fulfil a filter. */
+export interface Lookup {
+  ids(): Iterable<string>
+  /** Whether the ids come in ascending order. */
+  readonly isById: boolean
+}
+
+interface Question {
+  readonly field: string
+  readonly values: ReadonlySet<Literal>
+}
+
+/** One record found by its id costs about as much as this many in a scan. */
+const SCANNED_PER_LOOKUP = 4
+
+/** How many records are taken to hold a value that need not be unique: one in so many. */
+const SPREAD = 20
+
+/**
+ * The lookup by id or by an index that promises the fewest candidates for `filter`; undefined when looking through the
+ * whole table promises to be quicker, or when the filter asks for no value that can be looked up.
+ */
+export function cheapestLookup(table: Table, filter: Filter): Lookup | undefined {
+  let cheapest: Question | undefined
+  let leastCost = table.records.size
+  for (const question of necessaryQuestions(filter)) {
+    const cost = costOf(table, question)
+    if (cost >= leastCost) continue
+    cheapest = question
+    leastCost = cost
+  }
+  return cheapest === undefined ? undefined : lookUp(table, cheapest)
+}
+
+/** The questions `field = value` and `field in values` that every record has to answer with yes to fulfil `filter`. */
+function* necessaryQuestions(filter: Filter): Generator<Question> {
+  let rest = filter
+  for (; rest.kind === 'and'; rest = rest.right) yield* necessaryQuestions(rest.left)
+  if (rest.kind !== 'compare' && rest.kind !== 'in') return
+  if (rest.operand.kind !== 'field') return
+  const { field } = rest.operand
+  if (rest.kind === 'in') yield { field, values: rest.values }
+  else if (rest.operator === '=') yield { field, values: new Set([rest.value]) }
+}
+
+function costOf(table: Table, { field, values }: Question): number {
+  if (field !== 'id' && !table.indexes.has(field)) return Number.POSITIVE_INFINITY
+  const isUnique = field === 'id' || (table.kind.unique.includes(field) && !values.has(null))
+  const holdersOfOne = isUnique ? 1 : Math.max(1, table.records.size / SPREAD)
+  return values.size * holdersOfOne * SCANNED_PER_LOOKUP
+}
+
+function lookUp(table: Table, { field, values }: Question): Lookup {
+  const index = table.indexes.get(field)
+  return { ids: () => candidates(), isById: values.size <= 1 }
+
+  function* candidates(): Generator<string> {
+    for (const value of values) {
+      if (index !== undefined) yield* index.idsWith(value)
+      else if (typeof value === 'string') yield value
+    }
+  }
+}

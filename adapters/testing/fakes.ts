@@ -1,0 +1,54 @@
+import type { Clock, Logger, PasswordHasher, Random } from '../../src/index.ts'
+
+/** A clock that stands still until it is told to move. Instants and spans are milliseconds. */
+export interface FakeClock extends Clock {
+  /** Moves forward (or, with a negative span, back) and answers the new instant. */
+  advance(milliseconds: number): number
+  set(now: number): void
+}
+
+/** Makes a clock that starts at `now`, by default at the first instant of 2026. */
+export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
+  let current = now
+  return {
+    now: () => current,
+    advance: (milliseconds) => {
+      current += milliseconds
+      return current
+    },
+    set: (instant) => {
+      current = instant
+    },
+  }
+}
+
+/** Makes ids and UUIDs that are the same in every run with the same seed, and different from each other. */
+export function seededRandom(seed = 1): Random {
+  let count = seed * 1_000_000
+  return {
+    id: () => (count++).toString(36).padStart(10, '0'),
+    uuid: () => `00000000-0000-4000-8000-${(count++).toString(16).padStart(12, '0')}`,
+  }
+}
+
+/** Hashes nothing: for tests that log in often. Never use it where passwords are real. */
+export const plainPasswordHasher: PasswordHasher = {
+  hash: async (password) => `plain:${password}`,
+  verify: async (password, verifier) => verifier === `plain:${password}`,
+}
+
+/** One entry of a {@link recordingLogger}. */
+export interface LogEntry {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: Readonly<Record<string, string | number | boolean | undefined>> | undefined
+}
+
+/** Keeps what is logged. */
+export function recordingLogger(): Logger & { readonly entries: readonly LogEntry[] } {
+  const entries: LogEntry[] = []
+  const record = (level: LogEntry['level']): Logger['info'] => {
+    return (message, fields) => void entries.push({ level, message, fields })
+  }
+  return { entries, info: record('info'), warn: record('warn'), error: record('error') }
+}

@@ -1,0 +1,74 @@
+import type { ClientApi, ManagementApi } from '../http/api.ts'
+import { type AnswerOf, ApiError, type ApiErrorBody, type RequestOf } from './types.ts'
+
+export type { ClientApi, ManagementApi } from '../http/api.ts'
+export { type AnswerOf, ApiError, type RequestOf } from './types.ts'
+
+/** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
+export type Fetch = (request: Request) => Promise<Response>
+
+export interface ClientOptions {
+  /** The controller's address, for example `https://controller.example.org:1280`. */
+  readonly baseUrl: string
+  readonly fetch?: Fetch
+  /** The API session token, sent as `zt-session`. */
+  readonly token?: string
+}
+
+/** Calls operations of one API by their route, typed by their declarations. */
+export interface ApiClient<Api> {
+  /**
+   * Calls an operation, for example `call('GET /services/{id}', { params: { id } })`, and answers its `data` and `meta`.
+   * Rejects with {@link ApiError} when the controller refuses.
+   */
+  call<R extends keyof Api & string>(route: R, request?: RequestOf<R, Api[R]>): Promise<AnswerOf<Api[R]>>
+  /** The same client with an API session. */
+  withToken(token: string): ApiClient<Api>
+}
+
+/** A client of the management API. */
+export function createManagementClient(options: ClientOptions): ApiClient<ManagementApi> {
+  return createApiClient('/edge/management/v1', options)
+}
+
+/** A client of the client API: what an identity does for itself. */
+export function createClient(options: ClientOptions): ApiClient<ClientApi> {
+  return createApiClient('/edge/client/v1', options)
+}
+
+function createApiClient<Api>(basePath: string, options: ClientOptions): ApiClient<Api> {
+  const { baseUrl, fetch = globalThis.fetch, token } = options
+  return {
+    withToken: (next) => createApiClient(basePath, { ...options, token: next }),
+    call: async (route, request) => {
+      const response = await fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
+      // The declaration of the operation, which both sides share, says what the answer holds.
+      const answer = (await response.json()) as AnswerOf<Api[typeof route]> & { readonly error?: ApiErrorBody }
+      if (!response.ok) throw new ApiError(response.status, answer.error)
+      return answer
+    },
+  }
+}
+
+interface AnyRequest {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: object | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: unknown
+}
+
+function requestFor(base: string, route: string, request: AnyRequest = {}, token: string | undefined): Request {
+  const [method = 'GET', template = '/'] = route.split(' ')
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''))
+  const url = new URL(base + path)
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) url.searchParams.append(name, String(item))
+    }
+  }
+  const headers = new Headers(request.headers ?? {})
+  if (token !== undefined) headers.set('zt-session', token)
+  if (request.body === undefined) return new Request(url, { method, headers })
+  headers.set('content-type', 'application/json')
+  return new Request(url, { method, headers, body: JSON.stringify(request.body) })
+}

@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+import type { SymbolTable } from '../domain/filter/index.ts'
+import type { RecordKind } from '../ports/storage.ts'
+
+export type Shape = Readonly<Record<string, z.ZodType>>
+type Output<S extends Shape> = { readonly [K in keyof S]: Immutable<z.output<S[K]>> }
+type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T
+type NoFields = Record<never, never>
+
+export interface Reference {
+  /** The name of the resource referred to, for example `auth-policies`. */
+  readonly to: string
+  /** What happens to a record when the record that it refers to is deleted. */
+  readonly onDelete: 'restrict' | 'cascade' | 'clear'
+  /** Under which member the entity reference is shown; absent when it is not. */
+  readonly show?: string
+}
+
+/** The standard operations of a resource; special ones are rows of their own. */
+export type StandardOperation = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'delete'
+
+export interface ResourceDefinition {
+  /** Plural name on the wire and in paths: `service-policies`. */
+  readonly name: string
+  /** The word in messages: `service policy with id x not found`. */
+  readonly singular: string
+  /** The word of the deployed stores, in messages and counts: `servicePolicies`. */
+  readonly storeName: string
+  /** What a caller writes; a field that is not required carries the default that replaces it when absent. */
+  readonly writable: Shape
+  /** What a caller writes once, at creation. */
+  readonly createOnly?: Shape
+  /** What a create request may ask for besides; it is not stored in the record. */
+  readonly createRequest?: Shape
+  /** What the engine writes. */
+  readonly system?: Shape
+  /** Shown on the wire, computed from facts, never stored. */
+  readonly derived?: Shape
+  /** Stored fields that are never shown. */
+  readonly hidden?: readonly string[]
+  readonly required: readonly string[]
+  /** Required on replace, where that differs from `required`. */
+  readonly requiredOnReplace?: readonly string[]
+  readonly unique?: readonly string[]
+  readonly indexed?: readonly string[]
+  readonly references?: Readonly<Record<string, Reference>>
+  /** Role lists: field to the resource whose role attributes they select. */
+  readonly selects?: Readonly<Record<string, string>>
+  /** Related collections below the entity, for `_links`. */
+  readonly links?: readonly string[]
+  /** Filter symbols that differ from the fields: symbol to field, or null to hide one. */
+  readonly symbols?: Readonly<Record<string, string | null>>
+  /** Fields that requests spell differently: field to the member of the body. */
+  readonly inputNames?: Readonly<Record<string, string>>
+  /** Other spellings that requests may use, put right before validation. */
+  readonly spellings?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+  /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
+  readonly permission: string
+  readonly operations: readonly StandardOperation[]
+}
+
+/** What every record has. Instants are epoch milliseconds. (A type, not an interface: only types index implicitly.) */
+export type BaseRecord = {
+  readonly id: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+export type ShapeOf<D, K extends string> = D extends { readonly [P in K]: infer S extends Shape } ? S : NoFields
+type Stored<D extends ResourceDefinition> = BaseRecord &
+  Output<D['writable']> &
+  Output<ShapeOf<D, 'createOnly'>> &
+  Output<ShapeOf<D, 'system'>>
+
+/** The stored record of a resource. */
+export type RecordOf<R> = R extends Resource<infer D> ? Stored<D> : never
+/** A validated create request. */
+export type CreateOf<R> =
+  R extends Resource<infer D>
+    ? Pick<BaseRecord, 'tags'> &
+        Output<D['writable']> &
+        Output<ShapeOf<D, 'createOnly'>> &
+        Output<ShapeOf<D, 'createRequest'>>
+    : never
+/** A validated replace request. */
+export type ReplaceOf<R> = R extends Resource<infer D> ? Pick<BaseRecord, 'tags'> & Output<D['writable']> : never
+/** A validated patch request: only what was sent. */
+export type PatchOf<R> = Partial<ReplaceOf<R>>
+/** The fields of a record that only the engine writes. */
+export type SystemOf<R> = R extends Resource<infer D> ? Output<ShapeOf<D, 'system'>> : never
+
+/** A resource: what was declared, and everything that follows from it. */
+export interface Resource<D extends ResourceDefinition = ResourceDefinition> extends RecordKind<Stored<D>> {
+  readonly definition: D
+  /** Bodies of create, replace and patch, in the words of the wire. */
+  readonly create: z.ZodObject
+  readonly replace: z.ZodObject
+  readonly patch: z.ZodObject
+  /** The wire form of one entity. */
+  readonly detail: z.ZodObject
+  /** What a filter may name. */
+  readonly symbols: SymbolTable
+}
