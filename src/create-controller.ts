@@ -11,7 +11,7 @@ import { createEvents } from './platform/mitt-events.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
-import { webDigest } from './platform/web-digest.ts'
+import { nobleDigest } from './platform/noble-digest.ts'
 import { createX509Pki } from './platform/x509-pki.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Events } from './ports/events.ts'
@@ -82,7 +82,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     storage: options.storage,
     clock,
     random,
-    digest: webDigest,
+    digest: nobleDigest,
     pki: await createX509Pki(material, trustDomain),
     tokens: await createJwtTokens(material),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
@@ -100,7 +100,11 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const version = options.reportedVersion ?? `v${VERSION}`
   const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
   return {
-    fetch: createHandler(engine, { client: clientOperations(facts), management: managementOperations(facts) }, { instanceId: random.uuid(), version }),
+    fetch: createHandler(
+      engine,
+      { client: clientOperations(facts), management: managementOperations(facts) },
+      { instanceId: random.uuid(), version },
+    ),
     engine,
     events: { on: events.on },
     isAdminNew,

@@ -5,12 +5,13 @@ export {
   compareStrings,
   type Filter,
   FilterError,
-  type OrderBy,
   matches,
+  type OrderBy,
 } from './domain/filter/index.ts'
 export { type Call, type Caller, SYSTEM_CALL } from './engine/call.ts'
 export { ControllerEngine } from './engine/engine.ts'
 export type { ConnectionInfo, ControllerFetch } from './http/connection.ts'
+export { type ApiDocuments, apiDocuments } from './http/documents.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 export type { Clock } from './ports/clock.ts'
 export type { ControllerEvents, EventName } from './ports/events.ts'
@@ -31,3 +32,4 @@ export {
   UniqueViolation,
   type WriteTransaction,
 } from './ports/storage.ts'
+export { VERSION } from './version.ts'

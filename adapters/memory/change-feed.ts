@@ -5,6 +5,7 @@ export class ChangeFeed {
   readonly #capacity: number
   readonly #changes: Change[] = []
   #first = 0
+  /** The latest revision of which a change is forgotten, so that only what follows it can be told whole. */
   #forgotten = 0
 
   constructor(capacity: number) {
@@ -26,8 +27,6 @@ export class ChangeFeed {
     if (excess <= 0) return
     this.#first += excess
     this.#forgotten = this.#changes[this.#first - 1]?.revision ?? this.#forgotten
-    // A revision of which one change is gone is of no use any more.
-    this.#first = this.#positionAfter(this.#forgotten)
     // Moving the array once per `capacity` changes keeps appending cheap.
     if (this.#first >= this.#capacity) this.#first -= this.#changes.splice(0, this.#first).length
   }

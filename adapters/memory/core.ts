@@ -1,2 +1,1 @@
-export * from '../../src/domain/filter/index.ts'
-export * from '../../src/ports/storage.ts'
+export * from '../../src/index.ts'

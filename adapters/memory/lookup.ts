@@ -1,8 +1,9 @@
-import type { Filter, Literal } from './core.ts'
+import type { Filter } from './core.ts'
+import type { IndexedValue } from './field-index.ts'
 import type { Table } from './table.ts'
 
 /** Ids among which are all those of the records that fulfil a filter. */
-export interface Lookup {
+interface Lookup {
   ids(): Iterable<string>
   /** Whether the ids come in ascending order. */
   readonly isById: boolean
@@ -10,7 +11,7 @@ export interface Lookup {
 
 interface Question {
   readonly field: string
-  readonly values: ReadonlySet<Literal>
+  readonly values: ReadonlySet<IndexedValue>
 }
 
 /** One record found by its id costs about as much as this many in a scan. */

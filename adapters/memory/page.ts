@@ -1,7 +1,7 @@
 import type { FrozenRecord } from './frozen-record.ts'
 
 /** Takes matching records one by one and keeps what belongs to the page. */
-export interface PageBuilder {
+interface PageBuilder {
   /** Answers false when no further record can change the page's items. */
   add(record: FrozenRecord): boolean
   /** How many records were added. */

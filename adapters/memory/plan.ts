@@ -4,7 +4,7 @@ import { cheapestLookup } from './lookup.ts'
 import type { Table } from './table.ts'
 
 /** How a question is answered: which records are looked at, and what remains to be done with them. */
-export interface Plan {
+interface Plan {
   readonly records: Iterable<FrozenRecord>
   /** Whether the records come in the order asked for. */
   readonly isInOrder: boolean

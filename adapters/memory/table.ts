@@ -1,4 +1,4 @@
-import { compareStrings, type FieldKind, type RecordKind, UniqueViolation } from './core.ts'
+import { compareStrings, type RecordKind, UniqueViolation } from './core.ts'
 import { FieldIndex } from './field-index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
 import { createTree, type Tree } from './tree.ts'
@@ -62,7 +62,13 @@ export class Table {
   }
 }
 
-const SINGLE_VALUED: readonly (FieldKind | undefined)[] = ['string', 'integer', 'number', 'boolean', 'instant']
+const SINGLE_VALUED: readonly (RecordKind['fields'][string] | undefined)[] = [
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'instant',
+]
 
 function indexedFields(kind: RecordKind): string[] {
   const isSingleValued = (field: string) => SINGLE_VALUED.includes(kind.fields[field])

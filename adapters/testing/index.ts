@@ -1,4 +1,10 @@
-import { type ApiClient, type ClientApi, createClient, createManagementClient, type ManagementApi } from '../../src/client/index.ts'
+import {
+  type ApiClient,
+  type ClientApi,
+  createClient,
+  createManagementClient,
+  type ManagementApi,
+} from '../../src/client/index.ts'
 import { type ConnectionInfo, type Controller, type ControllerOptions, createController } from '../../src/index.ts'
 import { memoryStorage } from '../memory/index.ts'
 import { type FakeClock, fakeClock, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'

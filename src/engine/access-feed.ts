@@ -1,7 +1,7 @@
 import { AccessIndex, type EntityKind, type IndexedPolicy, type PolicyKind } from '../domain/access-index/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
-import type { RecordOf, Resource } from '../resources/resource.ts'
 import { resourceNamed } from '../resources/index.ts'
+import type { RecordOf, Resource } from '../resources/resource.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']

@@ -5,8 +5,8 @@ import type { ReadTransaction } from '../ports/storage.ts'
 import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import type { authenticators } from '../resources/authenticators.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import { identities } from '../resources/identities.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import type { Call, Caller } from './call.ts'
 import type { EngineContext } from './context.ts'
@@ -52,7 +52,7 @@ export class ApiSessions {
     const { clock, random, digest } = this.#context
     const now = clock.now()
     const token = random.uuid()
-    const tokenDigest = await digest.sha256(token)
+    const tokenDigest = digest.sha256(token)
     const { client, authenticator, method } = start
     const apiSession: ApiSession = {
       id: random.id(),
@@ -88,7 +88,7 @@ export class ApiSessions {
 
   /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
   async resolve(token: string): Promise<Caller | undefined> {
-    const tokenDigest = await this.#context.digest.sha256(token)
+    const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
     const caller = await this.#context.storage.read(async (tx) => {
       const stored = await findOne(tx, apiSessions, 'tokenDigest', tokenDigest)

@@ -4,8 +4,8 @@ import type { CertificateFacts } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import { identities } from '../resources/identities.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { ApiSessions, ClientInfo } from './api-sessions.ts'
 import type { Call, Caller } from './call.ts'
 import type { EngineContext } from './context.ts'
@@ -56,7 +56,12 @@ export class Authentication {
       this.#refuseDisabled(identity)
       if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
       if (!valid) throw new Refusal('wrong password', identity.id)
-      return this.#apiSessions.start(call, found, { method: 'password', isCertExtendable: false, client, authenticator })
+      return this.#apiSessions.start(call, found, {
+        method: 'password',
+        isCertExtendable: false,
+        client,
+        authenticator,
+      })
     })
   }
 

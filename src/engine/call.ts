@@ -1,7 +1,7 @@
-import type { RecordOf } from '../resources/resource.ts'
 import type { apiSessions } from '../resources/api-sessions.ts'
 import type { authPolicies } from '../resources/auth-policies.ts'
 import type { identities } from '../resources/identities.ts'
+import type { RecordOf } from '../resources/resource.ts'
 
 /** Who is calling: an identity through one of its API sessions. */
 export interface Caller {

@@ -1,5 +1,5 @@
-import type { RecordOf } from '../resources/resource.ts'
 import type { enrollments } from '../resources/enrollments.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { EngineContext } from './context.ts'
 
 type Enrollment = RecordOf<typeof enrollments>

@@ -1,8 +1,8 @@
 import { ControllerError } from '../domain/errors.ts'
 import { authenticators } from '../resources/authenticators.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import { enrollments } from '../resources/enrollments.ts'
 import { identities } from '../resources/identities.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import type { Call } from './call.ts'
 import type { EngineContext } from './context.ts'
 import { findOne } from './find-one.ts'
@@ -60,12 +60,7 @@ export class Enrollment {
     return { certificateChainPem: issued.chainPem }
   }
 
-
-  #usable(
-    enrollment: EnrollmentRecord | undefined,
-    method: EnrollmentRecord['method'],
-    now: number,
-  ): EnrollmentRecord {
+  #usable(enrollment: EnrollmentRecord | undefined, method: EnrollmentRecord['method'], now: number): EnrollmentRecord {
     if (enrollment === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
     if (enrollment.method !== method) throw new ControllerError('INVALID_ENROLL_METHOD')
     if (enrollment.expiresAt <= now) throw new ControllerError('ENROLLMENT_EXPIRED')

@@ -1,6 +1,6 @@
 import { NO_TIMEOUT, type PostureCheck } from '../domain/posture/index.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import type { postureChecks } from '../resources/posture-checks.ts'
+import type { RecordOf } from '../resources/resource.ts'
 
 /** The rule that a stored posture check stands for. */
 export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
@@ -15,7 +15,13 @@ export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureC
     case 'PROCESS':
       return { id, name, typeId: 'PROCESS', process: record.process ?? NO_PROCESS }
     case 'PROCESS_MULTI':
-      return { id, name, typeId: 'PROCESS_MULTI', semantic: record.semantic ?? 'AllOf', processes: record.processes ?? [] }
+      return {
+        id,
+        name,
+        typeId: 'PROCESS_MULTI',
+        semantic: record.semantic ?? 'AllOf',
+        processes: record.processes ?? [],
+      }
     case 'MFA': {
       const { timeoutSeconds, promptOnUnlock, promptOnWake, ignoreLegacyEndpoints } = record
       return { id, name, typeId: 'MFA', timeoutSeconds, promptOnUnlock, promptOnWake, ignoreLegacyEndpoints }

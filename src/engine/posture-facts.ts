@@ -2,10 +2,10 @@ import type { AccessIndex } from '../domain/access-index/index.ts'
 import { ids } from '../domain/filter/index.ts'
 import { type CheckedPolicy, emptyPostureData, type PostureCheck, type PostureData } from '../domain/posture/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import { servicePolicies } from '../resources/policies.ts'
 import { postureChecks } from '../resources/posture-checks.ts'
 import { postureData } from '../resources/posture-records.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { postureCheckOf } from './posture-check-of.ts'
 
 /** What an identity's endpoints reported, empty when nothing was. */

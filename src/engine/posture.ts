@@ -1,15 +1,15 @@
 import { equals, ids } from '../domain/filter/index.ts'
 import {
   applyResponses,
-  type PostureResponse,
   type PostureDataView,
+  type PostureResponse,
   postureDataView,
   type ServiceTimeout,
   serviceTimeouts,
 } from '../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
-import type { RecordOf } from '../resources/resource.ts'
 import { failedServiceRequests } from '../resources/posture-records.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import { sessions } from '../resources/sessions.ts'
 import { type Call, type Caller, callerOf } from './call.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Resource } from '../resources/resource.ts'
 import { Links } from '../resources/fields.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { Answer } from './operation.ts'
 
 /** The `data` of a create answer. */

@@ -27,7 +27,8 @@ export async function readBodyText(request: Request): Promise<string> {
 
 /**
  * Parses a JSON body. Errors: `COULD_NOT_PARSE_BODY` for what is not JSON or is nested deeper than 64 levels,
- * `COULD_NOT_VALIDATE` for a member called `__proto__` or more than 50,000 members.
+ * `COULD_NOT_VALIDATE` for a member called `__proto__`, more than 50,000 members, or text that no database can keep (the
+ * character U+0000, half a surrogate pair).
  */
 export function parseJsonBody(text: string): unknown {
   let body: unknown
@@ -41,19 +42,30 @@ export function parseJsonBody(text: string): unknown {
 }
 
 function checkShape(body: unknown): void {
-  const open: { value: unknown; depth: number }[] = [{ value: body, depth: 0 }]
+  const open: { value: unknown; depth: number; name: string }[] = [{ value: body, depth: 0, name: 'body' }]
   let members = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next
+    const { value, depth, name } = next
+    if (typeof value === 'string' && !isStorable(value)) throw unstorable(name)
     if (typeof value !== 'object' || value === null) continue
     if (depth >= MAX_JSON_DEPTH) throw unparsable(`body is nested deeper than ${MAX_JSON_DEPTH} levels`)
     for (const [key, member] of Object.entries(value)) {
       if (key === '__proto__') throw invalidField('__proto__', '__proto__ in body is not allowed as a name', '')
       members += 1
       if (members > MAX_JSON_MEMBERS) throw invalidField('body', `body has more than ${MAX_JSON_MEMBERS} members`, '')
-      open.push({ value: member, depth: depth + 1 })
+      if (!isStorable(key)) throw unstorable(name)
+      open.push({ value: member, depth: depth + 1, name: key })
     }
   }
+}
+
+/** Reports whether every storage can keep a text as it is. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
+function unstorable(field: string): ControllerError {
+  return invalidField(field, `${field} in body holds U+0000 or half a surrogate pair`, '')
 }
 
 function tooLarge(): ControllerError {

@@ -7,38 +7,38 @@ import type { Operation, OperationShape } from './operation.ts'
 
 type NameOf<R extends Resource> = R['definition']['name']
 
-interface ListShape<R extends Resource> extends OperationShape {
+export interface ListShape<R extends Resource> extends OperationShape {
   readonly route: `GET /${NameOf<R>}`
   readonly data: z.ZodType<unknown, WireOf<R>>
   readonly symbols: SymbolTable
 }
 
-interface GetShape<R extends Resource> extends OperationShape {
+export interface GetShape<R extends Resource> extends OperationShape {
   readonly route: `GET /${NameOf<R>}/{id}`
   readonly data: z.ZodType<unknown, WireOf<R>>
 }
 
-interface CreateShape<R extends Resource> extends OperationShape {
+export interface CreateShape<R extends Resource> extends OperationShape {
   readonly route: `POST /${NameOf<R>}`
   readonly body: z.ZodType<unknown, CreateBodyOf<R>>
   readonly data: typeof Created
 }
 
-interface ReplaceShape<R extends Resource> extends OperationShape {
+export interface ReplaceShape<R extends Resource> extends OperationShape {
   readonly route: `PUT /${NameOf<R>}/{id}`
   readonly body: z.ZodType<unknown, ReplaceBodyOf<R>>
 }
 
-interface PatchShape<R extends Resource> extends OperationShape {
+export interface PatchShape<R extends Resource> extends OperationShape {
   readonly route: `PATCH /${NameOf<R>}/{id}`
   readonly body: z.ZodType<unknown, PatchBodyOf<R>>
 }
 
-interface DeleteShape<R extends Resource> extends OperationShape {
+export interface DeleteShape<R extends Resource> extends OperationShape {
   readonly route: `DELETE /${NameOf<R>}/{id}`
 }
 
-interface StandardShapes<R extends Resource> {
+export interface StandardShapes<R extends Resource> {
   readonly list: ListShape<R>
   readonly get: GetShape<R>
   readonly create: CreateShape<R>

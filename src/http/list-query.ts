@@ -23,7 +23,8 @@ const MAX_OFFSET = 100_000
 export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable): FindQuery {
   const query = refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols))
   const sort = parameters.get('sort')
-  const orderBy = query.orderBy ?? (sort ? refusing('INVALID_SORT_IDENTIFIER', () => parseSort(sort, symbols)) : undefined)
+  const orderBy =
+    query.orderBy ?? (sort ? refusing('INVALID_SORT_IDENTIFIER', () => parseSort(sort, symbols)) : undefined)
   const limit = query.limit ?? integer(parameters, 'limit')
   const offset = query.offset ?? integer(parameters, 'offset') ?? 0
   return {

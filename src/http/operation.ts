@@ -33,7 +33,7 @@ export interface OperationShape {
   readonly body?: z.ZodType
   /** True when the body may be left out. */
   readonly bodyOptional?: boolean
-  /** Other spellings of the body, put right before it is validated. */
+  /** Other spellings of the body, or of each element of a list, put right before it is validated. */
   readonly spellings?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Media types whose body is taken as text instead of JSON. */
   readonly textBody?: readonly string[]

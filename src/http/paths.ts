@@ -12,7 +12,10 @@ export interface ApiPath {
  * are its aliases, so that clients may call `/version` or `/enroll` before they know any prefix.
  */
 export function apiPathOf(pathname: string): ApiPath {
-  const path = `/${pathname.split('/').filter((segment) => segment !== '').join('/')}`
+  const path = `/${pathname
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')}`
   const below = (base: string) => (path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : undefined)
   const management = below(MANAGEMENT_BASE)
   if (management !== undefined) return { api: 'management', path: management || '/' }

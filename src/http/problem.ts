@@ -8,12 +8,7 @@ export class HttpRefusal extends ControllerError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    code: ErrorCode,
-    status: number,
-    details?: ErrorCause,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(code: ErrorCode, status: number, details?: ErrorCause, headers: Readonly<Record<string, string>> = {}) {
     super(code, details)
     this.status = status
     this.headers = headers

@@ -54,11 +54,13 @@ function readBody(shape: OperationShape, bodyText: string): unknown {
   }
   const body = parseJsonBody(bodyText)
   if (body === null && shape.bodyOptional) return undefined
-  return validate(shape.body, isObject(body) ? spelled(shape, body) : body, 'body')
+  return validate(shape.body, spelled(shape, body), 'body')
 }
 
-/** A member that is null counts as not sent (ruling R33); members inside of maps keep their nulls. */
-function spelled(shape: OperationShape, body: Readonly<Record<string, unknown>>): unknown {
+/** A body, or each element of a list, in the spelling of the declaration. A member that is null counts as not sent (ruling R33); members inside of maps keep their nulls. */
+function spelled(shape: OperationShape, body: unknown): unknown {
+  if (Array.isArray(body)) return body.map((element) => spelled(shape, element))
+  if (!isObject(body)) return body
   const sent = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
   return shape.spellings?.(sent) ?? sent
 }

@@ -1,4 +1,5 @@
 import { ControllerError } from '../domain/errors.ts'
+import { isStorable } from './body.ts'
 import type { Operation } from './operation.ts'
 
 interface Node {
@@ -75,7 +76,8 @@ function segmentsOf(path: string): readonly string[] {
 
 function decoded(segment: string): string | undefined {
   try {
-    return decodeURIComponent(segment)
+    const value = decodeURIComponent(segment)
+    return isStorable(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -48,7 +48,10 @@ export interface Collection<T extends StoredRecord> extends ReadCollection<T> {
   delete(id: string): Promise<boolean>
 }
 
-/** One entry of the change feed. `revision` grows by one with every committed write that changed something. */
+/**
+ * One entry of the change feed. `revision` grows by one with every committed write that changed something; all changes of
+ * one write share it, in the order in which they were made.
+ */
 export interface Change {
   readonly revision: number
   readonly kind: string

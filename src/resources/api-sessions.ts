@@ -53,6 +53,11 @@ export const apiSessions = defineResource({
     authenticatorId: { to: 'authenticators', onDelete: 'cascade' },
   },
   links: ['sessions'],
-  symbols: { identity: 'identityId', authenticator: 'authenticatorId', mfaComplete: 'isMfaComplete', mfaRequired: 'isMfaRequired' },
+  symbols: {
+    identity: 'identityId',
+    authenticator: 'authenticatorId',
+    mfaComplete: 'isMfaComplete',
+    mfaRequired: 'isMfaRequired',
+  },
   operations: [],
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { FieldKind, FilterSymbol, SymbolTable } from '../domain/filter/index.ts'
-import type { ResourceDefinition, Shape } from './resource.ts'
 import { required, withoutDefault } from './field-kind.ts'
 import { EntityRef, Links, NamedRole, Tags } from './fields.ts'
+import type { ResourceDefinition, Shape } from './resource.ts'
 
 /** The body of create or replace: what is required must be there, the rest falls back to its default. */
 export function bodySchema(
@@ -55,10 +55,7 @@ export function detailSchema(definition: ResourceDefinition, stored: Shape): z.Z
 }
 
 /** The symbols that a filter may name: every shown field that has an order or members, and what the declaration renames. */
-export function symbolTable(
-  definition: ResourceDefinition,
-  fields: Readonly<Record<string, FieldKind>>,
-): SymbolTable {
+export function symbolTable(definition: ResourceDefinition, fields: Readonly<Record<string, FieldKind>>): SymbolTable {
   const table = new Map<string, FilterSymbol>([['id', { field: 'id', kind: 'string' }]])
   const hidden = new Set(definition.hidden)
   for (const [field, kind] of Object.entries(fields)) {

@@ -45,9 +45,7 @@ export const identities = defineResource({
     permissions: z.array(z.string()).default([]),
   },
   createRequest: {
-    enrollment: z
-      .object({ ott: z.boolean().optional(), ottca: Id.optional(), updb: z.string().optional() })
-      .optional(),
+    enrollment: z.object({ ott: z.boolean().optional(), ottca: Id.optional(), updb: z.string().optional() }).optional(),
   },
   system: {
     isDefaultAdmin: z.boolean(),

@@ -13,7 +13,9 @@ export function postureCheckSpellings(body: Body): Body {
     ...rest,
     ...(attributes !== undefined && rest.roleAttributes === undefined ? { roleAttributes: attributes } : {}),
     ...(typeof body.typeId === 'string' ? { typeId: typeIdOf(body.typeId) } : {}),
-    ...(Array.isArray(body.operatingSystems) ? { operatingSystems: body.operatingSystems.map(withOsName('type')) } : {}),
+    ...(Array.isArray(body.operatingSystems)
+      ? { operatingSystems: body.operatingSystems.map(withOsName('type')) }
+      : {}),
     ...(isObject(body.process) ? { process: withOsName('osType')(body.process) } : {}),
     ...(Array.isArray(body.processes) ? { processes: body.processes.map(withOsName('osType')) } : {}),
   }
@@ -21,7 +23,8 @@ export function postureCheckSpellings(body: Body): Body {
 
 /** `postureCheckDomainCreate` and its siblings name the type between a fixed head and tail. */
 function typeIdOf(typeId: string): string {
-  const match = /^postureCheck(OperatingSystem|ProcessMulti|Process|Domain|MacAddress|Mfa)(?:Create|Update|Patch)$/.exec(typeId)
+  const match =
+    /^postureCheck(OperatingSystem|ProcessMulti|Process|Domain|MacAddress|Mfa)(?:Create|Update|Patch)$/.exec(typeId)
   switch (match?.[1]) {
     case 'OperatingSystem':
       return 'OS'

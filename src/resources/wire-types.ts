@@ -4,14 +4,18 @@ import type { Resource, ResourceDefinition, Shape, ShapeOf } from './resource.ts
 
 type Wire<T> = T extends z.ZodDefault<infer I> ? Wire<I> : z.input<T>
 type WireMembers<S extends Shape> = { readonly [K in keyof S]: Wire<S[K]> }
-type InputName<D, K> = D extends { readonly inputNames: infer N } ? (K extends keyof N ? N[K] & string : K & string) : K & string
+type InputName<D, K> = D extends { readonly inputNames: infer N }
+  ? K extends keyof N
+    ? N[K] & string
+    : K & string
+  : K & string
 type Hidden<D> = D extends { readonly hidden: readonly (infer H)[] } ? H : never
 type ShownReference<D> = D extends { readonly references: infer R }
   ? { [K in keyof R]: R[K] extends { readonly show: infer N } ? N & string : never }[keyof R]
   : never
 type Display<D> = D extends { readonly selects: infer S } ? `${keyof S & string}Display` : never
 
-interface WireBase {
+export interface WireBase {
   readonly _links: z.input<typeof Links>
   readonly createdAt: string
   readonly id: string
@@ -46,11 +50,7 @@ export type CreateBodyOf<R> =
 /** What a client sends to replace an entity. */
 export type ReplaceBodyOf<R> =
   R extends Resource<infer D>
-    ? Body<
-        D,
-        D['writable'],
-        D extends { readonly requiredOnReplace: readonly (infer N)[] } ? N : D['required'][number]
-      >
+    ? Body<D, D['writable'], D extends { readonly requiredOnReplace: readonly (infer N)[] } ? N : D['required'][number]>
     : never
 /** What a client sends to change an entity. */
 export type PatchBodyOf<R> = R extends Resource<infer D> ? Body<D, D['writable'], never> : never

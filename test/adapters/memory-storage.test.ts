@@ -35,11 +35,20 @@ describe('memory storage', () => {
     await expect(insert).rejects.toThrow('contract-machines.roles cannot be unique')
   })
 
-  it('gives way to others during a long scan, and still answers from its snapshot', async () => {
+  const slow = () => {
+    const words = Array.from({ length: 60 }, (_, index) => `name contains "no such word ${index}"`)
+    return { where: where(`not (${words.join(' or ')})`) }
+  }
+
+  async function withMany() {
     const storage = memoryStorage()
     const records = Array.from({ length: 20_000 }, (_, index) => machine(`m${index}`, { name: `number ${index}` }))
     await insertAll(storage, machines, records)
-    const words = Array.from({ length: 60 }, (_, index) => `name contains "no such word ${index}"`)
+    return storage
+  }
+
+  it('gives way to others during a long scan, and still answers from its snapshot', async () => {
+    const storage = await withMany()
     let turns = 0
     let isScanning = true
     const count = () => {
@@ -47,12 +56,24 @@ describe('memory storage', () => {
       if (isScanning) setImmediate(count)
     }
     setImmediate(count)
-    const scan = storage.read((tx) => tx.collection(machines).find({ where: where(`not (${words.join(' or ')})`) }))
+    const scan = storage.read((tx) => tx.collection(machines).find(slow()))
     await storage.write((tx) => tx.collection(machines).delete('m19999'))
     const { totalCount } = await scan
     isScanning = false
     expect(totalCount).toBe(20_000)
     expect(turns).toBeGreaterThan(2)
+  })
+
+  it('answers a long scan inside a write as of its beginning, whatever the write changes meanwhile', async () => {
+    const storage = await withMany()
+    const { totalCount } = await storage.write(async (tx) => {
+      const collection = tx.collection(machines)
+      await collection.insert(machine('first'))
+      const scan = collection.find(slow())
+      for (let index = 10_000; index < 20_000; index += 1) await collection.delete(`m${index}`)
+      return scan
+    })
+    expect(totalCount).toBe(20_001)
   })
 })
 

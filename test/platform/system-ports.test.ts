@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { systemRandom } from '../../src/platform/system-random.ts'
-import { webDigest } from '../../src/platform/web-digest.ts'
+import { nobleDigest } from '../../src/platform/noble-digest.ts'
 
 describe('system clock', () => {
   it('answers the milliseconds of the host', () => {
@@ -38,8 +38,8 @@ describe('system random', () => {
   })
 })
 
-describe('web digest', () => {
-  it.each(['', 'token', 'zażółć 🔑'])('answers the SHA-256 of the UTF-8 text %j', async (text) => {
-    expect(await webDigest.sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+describe('noble digest', () => {
+  it.each(['', 'token', 'zażółć 🔑'])('answers the SHA-256 of the UTF-8 text %j', (text) => {
+    expect(nobleDigest.sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
   })
 })

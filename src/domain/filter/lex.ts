@@ -1,92 +1,76 @@
-import { FilterError } from './filter-error.ts'
+import { instantOf } from './instant.ts'
+import { readString } from './read-string.ts'
+import { syntaxError } from './syntax-error.ts'
+import type { Token } from './token.ts'
 
-export type Token =
-  | { readonly kind: 'word'; readonly text: string; readonly at: number }
-  | { readonly kind: 'symbol'; readonly text: string; readonly at: number }
-  | { readonly kind: 'string'; readonly text: string; readonly value: string; readonly at: number }
-  | { readonly kind: 'number'; readonly text: string; readonly value: number; readonly at: number }
-  | { readonly kind: 'datetime'; readonly text: string; readonly value: number; readonly at: number }
-  | { readonly kind: 'end'; readonly text: '<EOF>'; readonly at: number }
-
-const SPACE = /[ \n\t\r]/
-// Sticky patterns of fixed shape: each is tried at one position only and cannot backtrack over more than its own token.
+const SPACES = ' \n\t\r'
+const DATETIME = 'datetime('
+// Sticky, tried once per place, and never looked back into: after each of their characters only one way leads on.
 const WORD = /[A-Za-z][A-Za-z_]*(?:\.[A-Za-z][A-Za-z_-]*)*/y
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const DATETIME = /datetime\([ \n\t\r]*([0-9A-Za-z:+.-]{1,64})[ \n\t\r]*\)/y
-const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:[Zz]|[+-]\d\d:\d\d)$/
-const SYMBOL = /<=|>=|!=|[<>=()[\],]/y
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?(?:0|[1-9][0-9]*))?/y
+const SYMBOL = /[<>!]=|[<>=()[\],]/y
+const INSTANT = /[0-9A-Za-z:+.-]*/y
 
-/** Splits a filter text into tokens in one pass; the last token is the end. Error: the character that fits nothing. */
+/**
+ * Splits a filter text into its tokens, in one pass; the last one is the end. Errors: `syntax` for what begins no token,
+ * `type` for a `datetime(…)` that is no date and time.
+ */
 export function lex(text: string): readonly Token[] {
   const tokens: Token[] = []
-  let at = 0
-  while (at < text.length) {
-    if (SPACE.test(text.charAt(at))) {
-      at += 1
-      continue
-    }
-    const token = tokenAt(text, at)
+  let end = 0
+  for (;;) {
+    const at = skipSpaces(text, end)
+    const token = tokenAt(text, at, at - end)
     tokens.push(token)
-    at += token.text.length
+    if (token.kind === 'end') return tokens
+    end = at + token.text.length
   }
-  tokens.push({ kind: 'end', text: '<EOF>', at })
-  return tokens
 }
 
-function tokenAt(text: string, at: number): Token {
-  if (text.charAt(at) === '"') return stringAt(text, at)
-  const datetime = matchAt(DATETIME, text, at)
-  if (datetime !== undefined) return { kind: 'datetime', text: datetime[0], value: instantOf(datetime[1] ?? ''), at }
-  const word = matchAt(WORD, text, at)
-  if (word !== undefined) return { kind: 'word', text: word[0], at }
-  const number = matchAt(NUMBER, text, at)
-  if (number !== undefined) return { kind: 'number', text: number[0], value: Number(number[0]), at }
-  const symbol = matchAt(SYMBOL, text, at)
-  if (symbol !== undefined) return { kind: 'symbol', text: symbol[0], at }
-  throw unexpected(text, at, text.charAt(at))
+function tokenAt(text: string, at: number, gap: number): Token {
+  const first = text.charAt(at)
+  if (first === '') return { kind: 'end', text: '<EOF>', at, gap }
+  if (first === '"') return { kind: 'string', ...readString(text, at), at, gap }
+  if (text.startsWith(DATETIME, at)) return datetimeAt(text, at, gap)
+  const word = match(WORD, text, at)
+  if (word !== '') return { kind: 'word', text: word, at, gap }
+  const number = match(NUMBER, text, at)
+  // Adding zero makes -0 the same number as 0 for everyone who looks at it.
+  if (number !== '') return { kind: 'number', text: number, value: Number(number) + 0, at, gap }
+  const symbol = match(SYMBOL, text, at)
+  if (symbol !== '') return { kind: 'symbol', text: symbol, at, gap }
+  return quotedAt(text, at, gap)
 }
 
-function stringAt(text: string, start: number): Token {
-  let value = ''
-  for (let at = start + 1; at < text.length; at += 1) {
-    const character = text.charAt(at)
-    if (character === '"') return { kind: 'string', text: text.slice(start, at + 1), value, at: start }
-    if (character < ' ') break
-    if (character !== '\\') {
-      value += character
-      continue
-    }
-    at += 1
-    const escaped = ESCAPES.get(text.charAt(at))
-    if (escaped === undefined) break
-    value += escaped
+function datetimeAt(text: string, at: number, gap: number): Token {
+  const start = skipSpaces(text, at + DATETIME.length)
+  const instant = match(INSTANT, text, start)
+  const end = skipSpaces(text, start + instant.length)
+  if (text.charAt(end) !== ')') throw syntaxError(text, end, characterAt(text, end), 'an RFC 3339 date and time and )')
+  return { kind: 'datetime', text: text.slice(at, end + 1), value: instantOf(instant), at, gap }
+}
+
+function quotedAt(text: string, at: number, gap: number): Token {
+  const word = text.charAt(at) === "'" ? match(WORD, text, at + 1) : ''
+  const end = at + 1 + word.length
+  if (word === '' || text.charAt(end) !== "'") {
+    throw syntaxError(text, at, characterAt(text, at), 'a symbol, a keyword, a value or an operator')
   }
-  throw unexpected(text, start, '"')
+  return { kind: 'quoted', text: text.slice(at, end + 1), at, gap }
 }
 
-function instantOf(text: string): number {
-  const value = RFC3339.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN
-  if (Number.isNaN(value)) throw new FilterError('type', `could not parse datetime (${text})`)
-  return value
+function skipSpaces(text: string, from: number): number {
+  let at = from
+  while (at < text.length && SPACES.includes(text.charAt(at))) at += 1
+  return at
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+function characterAt(text: string, at: number): string {
+  const point = text.codePointAt(at)
+  return point === undefined ? '<EOF>' : String.fromCodePoint(point)
+}
+
+function match(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at
-  return pattern.exec(text) ?? undefined
-}
-
-/** The error of a token that does not belong where it stands. */
-export function unexpected(text: string, at: number, token: string): FilterError {
-  const before = text.slice(0, at).split('\n')
-  const column = before.at(-1)?.length ?? 0
-  const message = `Unexpected symbol: "${token}" at line: ${before.length} column: ${column}. line: ${text}`
-  return new FilterError('syntax', message)
+  return pattern.exec(text)?.[0] ?? ''
 }

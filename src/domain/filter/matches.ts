@@ -1,10 +1,12 @@
-import type { Comparison, Filter, Literal, Operand } from './ast.ts'
-import { compareStrings } from './compare.ts'
+import type { Filter, Operand } from './ast.ts'
+import { type Condition, fulfils } from './fulfils.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Test = (value: unknown) => boolean
 
-/** Reports whether a record fulfils a filter. A null or absent value equals only null, and differs from everything else. */
+/**
+ * Reports whether a record fulfils a filter. Null and absent values are the same: they equal only null and differ from
+ * everything else. Of an empty set, `anyOf` is false and `allOf` is true.
+ */
 export function matches(filter: Filter, record: Fields): boolean {
   switch (filter.kind) {
     case 'all':
@@ -15,31 +17,26 @@ export function matches(filter: Filter, record: Fields): boolean {
       return matches(filter.left, record) && matches(filter.right, record)
     case 'or':
       return matches(filter.left, record) || matches(filter.right, record)
-    case 'compare':
-      return test(filter.operand, record, (value) => compares(value, filter.operator, filter.value))
-    case 'in':
-      return test(filter.operand, record, (value) => isLiteral(value) && filter.values.has(value))
-    case 'between':
-      return test(filter.operand, record, (value) => isNumber(value) && filter.from <= value && value < filter.to)
-    case 'contains':
-      return test(filter.operand, record, (value) => contains(value, filter.text, filter.foldCase))
     case 'isEmpty':
       return countElements(record[filter.field], filter.where) === 0
+    default:
+      return fulfilsWith(filter.operand, filter, record)
   }
 }
 
-function test(operand: Operand, record: Fields, holds: Test): boolean {
+function fulfilsWith(operand: Operand, condition: Condition, record: Fields): boolean {
+  const value = record[operand.field] ?? null
   switch (operand.kind) {
     case 'field':
-      return holds(record[operand.field] ?? null)
+      return fulfils(value, condition)
     case 'anyOf':
-      return elementsOf(record[operand.field]).some(holds)
+      return elementsOf(value).some((element) => fulfils(element, condition))
     case 'allOf':
-      return elementsOf(record[operand.field]).every(holds)
+      return elementsOf(value).every((element) => fulfils(element, condition))
     case 'count':
-      return holds(countElements(record[operand.field], operand.where))
+      return fulfils(countElements(value, operand.where), condition)
     case 'json':
-      return holds(valueAt(record[operand.field], operand.path))
+      return fulfils(operand.path.reduce(memberOf, value), condition)
   }
 }
 
@@ -53,47 +50,8 @@ function countElements(value: unknown, where: Filter | undefined): number {
   return elements.filter((id) => matches(where, { id })).length
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : null),
-    value ?? null,
-  )
-}
-
-function compares(value: unknown, operator: Comparison, literal: Literal): boolean {
-  if (operator === '=') return value === literal
-  if (operator === '!=') return value !== literal
-  const order = orderOf(value, literal)
-  if (order === undefined) return false
-  switch (operator) {
-    case '<':
-      return order < 0
-    case '<=':
-      return order <= 0
-    case '>':
-      return order > 0
-    case '>=':
-      return order >= 0
-  }
-}
-
-/** The order of two values of one type; values of different types, and null, have none. */
-function orderOf(value: unknown, literal: Literal): number | undefined {
-  if (typeof value === 'string' && typeof literal === 'string') return compareStrings(value, literal)
-  if (isNumber(value) && isNumber(literal)) return value - literal
-  return undefined
-}
-
-function contains(value: unknown, text: string, foldCase: boolean): boolean {
-  if (typeof value !== 'string' && !isNumber(value)) return false
-  const whole = String(value)
-  return foldCase ? whole.toLowerCase().includes(text.toLowerCase()) : whole.includes(text)
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number'
-}
-
-function isLiteral(value: unknown): value is Literal {
-  return value === null || typeof value === 'string' || typeof value === 'boolean' || isNumber(value)
+/** A member that the value itself has; lists and inherited members have no names. */
+function memberOf(value: unknown, key: string): unknown {
+  const hasMember = typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)
+  return hasMember ? (Reflect.get(value, key) ?? null) : null
 }

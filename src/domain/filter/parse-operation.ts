@@ -1,8 +1,10 @@
-import type { Comparison, Filter, Literal } from './ast.ts'
+import type { Comparison, Filter, Operand } from './ast.ts'
 import { FilterError } from './filter-error.ts'
 import type { ParseContext } from './parse-context.ts'
 import { type Left, readLeft, readSetArguments } from './parse-operand.ts'
+import { readAnyValue, readArray, readOrdered, readRange } from './parse-value.ts'
 import type { TokenReader } from './token-reader.ts'
+import { unsupported } from './type-error.ts'
 
 const COMPARISONS: readonly Comparison[] = ['=', '!=', '<=', '>=', '<', '>']
 
@@ -12,91 +14,70 @@ export function parseOperation(context: ParseContext): Filter {
   count.term()
   if (reader.takeKeyword('true')) return { kind: 'all' }
   if (reader.takeKeyword('false')) return { kind: 'not', of: { kind: 'all' } }
-  if (reader.isKeyword('isempty')) {
-    reader.next()
+  if (reader.takeKeyword('isempty')) {
     const { field, where } = readSetArguments(context)
     return { kind: 'isEmpty', field, ...(where && { where }) }
   }
   const left = readLeft(context)
-  const isNegated = reader.takeKeyword('not')
-  const operation = readOperator(reader, left, isNegated)
-  return isNegated ? { kind: 'not', of: operation } : operation
+  const operator = COMPARISONS.find((symbol) => reader.takeSymbol(symbol))
+  if (operator !== undefined) return readComparison(reader, left, operator)
+  if (reader.isKeyword('not')) return readNegated(reader, left)
+  return readWordOperator(reader, left) ?? bareSymbol(reader, left)
 }
 
-function readOperator(reader: TokenReader, left: Left, isNegated: boolean): Filter {
+function readComparison(reader: TokenReader, left: Left, operator: Comparison): Filter {
+  const isEquality = operator === '=' || operator === '!='
+  const value = isEquality ? readAnyValue(reader, left, operator) : readOrdered(reader, left, operator)
+  return { kind: 'compare', operand: left.operand, operator, value }
+}
+
+/**
+ * `not in` and `not between` state that the condition without `not` is false. `not contains` is a statement on each
+ * element: some element does not contain what not every element contains.
+ */
+function readNegated(reader: TokenReader, left: Left): Filter {
+  reader.expectSpace()
+  reader.next()
+  if (reader.isKeyword('in') && reader.peek().gap !== 1) throw reader.unexpected('not in with one space between')
+  const of = readWordOperator(reader, left)
+  if (of === undefined) throw reader.unexpected('in, between, contains or icontains')
+  return { kind: 'not', of: of.kind === 'contains' ? { ...of, operand: dual(of.operand) } : of }
+}
+
+function dual(operand: Operand): Operand {
+  if (operand.kind === 'anyOf') return { ...operand, kind: 'allOf' }
+  return operand.kind === 'allOf' ? { ...operand, kind: 'anyOf' } : operand
+}
+
+function readWordOperator(reader: TokenReader, left: Left): Filter | undefined {
   const { operand } = left
-  if (reader.takeKeyword('in')) return { kind: 'in', operand, values: readValues(reader, left) }
-  if (reader.takeKeyword('between')) return readBetween(reader, left)
+  if (reader.takeSpacedKeyword('in')) return { kind: 'in', operand, values: readArray(reader, left) }
+  if (reader.takeSpacedKeyword('between')) return { kind: 'between', operand, ...readRange(reader, left) }
   if (reader.takeKeyword('contains')) return readContains(reader, left, false)
   if (reader.takeKeyword('icontains')) return readContains(reader, left, true)
-  const operator = isNegated ? undefined : COMPARISONS.find((symbol) => reader.takeSymbol(symbol))
-  if (operator === undefined) {
-    if (isNegated) throw reader.unexpected()
-    return bareBoolean(reader, left)
-  }
-  return { kind: 'compare', operand, operator, value: readValue(reader, left, operator) }
-}
-
-/** A boolean symbol alone is a condition; anything else needs an operator. */
-function bareBoolean(reader: TokenReader, left: Left): Filter {
-  if (left.kind !== 'boolean' || left.operand.kind !== 'field') throw reader.unexpected()
-  return { kind: 'compare', operand: left.operand, operator: '=', value: true }
-}
-
-function readBetween(reader: TokenReader, left: Left): Filter {
-  const from = readValue(reader, left, 'between')
-  reader.expectKeyword('and')
-  const to = readValue(reader, left, 'between')
-  if (typeof from !== 'number' || typeof to !== 'number') throw unsupported('between', left, 'string')
-  return { kind: 'between', operand: left.operand, from, to }
+  return undefined
 }
 
 function readContains(reader: TokenReader, left: Left, foldCase: boolean): Filter {
-  const operator = foldCase ? 'icontains' : 'contains'
+  reader.expectSpace()
   const token = reader.next()
-  if (token.kind !== 'string' && (token.kind !== 'number' || foldCase)) throw reader.unexpected(token)
-  if (left.kind === 'boolean' || left.kind === 'instant') throw unsupported(operator, left, token.kind)
+  const isText = token.kind === 'string' || (token.kind === 'number' && !foldCase)
+  if (!isText) throw reader.unexpected(foldCase ? 'a string' : 'a string or number', token)
+  if (left.kind === 'boolean' || left.kind === 'instant') {
+    throw unsupported(foldCase ? 'icontains' : 'contains', left, token)
+  }
   return { kind: 'contains', operand: left.operand, text: String(token.value), foldCase }
 }
 
-function readValues(reader: TokenReader, left: Left): ReadonlySet<Literal> {
-  reader.expectSymbol('[')
-  const values = new Set<Literal>()
-  const kinds = new Set<string>()
-  do {
-    kinds.add(reader.peek().kind)
-    values.add(readValue(reader, left, 'in'))
-  } while (reader.takeSymbol(','))
-  if (kinds.size > 1) throw reader.unexpected()
-  reader.expectSymbol(']')
-  return values
+/** A boolean symbol alone is a condition; anything else needs an operator. */
+function bareSymbol(reader: TokenReader, { name, kind, operand }: Left): Filter {
+  const isSymbol = operand.kind === 'field' || operand.kind === 'json'
+  if (isSymbol && kind === 'boolean') return { kind: 'compare', operand, operator: '=', value: true }
+  if (!isSymbol || !endsTerm(reader)) throw reader.unexpected('an operator')
+  throw new FilterError('type', `symbol '${name}' is not a bool symbol, expected an operator and a value after it`)
 }
 
-function readValue(reader: TokenReader, left: Left, operator: string): Literal {
-  const allowsAll = operator === '=' || operator === '!='
-  if (allowsAll && reader.takeKeyword('null')) return null
-  const isTrue = allowsAll && reader.takeKeyword('true')
-  if (isTrue || (allowsAll && reader.takeKeyword('false'))) {
-    if (left.kind !== 'boolean' && left.kind !== 'json') throw unsupported(operator, left, 'bool')
-    return isTrue
-  }
-  const token = reader.next()
-  if (token.kind !== 'string' && token.kind !== 'number' && token.kind !== 'datetime') throw reader.unexpected(token)
-  if (!LITERALS_OF[left.kind].includes(token.kind)) throw unsupported(operator, left, token.kind)
-  return token.value
-}
-
-const LITERALS_OF: Readonly<Record<Left['kind'], readonly string[]>> = {
-  string: ['string'],
-  integer: ['number'],
-  number: ['number'],
-  boolean: [],
-  instant: ['datetime'],
-  set: ['string'],
-  json: ['string', 'number', 'datetime'],
-}
-
-function unsupported(operator: string, { name, kind }: Left, given: string): FilterError {
-  const message = `operation ${operator} is not supported with operands types ${kind}, ${given} (symbol '${name}')`
-  return new FilterError('type', message)
+function endsTerm(reader: TokenReader): boolean {
+  if (reader.peek().kind === 'end' || reader.isSymbol(')')) return true
+  return ['and', 'or', 'sort', 'skip', 'limit'].some((keyword) => reader.isKeyword(keyword))
 }

@@ -1,30 +1,30 @@
-import type { Filter, OrderBy, Query } from './ast.ts'
-import { FilterError } from './filter-error.ts'
-import { type Limits, limits } from './limits.ts'
+import type { OrderBy, Query } from './ast.ts'
+import { beginLimits, checkLength, type Limits } from './limits.ts'
+import { parseCondition } from './parse-condition.ts'
 import type { ParseContext } from './parse-context.ts'
-import { parseOperation } from './parse-operation.ts'
-import { findSymbol, type SymbolTable } from './symbols.ts'
+import { readOrder } from './parse-sort.ts'
+import type { SymbolTable } from './symbols.ts'
 import { TokenReader } from './token-reader.ts'
 
-const MAX_SORT_FIELDS = 5
-
 /**
- * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order. `and` and `or` have no
- * precedence over each other and group to the right, as deployed clients rely on; `not` takes in everything to its right.
- * Errors: {@link FilterError}; texts over 4,096 characters, 64 nested levels or 256 terms are refused.
+ * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order; a blank text asks for
+ * everything. `and` and `or` have no precedence over each other and group to the right, as deployed clients rely on; `not`
+ * takes in everything to its right. A condition that is just `true` is left out. `limit` and `offset` are as written, the
+ * caller bounds them. Errors: {@link FilterError}; over 4,096 characters, 64 nested levels or 256 terms it is a `limit`.
  */
 export function parseQuery(text: string, symbols: SymbolTable): Query {
-  const reader = new TokenReader(limits.checkLength(text))
-  const query = readQuery(contextOf(reader, symbols, limits.begin()))
-  if (reader.peek().kind !== 'end') throw reader.unexpected()
+  const reader = new TokenReader(checkLength(text))
+  if (reader.peek().kind === 'end') return {}
+  const query = readQuery(contextOf(reader, symbols, beginLimits()))
+  expectEnd(reader, 'and, or, sort by, skip, limit or the end')
   return query
 }
 
-/** Parses what may stand after `sort by`. */
+/** Parses what may stand after `sort by`. Errors: as {@link parseQuery}. */
 export function parseSort(text: string, symbols: SymbolTable): readonly OrderBy[] {
-  const reader = new TokenReader(limits.checkLength(text))
-  const orderBy = readOrder(reader, symbols)
-  if (reader.peek().kind !== 'end') throw reader.unexpected()
+  const reader = new TokenReader(checkLength(text))
+  const orderBy = readOrder({ reader, symbols })
+  expectEnd(reader, 'asc, desc, a comma or the end')
   return orderBy
 }
 
@@ -32,13 +32,14 @@ function contextOf(reader: TokenReader, symbols: SymbolTable, count: Limits): Pa
   return { reader, symbols, count, subquery: (inner) => readQuery(contextOf(reader, inner, count)) }
 }
 
-/** Reads a query up to whatever ends it. */
+/** Reads a query up to whatever ends it; it has at least one of its parts. */
 function readQuery(context: ParseContext): Query {
-  const { reader, symbols } = context
-  const where = beginsCondition(reader) ? readCondition(context) : undefined
-  const orderBy = reader.takeKeyword('sort', 'by') ? readOrder(reader, symbols) : undefined
-  const offset = reader.takeKeyword('skip') ? readInteger(reader) : undefined
-  const limit = reader.takeKeyword('limit') ? readLimit(reader) : undefined
+  const { reader } = context
+  const hasCondition = !['sort', 'skip', 'limit'].some((keyword) => reader.isKeyword(keyword))
+  const where = hasCondition ? parseCondition(context) : undefined
+  const orderBy = takeSortBy(reader) ? readOrder(context) : undefined
+  const offset = reader.takeSpacedKeyword('skip') ? readInteger(reader, 'an integer') : undefined
+  const limit = reader.takeSpacedKeyword('limit') ? readLimit(reader) : undefined
   return {
     ...(where && where.kind !== 'all' && { where }),
     ...(orderBy && { orderBy }),
@@ -47,65 +48,25 @@ function readQuery(context: ParseContext): Query {
   }
 }
 
-function beginsCondition(reader: TokenReader): boolean {
-  const token = reader.peek()
-  if (token.kind === 'end' || (token.kind === 'symbol' && token.text === ')')) return false
-  return !(reader.isKeyword('sort', 'by') || reader.isKeyword('skip') || reader.isKeyword('limit'))
-}
-
-/** Right-grouped chains are read in a loop and folded afterwards, so that a long one needs no deep recursion. */
-function readCondition(context: ParseContext): Filter {
-  const { reader, count } = context
-  const terms: Filter[] = []
-  const joints: ('and' | 'or' | 'not')[] = []
-  for (;;) {
-    while (reader.isKeyword('not')) {
-      count.term()
-      reader.next()
-      joints.push('not')
-      terms.push({ kind: 'all' })
-    }
-    terms.push(readTerm(context))
-    if (reader.takeKeyword('and')) joints.push('and')
-    else if (reader.takeKeyword('or')) joints.push('or')
-    else break
-  }
-  let right = terms.pop() ?? { kind: 'all' }
-  for (let joint = joints.pop(); joint !== undefined; joint = joints.pop()) {
-    const left = terms.pop() ?? { kind: 'all' }
-    right = joint === 'not' ? { kind: 'not', of: right } : { kind: joint, left, right }
-  }
-  return right
-}
-
-function readTerm(context: ParseContext): Filter {
-  const { reader, count } = context
-  if (!reader.takeSymbol('(')) return parseOperation(context)
-  const condition = count.nested(() => readCondition(context))
-  reader.expectSymbol(')')
-  return condition
-}
-
-function readOrder(reader: TokenReader, symbols: SymbolTable): readonly OrderBy[] {
-  const orderBy: OrderBy[] = []
-  do {
-    const token = reader.next()
-    if (token.kind !== 'word') throw reader.unexpected(token)
-    const { field, kind } = findSymbol(token.text, symbols)
-    if (kind === 'set' || kind === 'json') throw new FilterError('sort', `invalid sort field: ${token.text}`)
-    const descending = reader.takeKeyword('desc')
-    if (!descending) reader.takeKeyword('asc')
-    orderBy.push({ field, kind, direction: descending ? 'desc' : 'asc' })
-  } while (reader.takeSymbol(','))
-  return orderBy.slice(0, MAX_SORT_FIELDS)
+function takeSortBy(reader: TokenReader): boolean {
+  if (!reader.takeSpacedKeyword('sort')) return false
+  reader.expectKeyword('by')
+  reader.expectSpace()
+  return true
 }
 
 function readLimit(reader: TokenReader): number | 'none' {
-  return reader.takeKeyword('none') ? 'none' : readInteger(reader)
+  return reader.takeKeyword('none') ? 'none' : readInteger(reader, 'none or an integer')
 }
 
-function readInteger(reader: TokenReader): number {
+/** An integer has neither a fraction nor an exponent, not even an empty one. */
+function readInteger(reader: TokenReader, expected: string): number {
   const token = reader.next()
-  if (token.kind !== 'number' || !Number.isSafeInteger(token.value)) throw reader.unexpected(token)
+  const isInteger = token.kind === 'number' && Number.isSafeInteger(token.value) && !/[.eE]/.test(token.text)
+  if (!isInteger) throw reader.unexpected(expected, token)
   return token.value
+}
+
+function expectEnd(reader: TokenReader, expected: string): void {
+  if (reader.peek().kind !== 'end') throw reader.unexpected(expected)
 }

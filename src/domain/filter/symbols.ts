@@ -1,7 +1,10 @@
 import type { FieldKind } from './ast.ts'
 import { FilterError } from './filter-error.ts'
 
-/** A public symbol: the stored field behind it and how that compares. */
+/**
+ * A public symbol: the stored field behind it and how that compares. Dots in `field` lead into a nested value
+ * (`primary.cert.allowed`); a set is never nested.
+ */
 export interface FilterSymbol {
   readonly field: string
   readonly kind: FieldKind
@@ -10,7 +13,7 @@ export interface FilterSymbol {
 /** What a filter may name, by symbol. */
 export type SymbolTable = Readonly<Record<string, FilterSymbol>>
 
-/** A symbol as a filter names it; `path` leads into a JSON field (`tags.owner`). */
+/** A symbol as a filter names it; `path` leads into the value of `field` (`tags.owner`). */
 export interface NamedSymbol extends FilterSymbol {
   readonly name: string
   readonly path: readonly string[]
@@ -18,12 +21,17 @@ export interface NamedSymbol extends FilterSymbol {
 
 /** Looks a name up, whole or as the way into a JSON field. Error: `unknown symbol '<name>'`. */
 export function findSymbol(name: string, symbols: SymbolTable): NamedSymbol {
+  const [root = '', ...members] = name.split('.')
   const whole = own(symbols, name)
-  if (whole !== undefined && whole.kind !== 'json') return { ...whole, name, path: [] }
-  const [root = '', ...path] = name.split('.')
+  if (whole !== undefined) return named(name, whole, [])
   const json = own(symbols, root)
-  if (json?.kind === 'json' && path.length > 0) return { ...json, name, path }
+  if (json?.kind === 'json') return named(name, json, members)
   throw new FilterError('unknown-symbol', `unknown symbol '${name}'`)
+}
+
+function named(name: string, symbol: FilterSymbol, members: readonly string[]): NamedSymbol {
+  const [field = '', ...path] = symbol.field.split('.')
+  return { name, kind: symbol.kind, field, path: [...path, ...members] }
 }
 
 function own(symbols: SymbolTable, name: string): FilterSymbol | undefined {

@@ -1,4 +1,4 @@
-import { instant } from './instant.ts'
+import { instant } from '../instant.ts'
 import { isGraceRunning, isTimeoutElapsed } from './mfa-check.ts'
 import { normaliseTimeout, timeoutRemaining } from './mfa-timeout.ts'
 import type { MfaCheck } from './posture-check.ts'

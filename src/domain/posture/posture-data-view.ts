@@ -1,4 +1,4 @@
-import { instant } from './instant.ts'
+import { instant } from '../instant.ts'
 import type { PostureData, ReportedProcess, SdkInfo, SessionPosture } from './posture-data.ts'
 
 /** When a value was reported and for which posture check: null and empty when it never was. */

@@ -1,8 +1,8 @@
 import type { apiSessions } from '../../resources/api-sessions.ts'
 import type { Caller } from '../call.ts'
 import type { EngineContext } from '../context.ts'
-import { instant } from './instant.ts'
-import type { Detail, DeriveMembers } from './render.ts'
+import { instant } from '../../domain/instant.ts'
+import type { DeriveMembers, Detail } from './render.ts'
 
 /** API sessions as others see them: without their token, which only its holder knows (interface: API session). */
 export const apiSessionMembers: DeriveMembers<typeof apiSessions> = async (_context, _tx, _call, records) =>

@@ -1,5 +1,5 @@
-import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { EntityRef } from '../../resources/fields.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 export type Links = Readonly<Record<string, { readonly href: string }>>
 
@@ -7,7 +7,8 @@ export type Links = Readonly<Record<string, { readonly href: string }>>
 export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
   const self = `./${resource.name}/${record.id}`
   const nested = (resource.definition.links ?? []).map((name) => [name, { href: `${self}/${name}` }])
-  const policy = resource.name === 'identities' && typeof record.authPolicyId === 'string' ? record.authPolicyId : undefined
+  const policy =
+    resource.name === 'identities' && typeof record.authPolicyId === 'string' ? record.authPolicyId : undefined
   return {
     self: { href: self },
     ...Object.fromEntries(nested),

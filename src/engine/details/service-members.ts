@@ -3,9 +3,9 @@ import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/pos
 import { postureChecks } from '../../resources/posture-checks.ts'
 import type { services } from '../../resources/services.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from '../posture-facts.ts'
-import { instant } from './instant.ts'
+import { instant } from '../../domain/instant.ts'
 import { linksOf } from './links.ts'
-import type { Detail, DeriveMembers } from './render.ts'
+import type { DeriveMembers, Detail } from './render.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const
 

@@ -1,14 +1,14 @@
 import { ids } from '../../domain/filter/index.ts'
 import type { RouterPresence } from '../../ports/router-presence.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/resource.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { servicePolicies } from '../../resources/policies.ts'
+import type { RecordOf } from '../../resources/resource.ts'
 import type { sessions } from '../../resources/sessions.ts'
 import type { EngineContext } from '../context.ts'
 import { presenceMembers } from './edge-router-members.ts'
 import { entityRef } from './links.ts'
-import type { Detail, DeriveMembers } from './render.ts'
+import type { DeriveMembers, Detail } from './render.ts'
 
 /** So many edge routers are offered for one session, connected ones first. */
 const MAX_EDGE_ROUTERS = 25

@@ -7,8 +7,8 @@ import {
   storedProcess,
   storedProcesses,
 } from '../../domain/posture/index.ts'
-import type { RecordOf } from '../../resources/resource.ts'
 import type { postureChecks } from '../../resources/posture-checks.ts'
+import type { RecordOf } from '../../resources/resource.ts'
 import { MEMBERS_OF_TYPE, UNTYPED_DEFAULTS } from '../posture-check-of.ts'
 import type { ResourceHooks } from './resource-hooks.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ControllerError } from '../../domain/errors.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Call } from '../../engine/call.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
 import { Pem } from '../../resources/fields.ts'
 import { type Answer, defineOperation } from '../operation.ts'
 import { requireJsonAccepted } from '../read-input.ts'

@@ -56,7 +56,8 @@ export const postureResponseOperations = [
       route: 'POST /posture-response-bulk',
       summary: 'Takes posture responses, in order',
       access: 'authenticated',
-      body: z.array(z.preprocess(spelledResponse, PostureResponse)).max(1000),
+      body: z.array(PostureResponse).max(1000),
+      spellings: postureResponseSpellings,
       data: Affected,
     },
     async ({ engine, call, body }) => ({ data: { services: await engine.posture.submit(call, body) } }),
@@ -67,11 +68,6 @@ export const postureResponseOperations = [
 function postureResponseSpellings(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const typeId = TYPE_SPELLINGS.get(String(body.typeId))
   return typeId === undefined ? body : { ...body, typeId }
-}
-
-function spelledResponse(response: unknown): unknown {
-  const isObject = typeof response === 'object' && response !== null && !Array.isArray(response)
-  return isObject ? postureResponseSpellings({ ...response }) : response
 }
 
 const TYPE_SPELLINGS = new Map([

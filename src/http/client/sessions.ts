@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { callerOf, isAdmin } from '../../engine/call.ts'
 import { equals } from '../../domain/filter/index.ts'
+import { callerOf, isAdmin } from '../../engine/call.ts'
 import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { DONE } from '../answers.ts'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ControllerError } from '../../domain/errors.ts'
 import type { Caller } from '../../engine/call.ts'
 import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
-import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
 import { defineOperation, type OperationInput } from '../operation.ts'
+import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
 
 const Credentials = z.object({
   configTypes: z.array(z.string()).nullish(),

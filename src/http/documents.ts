@@ -1,0 +1,28 @@
+import { clientOperations, managementOperations } from './api.ts'
+import { openApiDocument } from './openapi.ts'
+import { CLIENT_BASE, MANAGEMENT_BASE } from './paths.ts'
+
+/** The OpenAPI 3.0 documents of both APIs, as plain JSON. */
+export interface ApiDocuments {
+  readonly management: Readonly<Record<string, unknown>>
+  readonly client: Readonly<Record<string, unknown>>
+}
+
+/** Writes the OpenAPI documents from the operations that are served, so that what is described is what there is. */
+export function apiDocuments(version: string): ApiDocuments {
+  const facts = { version, revision: '', buildDate: '', runtimeVersion: '' }
+  return {
+    management: openApiDocument(managementOperations(facts), {
+      title: 'Portcullis management API',
+      description: 'Administers identities, services, routers, policies and posture checks of a zero-trust network.',
+      version,
+      basePath: MANAGEMENT_BASE,
+    }),
+    client: openApiDocument(clientOperations(facts), {
+      title: 'Portcullis client API',
+      description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
+      version,
+      basePath: CLIENT_BASE,
+    }),
+  }
+}
