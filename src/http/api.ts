@@ -9,6 +9,7 @@ import { clientServiceOperations } from './client/services.ts'
 import { clientSessionOperations } from './client/sessions.ts'
 import { crud } from './crud.ts'
 import { identityPostureOperations } from './management/posture.ts'
+import { relatedOperations } from './management/related.ts'
 import type { Operation } from './operation.ts'
 import { authenticate } from './shared/authenticate.ts'
 import { caCertificates } from './shared/ca-certificates.ts'
@@ -49,13 +50,18 @@ export function managementOperations(facts: VersionFacts) {
     ...crud(edgeRouterPolicies),
     ...crud(serviceEdgeRouterPolicies),
     ...crud(postureChecks),
+    ...relatedOperations,
     ...identityPostureOperations,
   ] as const
 }
 
+/** Rows whose route is known as a literal; rows that are computed from relations are reachable, but not typed. */
 type ShapesByRoute<Operations extends readonly Operation[]> = {
-  readonly [O in Operations[number] as O['shape']['route']]: O['shape']
+  readonly [O in Operations[number] as IsLiteral<O['shape']['route']> extends true
+    ? O['shape']['route']
+    : never]: O['shape']
 }
+type IsLiteral<T extends string> = Record<never, never> extends Record<T, 1> ? false : true
 
 /** The operations of each API by route, for typed clients. */
 export type ClientApi = ShapesByRoute<ReturnType<typeof clientOperations>>

@@ -2,6 +2,7 @@ import type { Tokens } from '../ports/tokens.ts'
 import type { PkiMaterial } from './pki-material.ts'
 import { readCertificates } from './x509/certificate.ts'
 import { fingerprintOf } from './x509/facts.ts'
+import { loadLibrary } from './x509/library.ts'
 import { readPart } from './x509/read-part.ts'
 import { loadSigningKey } from './x509/signing-key.ts'
 
@@ -12,11 +13,12 @@ import { loadSigningKey } from './x509/signing-key.ts'
 export const createJwtTokens = async (
   material: Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>,
 ): Promise<Tokens> => {
-  const [server] = await readPart('serverCertPem', () => readCertificates(material.serverCertPem))
+  const library = await loadLibrary()
+  const [server] = await readPart('serverCertPem', () => readCertificates(library, material.serverCertPem))
   const { key, jwa } = await readPart('serverKeyPem', () =>
-    loadSigningKey(material.serverKeyPem, server.publicKey, server.spki),
+    loadSigningKey(library, material.serverKeyPem, server.publicKey),
   )
-  const header = { alg: jwa, typ: 'JWT', kid: await fingerprintOf(server) }
+  const header = { alg: jwa, typ: 'JWT', kid: await fingerprintOf(library, server) }
   return {
     sign: async (claims) => {
       const { SignJWT } = await import('jose')

@@ -1,21 +1,10 @@
-import { fieldsOf, readDer } from './x509/der.ts'
-import { readOctetAlignedBits } from './x509/der-values.ts'
-import type { Octets } from './x509/der-writer.ts'
-import { writeHostName, writeUriName } from './x509/general-name.ts'
-import {
-  authorityConstraints,
-  authorityKeyIdentifier,
-  extendedKeyUsage,
-  issueCertificate,
-  keyUsage,
-  subjectAltNames,
-  subjectKeyIdentifier,
-} from './x509/issue.ts'
-import { writeCommonName } from './x509/name.ts'
-import { keyUsageBit, oids } from './x509/oids.ts'
+import type { webcrypto } from 'node:crypto'
+import type * as x509 from '@peculiar/x509'
+import { hostName, uriName } from './x509/general-name.ts'
+import { issueCertificate } from './x509/issue.ts'
+import { type Library, loadLibrary } from './x509/library.ts'
+import { nameWithCommonName } from './x509/name.ts'
 import { writePem } from './x509/pem.ts'
-import { readPublicKey } from './x509/public-key.ts'
-import { type SigningKey, signingKeyOf } from './x509/signing-key.ts'
 import { validityOf } from './x509/validity.ts'
 
 /** The certificates and private keys of one network, all PEM. */
@@ -37,106 +26,89 @@ export interface PkiMaterialRequest {
   readonly trustDomain: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** WebCrypto implementation; by default the one of the runtime. */
+  readonly crypto?: webcrypto.Crypto
 }
-
-const authorityUsage = keyUsage([keyUsageBit.keyCertSign, keyUsageBit.crlSign])
 
 /**
  * Creates a network's own authorities and server certificate, with P-256 keys: a root (10 years), below it a signing
  * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
  * a malformed host or trust domain.
  */
-export const createPkiMaterial = async ({ hosts, trustDomain, now }: PkiMaterialRequest): Promise<PkiMaterial> => {
+export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<PkiMaterial> => {
+  const { hosts, trustDomain, now } = request
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
+  const library = await loadLibrary(request.crypto)
+  const { x509 } = library
+  const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags
+  const altNames = (...names: x509.JsonGeneralNames) => new x509.SubjectAlternativeNameExtension(names)
   const controllerPath = (hosts[0] ?? 'controller').replace(/[^A-Za-z0-9._-]/g, '-')
-  const [root, signing, server] = await Promise.all([createKey(), createKey(), createKey()])
-  const rootName = writeCommonName(`${trustDomain.slice(0, 48)} root CA`)
-  const signingName = writeCommonName(`${trustDomain.slice(0, 48)} signing CA`)
+  const rootName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} root CA`)
+  const signingName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} signing CA`)
+  const authorityUsage = new x509.KeyUsagesExtension(keyCertSign | cRLSign, true)
+  const [root, signing, server] = await Promise.all([createKey(library), createKey(library), createKey(library)])
 
+  const rootTemplate = {
+    issuer: rootName,
+    subject: rootName,
+    publicKey: root.publicKey,
+    ...validityOf(now, 10),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      authorityUsage,
+      root.subjectKeyId,
+      altNames(uriName(`spiffe://${trustDomain}`)),
+    ],
+  }
+  const signingTemplate = {
+    issuer: rootName,
+    subject: signingName,
+    publicKey: signing.publicKey,
+    ...validityOf(now, 5),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      authorityUsage,
+      signing.subjectKeyId,
+      root.authorityKeyId,
+    ],
+  }
+  const serverTemplate = {
+    issuer: signingName,
+    subject: nameWithCommonName(library, hosts[0] ?? 'controller'),
+    publicKey: server.publicKey,
+    ...validityOf(now, 1),
+    extensions: [
+      new x509.KeyUsagesExtension(digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      server.subjectKeyId,
+      signing.authorityKeyId,
+      altNames(...hosts.map(hostName), uriName(`spiffe://${trustDomain}/controller/${controllerPath}`)),
+    ],
+  }
   const [rootCertificate, signingCertificate, serverCertificate] = await Promise.all([
-    issueCertificate(
-      {
-        encodedIssuer: rootName,
-        encodedSubject: rootName,
-        spki: root.spki,
-        ...validityOf(now, 10),
-        extensions: [
-          authorityConstraints(),
-          authorityUsage,
-          subjectKeyIdentifier(root.keyId),
-          subjectAltNames([writeUriName(`spiffe://${trustDomain}`)]),
-        ],
-      },
-      root.signer,
-    ),
-    issueCertificate(
-      {
-        encodedIssuer: rootName,
-        encodedSubject: signingName,
-        spki: signing.spki,
-        ...validityOf(now, 5),
-        extensions: [
-          authorityConstraints(0),
-          authorityUsage,
-          subjectKeyIdentifier(signing.keyId),
-          authorityKeyIdentifier(root.keyId),
-        ],
-      },
-      root.signer,
-    ),
-    issueCertificate(
-      {
-        encodedIssuer: signingName,
-        encodedSubject: writeCommonName(hosts[0] ?? 'controller'),
-        spki: server.spki,
-        ...validityOf(now, 1),
-        extensions: [
-          keyUsage([keyUsageBit.digitalSignature]),
-          extendedKeyUsage(oids.serverAuth),
-          subjectKeyIdentifier(server.keyId),
-          authorityKeyIdentifier(signing.keyId),
-          subjectAltNames([
-            ...hosts.map(writeHostName),
-            writeUriName(`spiffe://${trustDomain}/controller/${controllerPath}`),
-          ]),
-        ],
-      },
-      signing.signer,
-    ),
+    issueCertificate(library, rootTemplate, root),
+    issueCertificate(library, signingTemplate, root),
+    issueCertificate(library, serverTemplate, signing),
   ])
-  const signingCertPem = writePem('CERTIFICATE', signingCertificate)
   return {
-    caPem: writePem('CERTIFICATE', rootCertificate),
-    signingCertPem,
+    caPem: rootCertificate.pem,
+    signingCertPem: signingCertificate.pem,
     signingKeyPem: signing.pem,
-    serverCertPem: writePem('CERTIFICATE', serverCertificate) + signingCertPem,
+    serverCertPem: serverCertificate.pem + signingCertificate.pem,
     serverKeyPem: server.pem,
   }
 }
 
-interface NewKey {
-  readonly spki: Octets
-  /** SHA-1 of the public key bits, RFC 5280 section 4.2.1.2. */
-  readonly keyId: Octets
-  readonly signer: SigningKey
-  readonly pem: string
-}
-
-const createKey = async (): Promise<NewKey> => {
-  const { publicKey, privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
-    'sign',
-    'verify',
-  ])
-  const spki = new Uint8Array(await crypto.subtle.exportKey('spki', publicKey))
-  const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey))
-  const element = readDer(spki)
-  const fields = fieldsOf(element)
-  fields.takeAny()
-  const bits = readOctetAlignedBits(fields.takeAny())
+const createKey = async ({ x509, crypto }: Library) => {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const publicKey = await x509.PublicKey.create(pair.publicKey, crypto)
   return {
-    spki,
-    keyId: new Uint8Array(await crypto.subtle.digest('SHA-1', bits)),
-    signer: signingKeyOf(privateKey, readPublicKey(element)),
-    pem: writePem('PRIVATE KEY', pkcs8),
+    key: pair.privateKey,
+    algorithm,
+    publicKey,
+    pem: writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))),
+    subjectKeyId: await x509.SubjectKeyIdentifierExtension.create(publicKey, false, crypto),
+    authorityKeyId: await x509.AuthorityKeyIdentifierExtension.create(publicKey, false, crypto),
   }
 }

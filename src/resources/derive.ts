@@ -17,7 +17,7 @@ export function bodySchema(
   return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
 }
 
-/** The body of patch: any subset; members of nested objects may be sent alone. */
+/** The body of patch: whatever part is sent; members of nested objects may be sent alone. */
 export function patchSchema(definition: ResourceDefinition): z.ZodObject {
   const entries = Object.entries(definition.writable).map(([field, schema]) => [
     inputName(definition, field),

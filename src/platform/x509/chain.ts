@@ -1,9 +1,7 @@
-import { type Certificate, isSelfIssued, isSignedBy } from './certificate.ts'
-import { sameOctets } from './der-values.ts'
+import { type Certificate, isSelfIssued } from './certificate.ts'
 import type { GeneralName } from './general-name.ts'
-import { attributeTexts, commonNameOf } from './name.ts'
+import { commonNameOf, emailAddressesOf } from './name.ts'
 import { permitsNames } from './name-constraints.ts'
-import { keyUsageBit, oids } from './oids.ts'
 
 export interface ChainOptions {
   /** Self-signed authorities that are trusted because the network is configured so. */
@@ -29,7 +27,7 @@ export const leadsToRoot = async (leaf: Certificate, options: ChainOptions): Pro
 /** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
 export const isNetworkAuthority = async (authority: Certificate, options: ChainOptions): Promise<boolean> =>
   authority.extensions.isAuthority &&
-  (options.roots.some(({ der }) => sameOctets(der, authority.der)) || (await hasPathToRoot(authority, options)))
+  (options.roots.some(({ pem }) => pem === authority.pem) || (await hasPathToRoot(authority, options)))
 
 const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> => {
   const candidates = [...roots, ...intermediates]
@@ -42,7 +40,7 @@ const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainO
       if (isOnPath(issuer, path) || !isNamedIssuer(last, issuer) || !mayIssue(issuer, path, now)) continue
       attempts += 1
       if (attempts > maxAttempts) return false
-      if ((await isSignedBy(last, issuer)) && (await climb([...path, issuer], issuer))) return true
+      if ((await last.isSignedWith(issuer.publicKey)) && (await climb([...path, issuer], issuer))) return true
     }
     return false
   }
@@ -51,42 +49,34 @@ const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainO
 
 const isOnPath = (issuer: Certificate, path: readonly Certificate[]): boolean =>
   path.some(
-    (certificate) =>
-      sameOctets(certificate.encodedSubject, issuer.encodedSubject) &&
-      sameOctets(certificate.spki.encoded, issuer.spki.encoded),
+    ({ encodedSubject, publicKey }) =>
+      encodedSubject === issuer.encodedSubject && publicKey.encoded === issuer.publicKey.encoded,
   )
 
 /** Whether the names and key identifiers in `certificate` point at `issuer`. */
 const isNamedIssuer = ({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean => {
   const { subjectKeyId } = issuer.extensions
-  if (!sameOctets(encodedIssuer, issuer.encodedSubject)) return false
-  if (authority.keyId && subjectKeyId && !sameOctets(authority.keyId, subjectKeyId)) return false
-  if (authority.serial && !sameOctets(authority.serial, issuer.serial)) return false
-  return authority.issuers?.some((name) => sameOctets(name, issuer.encodedIssuer)) ?? true
+  if (encodedIssuer !== issuer.encodedSubject) return false
+  if (authority.keyId !== undefined && subjectKeyId !== undefined && authority.keyId !== subjectKeyId) return false
+  if (authority.serial !== undefined && authority.serial !== issuer.serial) return false
+  return authority.issuers?.includes(issuer.encodedIssuer) ?? true
 }
 
 /** Whether `issuer` is an authority that may stand above `path` at `now`. */
 const mayIssue = ({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) => {
-  const { isAuthority, pathLength = Infinity, keyUsage, hasUnknownCritical } = extensions
   const between = path.slice(1).filter((certificate) => !isSelfIssued(certificate)).length
   return (
-    isAuthority &&
-    between <= pathLength &&
-    (keyUsage?.has(keyUsageBit.keyCertSign) ?? true) &&
-    allowsClients(extensions.extendedKeyUsage) &&
-    !hasUnknownCritical &&
+    extensions.isAuthority &&
+    between <= extensions.pathLength &&
+    extensions.maySignCertificates &&
+    extensions.allowsClients &&
+    !extensions.hasUnknownCritical &&
     (now === undefined || (notBefore <= now && now <= notAfter))
   )
 }
 
-const allowsClients = (extendedKeyUsage: ReadonlySet<string> | undefined): boolean =>
-  extendedKeyUsage?.has(oids.clientAuth) ?? true
-
-const isUsableByClient = ({ extensions: { keyUsage, extendedKeyUsage, hasUnknownCritical } }: Certificate): boolean => {
-  const mayProveKey =
-    keyUsage === undefined || keyUsage.has(keyUsageBit.digitalSignature) || keyUsage.has(keyUsageBit.keyAgreement)
-  return mayProveKey && allowsClients(extendedKeyUsage) && !hasUnknownCritical
-}
+const isUsableByClient = ({ extensions: { mayProveKey, allowsClients, hasUnknownCritical } }: Certificate): boolean =>
+  mayProveKey && allowsClients && !hasUnknownCritical
 
 /** Name constraints bind everything below their authority, except self-issued certificates in between. */
 const permitsEveryName = (path: readonly Certificate[]): boolean =>
@@ -102,7 +92,7 @@ const permitsEveryName = (path: readonly Certificate[]): boolean =>
 const constrainedNames = ({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] => {
   const names: GeneralName[] = [...altNames]
   if (subject.length > 0) names.push({ kind: 'directory', value: subject })
-  for (const value of attributeTexts(subject, oids.emailAddress)) names.push({ kind: 'email', value })
+  for (const value of emailAddressesOf(subject)) names.push({ kind: 'email', value })
   const host = commonNameOf(subject)
   const readsAsHost = /^[\w-]+(\.[\w-]+)+$/.test(host) && altNames.every(({ kind }) => kind !== 'dns')
   if (isLeaf && readsAsHost) names.push({ kind: 'dns', value: host })

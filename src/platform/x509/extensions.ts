@@ -1,17 +1,22 @@
-import { type DerElement, derTag, elementsOf, fieldsOf, readDer } from './der.ts'
-import { readBoolean, readNamedBits, readOid, readSmallInteger } from './der-values.ts'
-import { type GeneralName, readGeneralNames } from './general-name.ts'
+import type { Extension, AuthorityKeyIdentifier as KeyIdentifierStructure } from '@peculiar/asn1-x509'
+import { toHex } from '../hex.ts'
+import { type GeneralName, readGeneralName } from './general-name.ts'
+import type { Library } from './library.ts'
 import { type NameConstraints, readNameConstraints } from './name-constraints.ts'
-import { oids } from './oids.ts'
 
-/** What the extensions of a certificate say, RFC 5280 section 4.2. An absent extension leaves its field undefined. */
+/** What the extensions of a certificate permit and say, RFC 5280 section 4.2. */
 export interface Extensions {
   readonly isAuthority: boolean
-  readonly pathLength?: number
-  /** Set bits, see `keyUsageBit`. */
-  readonly keyUsage?: ReadonlySet<number>
-  readonly extendedKeyUsage?: ReadonlySet<string>
-  readonly subjectKeyId?: Uint8Array
+  /** How many authorities may stand between this one and a leaf. */
+  readonly pathLength: number
+  /** Key usage: absent, or it includes signing certificates. */
+  readonly maySignCertificates: boolean
+  /** Key usage: absent, or it includes what a TLS handshake proves a key with. */
+  readonly mayProveKey: boolean
+  /** Extended key usage: absent, or it includes client authentication. */
+  readonly allowsClients: boolean
+  /** Hexadecimal. */
+  readonly subjectKeyId?: string
   readonly authority: AuthorityKeyId
   readonly altNames: readonly GeneralName[]
   readonly nameConstraints?: NameConstraints
@@ -19,77 +24,81 @@ export interface Extensions {
   readonly hasUnknownCritical: boolean
 }
 
-/** How a certificate names the key that signed it. `issuers` holds the encoded directory names. */
+/** How a certificate names the key that signed it, all hexadecimal. `issuers` holds encoded directory names. */
 interface AuthorityKeyId {
-  readonly keyId?: Uint8Array
-  readonly issuers?: readonly Uint8Array[]
-  readonly serial?: Uint8Array
+  readonly keyId?: string
+  readonly issuers?: readonly string[]
+  readonly serial?: string
 }
 
-type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
-type Reader = (extensions: Mutable<Extensions>, value: DerElement) => void
-
-const readBasicConstraints: Reader = (extensions, value) => {
-  const fields = fieldsOf(value)
-  const isAuthority = fields.takeIf(derTag.boolean)
-  const pathLength = fields.takeIf(derTag.integer)
-  fields.end()
-  extensions.isAuthority = isAuthority !== undefined && readBoolean(isAuthority)
-  if (pathLength !== undefined) extensions.pathLength = readSmallInteger(pathLength)
+const withoutExtensions: Extensions = {
+  isAuthority: false,
+  pathLength: Infinity,
+  maySignCertificates: true,
+  mayProveKey: true,
+  allowsClients: true,
+  authority: {},
+  altNames: [],
+  hasUnknownCritical: false,
 }
 
-const readAuthorityKeyId: Reader = (extensions, value) => {
-  const fields = fieldsOf(value)
-  const keyId = fields.takeIf(0x80)
-  const issuers = fields.takeIf(0xa1)
-  const serial = fields.takeIf(0x82)
-  fields.end()
-  const names = issuers && elementsOf(issuers).filter(({ tag }) => tag === 0xa4)
-  extensions.authority = {
-    ...(keyId && { keyId: keyId.content }),
-    ...(names && { issuers: names.map(({ content }) => content) }),
-    ...(serial && { serial: serial.content }),
+/** Reads the extensions of a certificate. Throws when one that is known is malformed or when one occurs twice. */
+export const readExtensions = (library: Library, extensions: readonly Extension[]): Extensions => {
+  if (new Set(extensions.map(({ extnID }) => extnID)).size < extensions.length) {
+    throw new Error('certificate has an extension twice')
   }
+  const read: Extensions = { ...withoutExtensions }
+  for (const extension of extensions) Object.assign(read, readExtension(library, extension))
+  return read
 }
 
-const readers = new Map<string, readonly [tag: number, read: Reader]>([
-  [oids.basicConstraints, [derTag.sequence, readBasicConstraints]],
-  [oids.keyUsage, [derTag.bitString, (extensions, value) => (extensions.keyUsage = readNamedBits(value))]],
-  [
-    oids.extendedKeyUsage,
-    [derTag.sequence, (extensions, value) => (extensions.extendedKeyUsage = new Set(elementsOf(value).map(readOid)))],
-  ],
-  [oids.subjectKeyIdentifier, [derTag.octetString, (extensions, value) => (extensions.subjectKeyId = value.content)]],
-  [oids.authorityKeyIdentifier, [derTag.sequence, readAuthorityKeyId]],
-  [oids.subjectAltName, [derTag.sequence, (extensions, value) => (extensions.altNames = readGeneralNames(value))]],
-  [
-    oids.nameConstraints,
-    [derTag.sequence, (extensions, value) => (extensions.nameConstraints = readNameConstraints(value))],
-  ],
-])
-
-/** Policies restrict nothing here: every policy is acceptable and none is required. */
-const ignorable = new Set<string>([oids.certificatePolicies])
-
-/** Reads the Extensions of a certificate. Throws when one that is known is malformed or when one occurs twice. */
-export const readExtensions = (element: DerElement | undefined): Extensions => {
-  const extensions: Mutable<Extensions> = { isAuthority: false, authority: {}, altNames: [], hasUnknownCritical: false }
-  const seen = new Set<string>()
-  for (const extension of element === undefined ? [] : elementsOf(element)) {
-    const fields = fieldsOf(extension)
-    const id = readOid(fields.take(derTag.oid))
-    const critical = fields.takeIf(derTag.boolean)
-    const value = fields.take(derTag.octetString)
-    fields.end()
-    if (seen.has(id)) throw new Error('certificate has an extension twice')
-    seen.add(id)
-    const reader = readers.get(id)
-    if (reader !== undefined) {
-      const [tag, read] = reader
-      read(extensions, readDer(value.content, tag))
-    } else if (critical !== undefined && readBoolean(critical) && !ignorable.has(id)) {
-      extensions.hasUnknownCritical = true
+const readExtension = (library: Library, { extnID, extnValue, critical }: Extension): Partial<Extensions> => {
+  const { asn1, x509 } = library
+  const parse = <T>(type: new () => T): T => library.schema.AsnConvert.parse(extnValue.buffer, type)
+  switch (extnID) {
+    case asn1.id_ce_basicConstraints: {
+      const { cA, pathLenConstraint = Infinity } = parse(asn1.BasicConstraints)
+      // The library answers text for an integer of four octets and more.
+      if (typeof pathLenConstraint !== 'number' || pathLenConstraint < 0) throw new Error('path length is out of range')
+      return { isAuthority: cA, pathLength: pathLenConstraint }
     }
+    case asn1.id_ce_keyUsage: {
+      const { digitalSignature, keyAgreement, keyCertSign } = x509.KeyUsageFlags
+      const usage = parse(asn1.KeyUsage).toNumber()
+      return {
+        maySignCertificates: (usage & keyCertSign) !== 0,
+        mayProveKey: (usage & (digitalSignature | keyAgreement)) !== 0,
+      }
+    }
+    case asn1.id_ce_extKeyUsage:
+      return { allowsClients: parse(asn1.ExtendedKeyUsage).includes(x509.ExtendedKeyUsage.clientAuth) }
+    case asn1.id_ce_subjectKeyIdentifier:
+      return { subjectKeyId: hexOf(parse(asn1.SubjectKeyIdentifier).buffer) }
+    case asn1.id_ce_authorityKeyIdentifier:
+      return { authority: authorityKeyIdOf(library, parse(asn1.AuthorityKeyIdentifier)) }
+    case asn1.id_ce_subjectAltName:
+      return { altNames: parse(asn1.SubjectAlternativeName).map((name) => readGeneralName(library, name)) }
+    case asn1.id_ce_nameConstraints:
+      return { nameConstraints: readNameConstraints(library, extnValue.buffer) }
+    // Policies restrict nothing here: every policy is acceptable and none is required.
+    case asn1.id_ce_certificatePolicies:
+      return {}
+    default:
+      return critical ? { hasUnknownCritical: true } : {}
   }
-  return extensions
 }
+
+const authorityKeyIdOf = ({ schema }: Library, structure: KeyIdentifierStructure): AuthorityKeyId => {
+  const { keyIdentifier, authorityCertIssuer, authorityCertSerialNumber } = structure
+  return {
+    ...(keyIdentifier && { keyId: hexOf(keyIdentifier.buffer) }),
+    ...(authorityCertIssuer && {
+      issuers: authorityCertIssuer.flatMap(({ directoryName }) =>
+        directoryName ? [hexOf(schema.AsnConvert.serialize(directoryName))] : [],
+      ),
+    }),
+    ...(authorityCertSerialNumber && { serial: hexOf(authorityCertSerialNumber) }),
+  }
+}
+
+const hexOf = (octets: ArrayBuffer): string => toHex(new Uint8Array(octets))

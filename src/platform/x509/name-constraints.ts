@@ -1,5 +1,7 @@
-import { type DerElement, derTag, elementsOf, fieldsOf } from './der.ts'
+import type { GeneralSubtrees } from '@peculiar/asn1-x509'
+import { toHex } from '../hex.ts'
 import { type GeneralName, readGeneralName } from './general-name.ts'
+import type { Library } from './library.ts'
 import { comparableRelativeNames } from './name.ts'
 
 /** Names that an authority may certify: under a permitted subtree of their kind, when there is one, and no excluded one. */
@@ -8,21 +10,27 @@ export interface NameConstraints {
   readonly excluded: readonly GeneralName[]
 }
 
-/** Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws when malformed or when a subtree has a minimum or maximum. */
-export const readNameConstraints = (element: DerElement): NameConstraints => {
-  const fields = fieldsOf(element)
-  const permitted = readSubtrees(fields.takeIf(0xa0))
-  const excluded = readSubtrees(fields.takeIf(0xa1))
-  fields.end()
-  return { permitted, excluded }
+/**
+ * Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws when they are malformed, when a subtree has a minimum or a
+ * maximum, and when they do not come out as they went in: the library reads a mask as a prefix length, and one that is
+ * no prefix would stand for other addresses than those that the authority was given.
+ */
+export const readNameConstraints = (library: Library, encoded: ArrayBuffer): NameConstraints => {
+  const { asn1, schema } = library
+  const constraints = schema.AsnConvert.parse(encoded, asn1.NameConstraints)
+  const written = schema.AsnConvert.serialize(constraints)
+  if (toHex(new Uint8Array(written)) !== toHex(new Uint8Array(encoded)))
+    throw new Error('name constraints are malformed')
+  return {
+    permitted: basesOf(library, constraints.permittedSubtrees),
+    excluded: basesOf(library, constraints.excludedSubtrees),
+  }
 }
 
-const readSubtrees = (element: DerElement | undefined): GeneralName[] =>
-  (element === undefined ? [] : elementsOf(element)).map((subtree) => {
-    const fields = fieldsOf(subtree, derTag.sequence)
-    const base = readGeneralName(fields.takeAny())
-    fields.end()
-    return base
+const basesOf = (library: Library, subtrees: GeneralSubtrees | undefined): GeneralName[] =>
+  (subtrees ?? []).map(({ base, minimum, maximum }) => {
+    if (minimum !== 0 || maximum !== undefined) throw new Error('name constraint has a minimum or a maximum')
+    return readGeneralName(library, base)
   })
 
 /** Bounds the work that one hostile pair of certificates can cause. */

@@ -1,60 +1,28 @@
-import { type DerElement, derTag, elementsOf, fieldsOf } from './der.ts'
-import { readOid } from './der-values.ts'
-import { oid, sequence, set, utf8String } from './der-writer.ts'
-import { oids } from './oids.ts'
-
-/** One attribute of a distinguished name. `text` is undefined for a value that is no string. */
-interface NameAttribute {
-  readonly type: string
-  readonly text: string | undefined
-  readonly value: DerElement
-}
+import type { AttributeValue, Name } from '@peculiar/asn1-x509'
+import type * as x509 from '@peculiar/x509'
+import { toHex } from '../hex.ts'
+import type { Library } from './library.ts'
 
 /** A distinguished name: relative names in order, each a set of attributes. */
-export type DistinguishedName = readonly (readonly NameAttribute[])[]
+export type DistinguishedName = Name
 
-const decoders = new Map<number, (octets: Uint8Array) => string>([
-  [0x0c, (octets) => new TextDecoder('utf-8').decode(octets)],
-  [0x12, (octets) => latin1(octets)],
-  [0x13, (octets) => latin1(octets)],
-  [0x14, (octets) => latin1(octets)],
-  [0x16, (octets) => latin1(octets)],
-  [0x1c, (octets) => fixedWidth(octets, 4)],
-  [0x1e, (octets) => fixedWidth(octets, 2)],
-])
+const commonName = '2.5.4.3'
+const emailAddress = '1.2.840.113549.1.9.1'
 
-const latin1 = (octets: Uint8Array): string => fixedWidth(octets, 1)
+/** Text of an attribute; undefined for a value that is none of the string types of RFC 5280. */
+const textOf = (value: AttributeValue): string | undefined =>
+  value.anyValue === undefined ? value.toString() : undefined
 
-const fixedWidth = (octets: Uint8Array, width: number): string => {
-  let text = ''
-  for (let at = 0; at < octets.length; at += width) {
-    const code = octets.subarray(at, at + width).reduce((sum, octet) => sum * 256 + octet, 0)
-    text += code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
-  }
-  return text
-}
-
-/** Reads a Name of RFC 5280. Throws when it is malformed. */
-export const readName = (element: DerElement): DistinguishedName => {
-  if (element.tag !== derTag.sequence) throw new Error('not DER: name is malformed')
-  return elementsOf(element).map((relative) => {
-    if (relative.tag !== derTag.set) throw new Error('not DER: name is malformed')
-    return elementsOf(relative).map((attribute) => {
-      const fields = fieldsOf(attribute)
-      const type = readOid(fields.take(derTag.oid))
-      const value = fields.takeAny()
-      fields.end()
-      return { type, value, text: decoders.get(value.tag)?.(value.content) }
-    })
-  })
-}
-
-/** Every text of an attribute type in the name, in order. */
-export const attributeTexts = (name: DistinguishedName, type: string): string[] =>
-  name.flat().flatMap((attribute) => (attribute.type === type && attribute.text !== undefined ? [attribute.text] : []))
+const attributeTexts = (name: DistinguishedName, type: string): string[] =>
+  name.flatMap((relative) =>
+    relative.flatMap((attribute) => (attribute.type === type ? (textOf(attribute.value) ?? []) : [])),
+  )
 
 /** The common name; of several the last one, as in the deployed controllers, and empty text when there is none. */
-export const commonNameOf = (name: DistinguishedName): string => attributeTexts(name, oids.commonName).at(-1) ?? ''
+export const commonNameOf = (name: DistinguishedName): string => attributeTexts(name, commonName).at(-1) ?? ''
+
+/** Mail addresses that the name holds as attributes, as certificates did before they had alternative names. */
+export const emailAddressesOf = (name: DistinguishedName): string[] => attributeTexts(name, emailAddress)
 
 /**
  * Text by which two relative names are compared in name constraints: without regard to case, the string type and
@@ -63,13 +31,18 @@ export const commonNameOf = (name: DistinguishedName): string => attributeTexts(
 export const comparableRelativeNames = (name: DistinguishedName): string[] =>
   name.map((relative) =>
     relative
-      .map(({ type, text, value }) => `${type}=${text === undefined ? value.encoded.join() : comparableText(text)}`)
+      .map(({ type, value }) => {
+        const text = textOf(value)
+        return text === undefined ? `${type}#${hexOf(value.anyValue)}` : `${type}=${comparableText(text)}`
+      })
       .toSorted()
       .join('\n'),
   )
 
 const comparableText = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
 
-/** A Name that consists of a common name, DER. */
-export const writeCommonName = (commonName: string) =>
-  sequence(set(sequence(oid(oids.commonName), utf8String(commonName))))
+const hexOf = (octets: ArrayBuffer | null | undefined): string => toHex(new Uint8Array(octets ?? []))
+
+/** A name that consists of a common name. */
+export const nameWithCommonName = ({ x509 }: Library, text: string): x509.Name =>
+  new x509.Name([{ CN: [{ utf8String: text }] }])

@@ -1,15 +1,15 @@
+import type * as x509 from '@peculiar/x509'
 import type { CsrProblem } from '../../ports/pki.ts'
-import { type DerElement, derTag, fieldsOf, readDer } from './der.ts'
-import { readOctetAlignedBits } from './der-values.ts'
-import { readName } from './name.ts'
+import { isDistinguishedEncoding } from './distinguished-encoding.ts'
+import type { Library } from './library.ts'
 import { maxPemSize, readPemBlocks } from './pem.ts'
 import { readPublicKey, WeakKey } from './public-key.ts'
 import { verifiesSignature } from './signature.ts'
 
-/** What a certificate takes from a signing request. Attributes and requested extensions are not even read. */
+/** What a certificate takes from a signing request. Attributes and requested extensions are not even looked at. */
 export interface SigningRequest {
-  readonly encodedSubject: Uint8Array
-  readonly spki: DerElement
+  readonly subject: x509.Name
+  readonly publicKey: x509.PublicKey
 }
 
 /** A subject is copied into every certificate that is issued for it; real ones take some hundred octets. */
@@ -19,30 +19,27 @@ const maxSubjectSize = 4096
  * Reads a PKCS#10 request (RFC 2986) from one PEM block, whatever its label, and checks that its key is strong enough
  * and signed it.
  */
-export const readSigningRequest = async (pem: string): Promise<SigningRequest | CsrProblem> => {
+export const readSigningRequest = async (library: Library, pem: string): Promise<SigningRequest | CsrProblem> => {
   if (pem.trim() === '') return 'missing'
   try {
-    const outer = fieldsOf(readDer(readSingleBlock(pem)))
-    const info = outer.take(derTag.sequence)
-    const algorithm = outer.take(derTag.sequence)
-    const signature = readOctetAlignedBits(outer.take(derTag.bitString))
-    outer.end()
-
-    const fields = fieldsOf(info)
-    fields.take(derTag.integer)
-    const subject = fields.take(derTag.sequence)
-    const spki = fields.take(derTag.sequence)
-    fields.takeIf(0xa0)
-    fields.end()
-    readName(subject)
-    if (subject.encoded.length > maxSubjectSize) return 'unparsable'
-
-    const publicKey = readPublicKey(spki)
-    const proven = await verifiesSignature({ body: info.encoded, algorithm, signature }, publicKey, spki)
-    return proven ? { encodedSubject: subject.encoded, spki } : 'bad-signature'
+    const request = parseRequest(library, readSingleBlock(pem))
+    const key = readPublicKey(library, request)
+    const { subjectName: subject, publicKey } = request
+    if (subject.toArrayBuffer().byteLength > maxSubjectSize) return 'unparsable'
+    return (await verifiesSignature(library, request, key)) ? { subject, publicKey } : 'bad-signature'
   } catch (problem) {
     return problem instanceof WeakKey ? 'weak-key' : 'unparsable'
   }
+}
+
+const sequenceTag = 0x30
+
+const parseRequest = (library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest => {
+  // The library takes anything else for text and searches it for PEM, with a pattern that hostile text keeps busy.
+  if (der[0] !== sequenceTag) throw new Error('signing request is not DER')
+  const request = new library.x509.Pkcs10CertificateRequest(der)
+  if (!isDistinguishedEncoding(library, der, request.signature)) throw new Error('signing request is not DER')
+  return request
 }
 
 const readSingleBlock = (pem: string): Uint8Array<ArrayBuffer> => {

@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { opensslOutput } from '../../platform/support/openssl.ts'
+import { foreignClient } from './foreign-client.ts'
+import type { Mount } from './mount.ts'
+
+/** Wire 1.2, 1.3, 2.4: what anybody may read. */
+export function describeVersion(open: Mount): void {
+  it.each([
+    '/',
+    '/version',
+    '/edge/client/v1',
+    '/edge/client/v1/',
+    '/edge/client/v1/version',
+    '/edge/management/v1',
+    '/edge/management/v1/version',
+    '/edge/v1/version',
+    '//version',
+    '/version/',
+    '/edge/client/v1//version/',
+  ])('%s shows the version of the controller', async (path) => {
+    const mounted = await open({ reportedVersion: 'v9.8.7', address: 'ctrl.example.org:443' })
+    const answer = await foreignClient(mounted, '').get(path)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    const client = { v1: { apiBaseUrls: ['https://ctrl.example.org:443/edge/client/v1'], path: '/edge/client/v1' } }
+    const base = '/edge/management/v1'
+    expect(answer.body.data).toMatchObject({
+      version: 'v9.8.7',
+      capabilities: [],
+      apiVersions: {
+        edge: client,
+        'edge-client': client,
+        'edge-management': { v1: { apiBaseUrls: [`https://ctrl.example.org:443${base}`], path: base } },
+      },
+    })
+  })
+
+  it('is the same text under every path', async () => {
+    const mounted = await open()
+    const paths = ['/version', '/edge/client/v1/version', '/edge/management/v1/version', '/edge/management/v1']
+    const texts = await Promise.all(paths.map(async (path) => (await foreignClient(mounted, '').get(path)).text))
+    expect(new Set(texts).size).toBe(1)
+    expect(texts[0]).toMatch(/\}\n$/)
+  })
+
+  it.each([
+    '/.well-known/est/cacerts',
+    '//.well-known/est/cacerts',
+    '/edge/client/v1/.well-known/est/cacerts',
+    '/edge/management/v1/.well-known/est/cacerts',
+  ])('%s serves the trust bundle as base64 PKCS#7', async (path) => {
+    const mounted = await open()
+    const { status, headers, text } = await foreignClient(mounted, '').get(path)
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/pkcs7-mime')
+    expect(headers.get('content-transfer-encoding')).toBe('base64')
+    expect(text).toMatch(/^([A-Za-z0-9+/]{64}\n)*[A-Za-z0-9+/]{1,64}={0,2}$/)
+    const der = new Uint8Array(Buffer.from(text, 'base64'))
+    const args = ['pkcs7', '-inform', 'DER', '-in', 'store.p7', '-print_certs']
+    expect(fingerprints(opensslOutput(args, { 'store.p7': der }))).toEqual(fingerprints(mounted.controller.caPem))
+  })
+
+  it('refuses to serve the trust bundle as JSON', async () => {
+    const mounted = await open()
+    const headers = { accept: 'application/json' }
+    const answer = await foreignClient(mounted, '').send('GET', '/.well-known/est/cacerts', { headers })
+    expect(answer.status).toBe(406)
+    expect(answer.body.error).toMatchObject({ code: 'COULD_NOT_VALIDATE', cause: { field: 'Accept' } })
+  })
+}
+
+function fingerprints(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.map((block) => new X509Certificate(block).fingerprint256).sort()
+}

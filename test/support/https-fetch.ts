@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:https'
+import type { ClientCertificate, RawRequest } from '../contract/http/mount.ts'
+
+/** Sends requests to one HTTPS server whose certificate leads to `ca`, as clients that hold certificates. */
+export function httpsClient({ port, ca }: { readonly port: number; readonly ca: string }) {
+  const agents = new Map<string, Agent>()
+  const agentOf = (client: ClientCertificate | undefined) => {
+    const known = agents.get(client?.cert ?? '')
+    if (known !== undefined) return known
+    const agent = new Agent({ keepAlive: true, ca, ...client })
+    agents.set(client?.cert ?? '', agent)
+    return agent
+  }
+  return {
+    fetch: (path: string, { method = 'GET', headers = {}, body }: RawRequest = {}, client?: ClientCertificate) => {
+      const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+      const options = { host: '127.0.0.1', port, path, method, headers: { ...length, ...headers } }
+      return exchange({ ...options, agent: agentOf(client) }, body)
+    },
+    close: () => {
+      for (const agent of agents.values()) agent.destroy()
+    },
+  }
+}
+
+/** A server may answer, and stop reading, before it has the whole request; what fails after that does not matter. */
+async function exchange(options: RequestOptions, body: string | Uint8Array | undefined): Promise<Response> {
+  const outgoing = request(options)
+  outgoing.end(body)
+  const [incoming]: IncomingMessage[] = await once(outgoing, 'response')
+  outgoing.on('error', () => undefined)
+  if (incoming === undefined) throw new Error('no response')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    for (const line of [value ?? []].flat()) headers.append(name, line)
+  }
+  const content = Buffer.concat(chunks)
+  return new Response(content.length === 0 ? null : content, { status: incoming.statusCode ?? 0, headers })
+}
