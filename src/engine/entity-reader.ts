@@ -1,5 +1,5 @@
 import { notFound } from '../domain/errors.ts'
-import type { Filter } from '../domain/filter/index.ts'
+import { both, type Filter } from '../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/storage.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
 import type { Call } from './call.ts'
@@ -57,8 +57,3 @@ export class EntityReader {
 
 /** Reports whether a record may be seen at all. */
 export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
-
-function both(left: Filter | undefined, right: Filter | undefined): Filter | undefined {
-  if (left === undefined || right === undefined) return left ?? right
-  return { kind: 'and', left, right }
-}

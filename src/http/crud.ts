@@ -31,6 +31,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         access: may('read'),
         data: resource.detail,
         symbols: resource.symbols,
+        byRole: 'roleAttributes' in resource.fields,
       },
       async ({ engine, call, find }) => ({ page: await engine.reader.list(call, resource, find) }),
     ),

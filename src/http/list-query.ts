@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../domain/errors.ts'
-import { FilterError, parseQuery, parseSort, type SymbolTable } from '../domain/filter/index.ts'
+import { both, FilterError, parseQuery, parseSort, type SymbolTable } from '../domain/filter/index.ts'
 import type { FindQuery } from '../ports/storage.ts'
+import { readRoleFilter } from './role-filter.ts'
 
 /** The query parameters of every list. */
 export const ListQuery = z.object({
@@ -20,17 +21,18 @@ const MAX_OFFSET = 100_000
  * 500 and offsets at 100,000 (ruling R34). Errors: `INVALID_FILTER`, `INVALID_SORT_IDENTIFIER`, `COULD_NOT_VALIDATE` for
  * a limit that is no integer.
  */
-export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable): FindQuery {
+export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable, byRole = false): FindQuery {
   const query = refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols))
   const sort = parameters.get('sort')
   const orderBy =
     query.orderBy ?? (sort ? refusing('INVALID_SORT_IDENTIFIER', () => parseSort(sort, symbols)) : undefined)
   const limit = query.limit ?? integer(parameters, 'limit')
   const offset = query.offset ?? integer(parameters, 'offset') ?? 0
+  const where = both(byRole ? readRoleFilter(parameters) : undefined, query.where)
   return {
     limit: clampLimit(limit),
     offset: Math.min(Math.max(offset, 0), MAX_OFFSET),
-    ...(query.where && { where: query.where }),
+    ...(where && { where }),
     ...(orderBy && { orderBy }),
   }
 }

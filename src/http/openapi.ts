@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ListQuery } from './list-query.ts'
 import type { Access, Operation, OperationShape } from './operation.ts'
 import { STATUS_OF } from './problem.ts'
+import { RoleFilterQuery } from './role-filter.ts'
 
 type JsonObject = Record<string, unknown>
 
@@ -80,7 +81,9 @@ function parametersOf(shape: OperationShape): readonly JsonObject[] {
     required: true,
     schema: { type: 'string' },
   }))
-  const queries = [shape.query, shape.symbols && ListQuery].filter((query) => query !== undefined)
+  const queries = [shape.query, shape.symbols && ListQuery, shape.byRole ? RoleFilterQuery : undefined].filter(
+    (query) => query !== undefined,
+  )
   const inQuery = queries.flatMap((query) =>
     Object.entries(query.shape).map(([name, schema]) => ({
       name,

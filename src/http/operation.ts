@@ -41,6 +41,8 @@ export interface OperationShape {
   readonly data?: z.ZodType
   /** What a list's filter may name; makes the operation a list, whose `data` schema describes one item. */
   readonly symbols?: SymbolTable
+  /** True when a list can be narrowed by `roleFilter`. */
+  readonly byRole?: boolean
   /** The media type of an answer that is not an envelope. */
   readonly produces?: string
   readonly status?: 200 | 201 | 202

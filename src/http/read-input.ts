@@ -29,7 +29,7 @@ export function readInput(shape: OperationShape, request: Request, url: URL, bod
   const isText = takesText(shape, request, bodyText)
   return {
     query: shape.query === undefined ? {} : validate(shape.query, Object.fromEntries(url.searchParams), 'query'),
-    find: shape.symbols === undefined ? {} : readListQuery(url.searchParams, shape.symbols),
+    find: shape.symbols === undefined ? {} : readListQuery(url.searchParams, shape.symbols, shape.byRole),
     body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText),
     text: isText ? bodyText : undefined,
   }

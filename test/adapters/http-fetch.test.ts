@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createTestController } from 'portcullis/testing'
-import { httpContract } from '../contract/http.ts'
 import type { Mount } from '../contract/http/mount.ts'
+import { httpContract } from '../contract/http.ts'
 
 /** In process: what a framework adapter would hand over is handed to the controller directly. */
 const mount: Mount = async (options) => {

@@ -1,5 +1,10 @@
 import { afterEach, describe } from 'vitest'
+import { describeAnswers } from './http/answers.ts'
+import { describeApiSessions } from './http/api-sessions.ts'
+import { describeAuthentication } from './http/authentication.ts'
 import type { Mount, MountedController } from './http/mount.ts'
+import { describePaths } from './http/paths.ts'
+import { describeRefusedLogins } from './http/refused-logins.ts'
 import { describeVersion } from './http/version.ts'
 
 /**
@@ -19,5 +24,10 @@ export function httpContract(name: string, mount: Mount): void {
     })
 
     describe('version and CA certificates', () => describeVersion(open))
+    describe('paths', () => describePaths(open))
+    describe('answers', () => describeAnswers(open))
+    describe('authentication', () => describeAuthentication(open))
+    describe('refused authentication', () => describeRefusedLogins(open))
+    describe('API sessions', () => describeApiSessions(open))
   })
 }

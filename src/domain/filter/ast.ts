@@ -51,6 +51,12 @@ export function isIn(field: string, values: Iterable<Literal>): Filter {
   return { kind: 'in', operand: { kind: 'field', field }, values: new Set(values) }
 }
 
+/** Both conditions, of which either may be absent. */
+export function both(left: Filter | undefined, right: Filter | undefined): Filter | undefined {
+  if (left === undefined || right === undefined) return left ?? right
+  return { kind: 'and', left, right }
+}
+
 /** `id in ids`. */
 export function ids(list: Iterable<string>): Filter {
   return isIn('id', list)

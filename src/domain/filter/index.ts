@@ -1,4 +1,5 @@
 export {
+  both,
   type Comparison,
   equals,
   type FieldKind,

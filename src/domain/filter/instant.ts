@@ -14,7 +14,7 @@ const EPOCH_DAYS = 719_468
 export function instantOf(text: string): number {
   const parts = RFC3339.exec(text)
   if (parts === null) throw notAnInstant(text)
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as Six
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number)
   const milliseconds = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
   const [offsetHour, offsetMinute] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
   const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
@@ -24,9 +24,6 @@ export function instantOf(text: string): number {
   const offset = offsetHour * HOUR + offsetMinute * MINUTE
   return parts[8] === '-' ? local + offset : local - offset
 }
-
-/** The cast to it is safe: the pattern has exactly these six groups, and they always take part. */
-type Six = [number, number, number, number, number, number]
 
 function daysInMonth(year: number, month: number): number {
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)

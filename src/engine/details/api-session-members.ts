@@ -1,7 +1,7 @@
+import { instant } from '../../domain/instant.ts'
 import type { apiSessions } from '../../resources/api-sessions.ts'
 import type { Caller } from '../call.ts'
 import type { EngineContext } from '../context.ts'
-import { instant } from '../../domain/instant.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
 /** API sessions as others see them: without their token, which only its holder knows (interface: API session). */

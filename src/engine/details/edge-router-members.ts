@@ -1,8 +1,8 @@
 import { isIn } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
 import type { RouterPresence } from '../../ports/router-presence.ts'
 import type { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
-import { instant } from '../../domain/instant.ts'
 import type { DeriveMembers } from './render.ts'
 
 const UNKNOWN_VERSION = { arch: '', buildDate: '', os: '', revision: '', version: '' }

@@ -1,11 +1,11 @@
 import { isIn } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
+import { instant } from '../../domain/instant.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { instant } from '../../domain/instant.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
 /** Credentials, outstanding enrollments and liveness of identities (interface: Identity). */

@@ -1,11 +1,11 @@
 import { ids } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { Call } from '../call.ts'
 import type { EngineContext } from '../context.ts'
-import { instant } from '../../domain/instant.ts'
 import { entityRef, linksOf } from './links.ts'
 
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */

@@ -1,9 +1,9 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
+import { instant } from '../../domain/instant.ts'
 import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
 import type { services } from '../../resources/services.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from '../posture-facts.ts'
-import { instant } from '../../domain/instant.ts'
 import { linksOf } from './links.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 

@@ -11,11 +11,14 @@ const STATUS = {
   UNSUPPORTED_MEDIA: 415,
 } as const
 
-/** The envelope of an error: code, message, request id and API versions, and no `data` beside it. */
-export function expectError(answer: Answer, code: string, cause?: object, status = statusOf(code)): void {
+/**
+ * The envelope of an error: code, message, request id and API versions, and no `data` beside it. A `cause` of null is
+ * none at all; one that is left out may be anything.
+ */
+export function expectError(answer: Answer, code: string, cause?: object | null, status = statusOf(code)): void {
   expect(answer.body, answer.text).toEqual({
     error: {
-      ...(cause === undefined ? {} : { cause: expect.objectContaining(cause) }),
+      ...causeOf(answer, cause),
       code,
       message: expect.any(String),
       requestId: expect.stringMatching(/^\S{8,}$/),
@@ -59,6 +62,13 @@ export const COLLECTIONS = [
   '/service-edge-router-policies',
   '/posture-checks',
 ] as const
+
+function causeOf(answer: Answer, cause: object | null | undefined): object {
+  if (cause === null) return {}
+  if (cause !== undefined) return { cause: expect.objectContaining(cause) }
+  const found = answer.body?.error?.cause
+  return found === undefined ? {} : { cause: found }
+}
 
 function statusOf(code: string): number {
   return code in STATUS ? STATUS[code as keyof typeof STATUS] : 400

@@ -19,7 +19,12 @@ export async function enroll(
   admin: ForeignClient,
   identity: { readonly name: string } & Readonly<Record<string, unknown>>,
 ): Promise<{ readonly id: string; readonly certificate: ClientCertificate }> {
-  const id = await create(admin, '/identities', { type: 'User', isAdmin: false, enrollment: { ott: true }, ...identity })
+  const id = await create(admin, '/identities', {
+    type: 'User',
+    isAdmin: false,
+    enrollment: { ott: true },
+    ...identity,
+  })
   const { token } = (await read(admin, `/identities/${id}`)).enrollment.ott
   const key = newKey()
   const body = { token, clientCsr: signingRequest(key) }
@@ -61,7 +66,11 @@ export interface Network {
 export async function network(mounted: MountedController): Promise<Network> {
   const admin = await adminOf(mounted)
   const alice = await enrolled(mounted, admin, { name: 'alice', roleAttributes: ['people'] })
-  const serviceId = await create(admin, '/services', { name: 'web', encryptionRequired: true, roleAttributes: ['apps'] })
+  const serviceId = await create(admin, '/services', {
+    name: 'web',
+    encryptionRequired: true,
+    roleAttributes: ['apps'],
+  })
   const policyId = await create(admin, '/service-policies', {
     name: 'people dial apps',
     type: 'Dial',

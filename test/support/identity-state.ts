@@ -1,0 +1,70 @@
+import type { Controller } from 'portcullis'
+import { authPolicies } from '../../src/resources/auth-policies.ts'
+import { authenticators } from '../../src/resources/authenticators.ts'
+import { identities } from '../../src/resources/identities.ts'
+
+/** Differences from the default auth policy. */
+export interface AuthPolicyChange {
+  readonly primary?: {
+    readonly cert?: { readonly allowed?: boolean; readonly allowExpiredCerts?: boolean }
+    readonly updb?: { readonly allowed?: boolean }
+  }
+  readonly requireTotp?: boolean
+}
+
+/** Disables an identity as of now, which no operation does yet. */
+export async function disable(controller: Controller, identityId: string): Promise<void> {
+  const { storage, clock } = controller.engine.context
+  await storage.write(async (tx) => {
+    const identity = await tx.collection(identities).get(identityId)
+    if (identity === undefined) throw new Error(`no identity ${identityId}`)
+    await tx.collection(identities).update({ ...identity, disabledAt: clock.now() })
+  })
+}
+
+/** Gives an identity an auth policy of its own, which no operation does yet. */
+export async function useAuthPolicy(
+  controller: Controller,
+  identityId: string,
+  change: AuthPolicyChange,
+): Promise<void> {
+  const id = `policy-of-${identityId}`
+  const { storage } = controller.engine.context
+  await storage.write(async (tx) => {
+    const standard = await tx.collection(authPolicies).get('default')
+    const identity = await tx.collection(identities).get(identityId)
+    if (standard === undefined || identity === undefined) throw new Error(`no identity ${identityId}`)
+    const { cert, extJwt, updb } = standard.primary
+    const primary = { cert: { ...cert, ...change.primary?.cert }, extJwt, updb: { ...updb, ...change.primary?.updb } }
+    const secondary = { ...standard.secondary, requireTotp: change.requireTotp ?? false }
+    await tx.collection(authPolicies).insert({ ...standard, id, name: id, isSystem: false, primary, secondary })
+    await tx.collection(identities).update({ ...identity, authPolicyId: id })
+  })
+}
+
+/** Gives an identity a username and a password, which no operation does yet. */
+export async function givePassword(
+  controller: Controller,
+  identityId: string,
+  { username, password }: { readonly username: string; readonly password: string },
+): Promise<void> {
+  const { storage, clock, random, passwordHasher } = controller.engine.context
+  const passwordHash = await passwordHasher.hash(password)
+  const now = clock.now()
+  await storage.write((tx) =>
+    tx.collection(authenticators).insert({
+      id: random.id(),
+      createdAt: now,
+      updatedAt: now,
+      tags: {},
+      identityId,
+      method: 'updb',
+      username,
+      passwordHash,
+      certPem: null,
+      fingerprint: null,
+      isIssuedByNetwork: false,
+      lastAuthResolvedToRoot: false,
+    }),
+  )
+}
