@@ -7,7 +7,6 @@ import { clientExtensions } from './x509/client-extensions.ts'
 import { certificateFacts, pemOf } from './x509/facts.ts'
 import { issueCertificate } from './x509/issue.ts'
 import { loadLibrary } from './x509/library.ts'
-import { writePem } from './x509/pem.ts'
 import { readPart } from './x509/read-part.ts'
 import { loadSigningKey } from './x509/signing-key.ts'
 import { readSigningRequest } from './x509/signing-request.ts'
@@ -30,8 +29,12 @@ const maxClientChain = 10
  */
 export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptions = {}): Promise<Pki> => {
   const library = await loadLibrary(options.crypto)
-  const readAll = (part: 'caPem' | 'signingCertPem' | 'serverCertPem') =>
-    readPart(part, () => readCertificates(library, material[part]))
+  const network = new Map<string, Certificate>()
+  const readAll = async (part: 'caPem' | 'signingCertPem' | 'serverCertPem') => {
+    const certificates = await readPart(part, () => readCertificates(library, material[part], network))
+    if (part !== 'serverCertPem') for (const certificate of certificates) network.set(certificate.pem, certificate)
+    return certificates
+  }
   const configured = await readAll('caPem')
   const signingChain = await readAll('signingCertPem')
   const [signing] = signingChain
@@ -41,7 +44,6 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
   )
   await readPart('serverKeyPem', () => loadSigningKey(library, material.serverKeyPem, server.publicKey))
 
-  const network = new Map([...configured, ...signingChain].map((certificate) => [certificate.pem, certificate]))
   const bundle = [...network.values()]
   const roots = await rootsAmong(configured)
   const [firstRoot] = roots
@@ -64,10 +66,9 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
   }
 
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
-  const readSent = (sent: Uint8Array): Certificate | undefined => {
+  const readSent = (der: Uint8Array): Certificate | undefined => {
     try {
-      const der = new Uint8Array(sent)
-      return network.get(writePem('CERTIFICATE', der)) ?? readCertificate(library, der)
+      return readCertificate(library, new Uint8Array(der), network)
     } catch {
       return undefined
     }

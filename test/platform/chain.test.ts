@@ -2,11 +2,14 @@ import type * as x509 from '@peculiar/x509'
 import { describe, expect, it } from 'vitest'
 import { isRoot, readCertificate } from '../../src/platform/x509/certificate.ts'
 import { leadsToRoot } from '../../src/platform/x509/chain.ts'
+import { loadLibrary } from '../../src/platform/x509/library.ts'
 import { derOf, issueAuthority, issueClient, now, pemOf } from './support/certificates.ts'
 import { type Chain, crossSigned } from './support/chain-builders.ts'
 import { openssl } from './support/openssl.ts'
 import { refusedChains, stricterChains } from './support/refused-chains.ts'
 import { trustedChains } from './support/trusted-chains.ts'
+
+const library = await loadLibrary()
 
 const opensslTrusts = ({ leaf, sent, roots }: Chain): boolean => {
   const untrusted = sent.length > 0 ? ['-untrusted', 'sent.pem'] : []
@@ -19,7 +22,7 @@ const opensslTrusts = ({ leaf, sent, roots }: Chain): boolean => {
 const readable = (certificates: readonly x509.X509Certificate[]) =>
   certificates.flatMap(({ rawData }) => {
     try {
-      return [readCertificate(new Uint8Array(rawData))]
+      return [readCertificate(library, new Uint8Array(rawData))]
     } catch {
       return []
     }
@@ -82,11 +85,11 @@ describe('path search', () => {
         ),
       ),
     )
-    const leaf = readCertificate(derOf(await issueClient({ issuer: first, anonymousKeys: true })))
-    const root = readCertificate(derOf(await issueAuthority({ subject: 'CN=root' })))
+    const leaf = readCertificate(library, derOf(await issueClient({ issuer: first, anonymousKeys: true })))
+    const root = readCertificate(library, derOf(await issueAuthority({ subject: 'CN=root' })))
     const intermediates = Array.from({ length: 20 }, () => thicket)
       .flat()
-      .map((one) => readCertificate(derOf(one)))
+      .map((one) => readCertificate(library, derOf(one)))
     const start = performance.now()
     expect(await leadsToRoot(leaf, { roots: [root], intermediates, now })).toBe(false)
     expect(performance.now() - start).toBeLessThan(500)

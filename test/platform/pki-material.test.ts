@@ -114,8 +114,14 @@ describe('trust domain', () => {
   it('is the fingerprint of the root otherwise', async () => {
     const root = await issueAuthority({ subject: 'CN=root' })
     const caPem = pemOf(root)
-    const pem = { signingCertPem: caPem, signingKeyPem: await keyPemOf(root.keys), serverCertPem: pemOf(await issue()) }
-    const pki = await createX509Pki({ ...material, ...pem, caPem })
+    const server = await issue()
+    const pki = await createX509Pki({
+      caPem,
+      signingCertPem: caPem,
+      signingKeyPem: await keyPemOf(root.keys),
+      serverCertPem: pemOf(server),
+      serverKeyPem: await keyPemOf(server.keys),
+    })
     expect(pki.trustDomain).toBe(new X509Certificate(caPem).fingerprint.replaceAll(':', '').toLowerCase())
   })
 })
@@ -152,6 +158,17 @@ describe('an authority over wrong material is refused', () => {
       'a key of another kind',
       async () => ({ signingKeyPem: await keyPemOf(await createKeys('RSA-2048')) }),
       /^signingKeyPem: .*match/,
+    ],
+    ['no server key', () => ({ serverKeyPem: '' }), /^serverKeyPem: no private key found$/],
+    [
+      'the server key of another certificate',
+      () => ({ serverKeyPem: material.signingKeyPem }),
+      /^serverKeyPem: does not match its certificate$/,
+    ],
+    [
+      'a server key of another kind',
+      async () => ({ serverKeyPem: await keyPemOf(await createKeys('P-384')) }),
+      /^serverKeyPem: .*match/,
     ],
     [
       'a signing authority of another network',

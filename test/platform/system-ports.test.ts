@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { nobleDigest } from '../../src/platform/noble-digest.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { systemRandom } from '../../src/platform/system-random.ts'
-import { nobleDigest } from '../../src/platform/noble-digest.ts'
 
 describe('system clock', () => {
   it('answers the milliseconds of the host', () => {

@@ -1,3 +1,4 @@
+import { Crypto } from '@peculiar/webcrypto'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import { createX509Pki } from '../../src/platform/x509-pki.ts'
 import { pkiContract } from '../contract/pki.ts'
@@ -13,9 +14,22 @@ import {
   purpose,
 } from './support/certificates.ts'
 
-pkiContract('created material', async () =>
-  createX509Pki(await createPkiMaterial({ hosts: ['localhost', '127.0.0.1'], trustDomain: 'example.org', now })),
-)
+const implementations = [
+  ['the WebCrypto of the runtime', globalThis.crypto],
+  ['@peculiar/webcrypto', new Crypto()],
+] as const
+
+for (const [name, crypto] of implementations) {
+  pkiContract(`created material, ${name}`, async () => {
+    const material = await createPkiMaterial({
+      hosts: ['localhost', '127.0.0.1'],
+      trustDomain: 'example.org',
+      now,
+      crypto,
+    })
+    return createX509Pki(material, { crypto })
+  })
+}
 
 const notAfter = now + 3650 * day
 

@@ -25,12 +25,25 @@ export interface Certificate {
   readonly notAfter: number
   readonly publicKey: PublicKey
   readonly extensions: Extensions
-  /** Whether the certificate carries a signature of the private key that belongs to `key`. */
+  /** Whether the certificate carries a signature of the private key that belongs to `key`; checked once for each. */
   isSignedWith(key: PublicKey): Promise<boolean>
 }
 
+/** Certificates that were read before, by their PEM text. */
+export type KnownCertificates = ReadonlyMap<string, Certificate>
+
 /** Reads a DER certificate of at most 64 KiB. Throws when it is malformed or its key is too weak for the network. */
-export const readCertificate = (library: Library, der: Uint8Array<ArrayBuffer>): Certificate => {
+export const readCertificate = (
+  library: Library,
+  der: Uint8Array<ArrayBuffer>,
+  known?: KnownCertificates,
+): Certificate => {
+  if (der.length > maxPemSize) throw new Error('certificate is larger than 64 KiB')
+  const pem = writePem('CERTIFICATE', der)
+  return known?.get(pem) ?? readUnknown(library, der, pem)
+}
+
+const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate => {
   const structure = parseCertificate(library, der)
   const { tbsCertificate: body, signatureAlgorithm, signatureValue } = structure
   if (!isDistinguishedEncoding(library, der, signatureValue)) throw new Error('certificate is not DER')
@@ -40,9 +53,10 @@ export const readCertificate = (library: Library, der: Uint8Array<ArrayBuffer>):
   }
   const encoded = (value: unknown): string => toHex(new Uint8Array(library.schema.AsnConvert.serialize(value)))
   const parsed = new library.x509.X509Certificate(structure)
+  const verdicts = new Map<string, Promise<boolean>>()
   return {
     der,
-    pem: writePem('CERTIFICATE', der),
+    pem,
     parsed,
     serial: toHex(new Uint8Array(body.serialNumber)),
     encodedIssuer: encoded(body.issuer),
@@ -52,12 +66,15 @@ export const readCertificate = (library: Library, der: Uint8Array<ArrayBuffer>):
     notAfter: instantOf(parsed.notAfter),
     publicKey: readPublicKey(library, parsed),
     extensions: readExtensions(library, body.extensions ?? []),
-    isSignedWith: (key) => verifiesSignature(library, parsed, key),
+    isSignedWith: (key) => {
+      const verdict = verdicts.get(key.encoded) ?? verifiesSignature(library, parsed, key)
+      verdicts.set(key.encoded, verdict)
+      return verdict
+    },
   }
 }
 
 const parseCertificate = ({ asn1, schema }: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure => {
-  if (der.length > maxPemSize) throw new Error('certificate is larger than 64 KiB')
   try {
     return schema.AsnConvert.parse(der, asn1.Certificate)
   } catch (problem) {
@@ -72,10 +89,14 @@ const instantOf = (date: Date): number => {
 }
 
 /** Reads every certificate of a PEM text, in order. Throws when there is none or one cannot be read. */
-export const readCertificates = (library: Library, pem: string): [Certificate, ...Certificate[]] => {
+export const readCertificates = (
+  library: Library,
+  pem: string,
+  known?: KnownCertificates,
+): [Certificate, ...Certificate[]] => {
   const [first, ...rest] = readPemBlocks(pem)
     .filter(({ label }) => label === 'CERTIFICATE')
-    .map(({ der }) => readCertificate(library, der))
+    .map(({ der }) => readCertificate(library, der, known))
   if (first === undefined) throw new Error('no certificate found')
   return [first, ...rest]
 }

@@ -66,7 +66,8 @@ const acceptedAlgorithm = (library: Library, named: Partial<KeyAlgorithm>, bits:
     case 'ECDSA': {
       const { namedCurve } = named
       const size = namedCurve && fieldSizes[namedCurve]
-      if (namedCurve === undefined || size === undefined) throw new WeakKey('elliptic curve is none of P-256, P-384, P-521')
+      if (namedCurve === undefined || size === undefined)
+        throw new WeakKey('elliptic curve is none of P-256, P-384, P-521')
       if (bits[0] !== 4 || bits.length !== 1 + 2 * size) throw new Error('EC point is malformed')
       return { name: 'ECDSA', namedCurve }
     }

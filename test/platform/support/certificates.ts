@@ -2,7 +2,7 @@ import 'reflect-metadata'
 import type { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 
-/** Certificates for tests, made by another implementation than the one under test. */
+/** Certificates for tests; whether they should be trusted is what openssl says, not the library that makes them. */
 
 export type KeyPair = webcrypto.CryptoKeyPair
 export type KeyKind = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-1024'

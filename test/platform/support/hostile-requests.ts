@@ -1,17 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
-import { elementsOf, readDer } from '../../../src/platform/x509/der.ts'
-import {
-  bitString,
-  concatOctets,
-  integer,
-  nullValue,
-  octetString,
-  oid,
-  sequence,
-  unsigned,
-} from '../../../src/platform/x509/der-writer.ts'
-import { oids } from '../../../src/platform/x509/oids.ts'
 import { writePem } from '../../../src/platform/x509/pem.ts'
 import type { CsrProblem } from '../../../src/ports/pki.ts'
 import {
@@ -24,6 +12,16 @@ import {
   pemOf,
   purpose,
 } from './certificates.ts'
+import {
+  algorithmIdentifier,
+  bitString,
+  concatOctets,
+  element,
+  elementsOf,
+  octetString,
+  sequence,
+  unsigned,
+} from './der.ts'
 import { excludedNames } from './name-constraints.ts'
 import { opensslOutput } from './openssl.ts'
 
@@ -68,16 +66,18 @@ const ecKey = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).
 const rsaKey = (modulusLength: number, publicExponent: number) =>
   generateKeyPairSync('rsa', { modulusLength, publicExponent }).privateKey
 
-const encoded = (element: { encoded: Uint8Array } | undefined): Uint8Array => element?.encoded ?? new Uint8Array()
+const rsaSha256 = algorithmIdentifier('1.2.840.113549.1.1.11', null)
+const ecPublicKey = '1.2.840.10045.2.1'
+/** The object identifier of P-256, encoded. */
+const p256 = element(0x06, Uint8Array.of(0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7))
 
 /** Takes an honest request apart and puts it together again with something changed, the signature as it was. */
 const rebuilt = async (
   change: (parts: { info: Uint8Array[]; algorithm: Uint8Array; signature: Uint8Array }) => Uint8Array,
 ) => {
-  const [info, algorithm, signature] = elementsOf(readDer(new Uint8Array((await createCsr()).rawData)))
-  if (!info) throw new Error('a request has three parts')
-  const fields = elementsOf(info).map(encoded)
-  return csrPem(change({ info: fields, algorithm: encoded(algorithm), signature: encoded(signature) }))
+  const [info, algorithm, signature] = elementsOf(new Uint8Array((await createCsr()).rawData))
+  if (!info || !algorithm || !signature) throw new Error('a request has three parts')
+  return csrPem(change({ info: elementsOf(info), algorithm, signature }))
 }
 
 const withKey = (spki: Uint8Array) =>
@@ -85,11 +85,14 @@ const withKey = (spki: Uint8Array) =>
     sequence(sequence(...info.slice(0, 2), spki, ...info.slice(3)), algorithm, signature),
   )
 
-const ecSpki = (curve: string, point: Uint8Array) =>
-  sequence(sequence(oid(oids.ecPublicKey), oid(curve)), bitString(point))
+const ecSpki = (curve: Uint8Array<ArrayBuffer>, point: Uint8Array) =>
+  sequence(algorithmIdentifier(ecPublicKey, curve), bitString(point))
 
 const rsaSpki = (modulus: Uint8Array, exponent: Uint8Array) =>
-  sequence(sequence(oid(oids.rsaEncryption), nullValue), bitString(sequence(unsigned(modulus), unsigned(exponent))))
+  sequence(
+    algorithmIdentifier('1.2.840.113549.1.1.1', null),
+    bitString(sequence(unsigned(modulus), unsigned(exponent))),
+  )
 
 const modulus = (octets: number) => new Uint8Array(octets).fill(0xc5)
 
@@ -98,13 +101,13 @@ const signedByNobody = async (): Promise<string> => {
   const key = rsaSpki(modulus(256), Uint8Array.of(1))
   return rebuilt(({ info }) => {
     const body = sequence(...info.slice(0, 2), key, ...info.slice(3))
-    return sequence(body, sequence(oid(oids.rsaSha256), nullValue), bitString(new Uint8Array(256).fill(1)))
+    return sequence(body, rsaSha256, bitString(new Uint8Array(256).fill(1)))
   })
 }
 
 const point = async (change: (point: Uint8Array) => Uint8Array) => {
   const raw = new Uint8Array(await crypto.subtle.exportKey('raw', (await createKeys()).publicKey))
-  return withKey(ecSpki(oids.p256, change(raw)))
+  return withKey(ecSpki(p256, change(raw)))
 }
 
 const nested = (depth: number, open: readonly number[]) =>
@@ -135,7 +138,14 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   [
     'a signature of zeros',
     'bad-signature',
-    () => rebuilt((p) => sequence(sequence(...p.info), p.algorithm, bitString(sequence(integer(0), integer(0))))),
+    () =>
+      rebuilt((p) =>
+        sequence(
+          sequence(...p.info),
+          p.algorithm,
+          bitString(sequence(unsigned(Uint8Array.of(0)), unsigned(Uint8Array.of(0)))),
+        ),
+      ),
   ],
   [
     'a changed subject',
@@ -157,12 +167,12 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   [
     'a signature algorithm of another kind of key',
     'bad-signature',
-    () => rebuilt((p) => sequence(sequence(...p.info), sequence(oid(oids.rsaSha256), nullValue), p.signature)),
+    () => rebuilt((p) => sequence(sequence(...p.info), rsaSha256, p.signature)),
   ],
   [
     'an unknown signature algorithm',
     'bad-signature',
-    () => rebuilt((p) => sequence(sequence(...p.info), sequence(oid('1.2.3.4')), p.signature)),
+    () => rebuilt((p) => sequence(sequence(...p.info), algorithmIdentifier('1.2.3.4'), p.signature)),
   ],
   ['a signature over SHA-1', 'bad-signature', () => createCsrPem({ hash: 'SHA-1' })],
   ['a signature over MD5', 'bad-signature', () => fromKey(rsaKey(2048, 65537), '-md5')],
@@ -181,7 +191,7 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   [
     'a curve by explicit parameters',
     'weak-key',
-    () => withKey(sequence(sequence(oid(oids.ecPublicKey), sequence(integer(1))), bitString(modulus(65)))),
+    () => withKey(ecSpki(sequence(unsigned(Uint8Array.of(1))), modulus(65))),
   ],
   ['Ed448', 'weak-key', () => fromKey(generateKeyPairSync('ed448').privateKey)],
   ['the point at infinity', 'unparsable', () => point(() => Uint8Array.of(0))],
@@ -195,7 +205,7 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   ['text that looks like an end after the request', 'unparsable', async () => `${await createCsrPem()}\nmore-----`],
   ['PEM headers', 'unparsable', async () => (await createCsrPem()).replace('\n', '\nProc-Type: 4,ENCRYPTED\n\n')],
   ['more than 64 KiB of text', 'unparsable', async () => `${'#\n'.repeat(33_000)}${await createCsrPem()}`],
-  ['a block over 64 KiB', 'unparsable', () => csrPem(octetString(new Uint8Array(70_000)))],
+  ['a block over 64 KiB', 'unparsable', () => csrPem(new Uint8Array(70_000).fill(0x30))],
   ['a certificate', 'unparsable', async () => pemOf(await issueClient())],
   ['a private key', 'unparsable', async () => keyPemOf(await createKeys())],
   [
