@@ -12,7 +12,7 @@ export {
   type Query,
 } from './ast.ts'
 export { compareBy, compareStrings } from './compare.ts'
-export { FilterError, type FilterProblem } from './filter-error.ts'
+export { FilterError } from './filter-error.ts'
 export { matches } from './matches.ts'
 export { parseQuery, parseSort } from './parse.ts'
 export type { FilterSymbol, SymbolTable } from './symbols.ts'

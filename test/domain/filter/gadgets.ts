@@ -32,8 +32,8 @@ export const FULL = {
   tags: { site: 'north', floor: 3, live: true, none: null, deep: { er: 'yes' }, list: ['a'], 'my-key': 'k' },
   primary: { cert: { allowed: true }, updb: { maxAttempts: 3 } },
 }
-export const NULLS = { id: 'nulls', name: 'null', typeId: null, cost: null, load: null, isAdmin: null }
-export const EMPTY = {
+const NULLS = { id: 'nulls', name: 'null', typeId: null, cost: null, load: null, isAdmin: null }
+const EMPTY = {
   id: 'empty',
   name: '',
   typeId: '',

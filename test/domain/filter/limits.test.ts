@@ -22,6 +22,12 @@ describe('a filter has at most', () => {
   })
 })
 
+describe('what stands side by side is not nested', () => {
+  it.each(['(isAdmin)', 'isEmpty(from roleAttributes where id = "x")'])('%s, 80 times', (term) => {
+    expect(parseQuery(Array(80).fill(term).join(' or '), SYMBOLS)).toHaveProperty('where.kind', 'or')
+  })
+})
+
 const filled = (part: string, start = '', end = '') =>
   start + part.repeat(Math.floor((4096 - start.length - end.length) / part.length)) + end
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../../src/domain/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
-function valueOf(text: string): unknown {
+function comparedValue(text: string): unknown {
   const { where } = parseQuery(text, SYMBOLS)
   return where?.kind === 'compare' ? where.value : where
 }
@@ -19,7 +19,7 @@ describe('strings', () => {
     ['"äé \u{1f600} \u007f\u2028"', 'äé \u{1f600} \u007f\u2028'],
     ['"and or not ) ]"', 'and or not ) ]'],
   ])('%s', (text, value) => {
-    expect(valueOf(`name = ${text}`)).toBe(value)
+    expect(comparedValue(`name = ${text}`)).toBe(value)
   })
 
   it.each(['"', '"x', '"x\\', '"x\\"', '"\\u0041"', '"\\/"', '"\n"', '"\t"', '"\0"', "'x'", 'x', '"a" "b"'])(
@@ -42,7 +42,7 @@ describe('numbers', () => {
     ['-1.5E-2', -0.015],
     ['2e+0', 2],
   ])('%s', (text, value) => {
-    expect(valueOf(`load = ${text}`)).toBe(value)
+    expect(comparedValue(`load = ${text}`)).toBe(value)
   })
 
   it.each([
@@ -80,7 +80,7 @@ describe('instants', () => {
     ['datetime(2000-02-29T00:00:00Z)', Date.UTC(2000, 1, 29)],
     ['datetime(1969-12-31T23:59:59.999Z)', -1],
   ])('%s', (text, value) => {
-    expect(valueOf(`createdAt = ${text}`)).toBe(value)
+    expect(comparedValue(`createdAt = ${text}`)).toBe(value)
   })
 
   it.each([

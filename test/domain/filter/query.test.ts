@@ -95,7 +95,6 @@ describe('sort parameter', () => {
     ['name asc desc', 'syntax'],
     ['limit', 'syntax'],
     ['"name"', 'syntax'],
-    ['name limit 5', 'syntax'],
     ['nothing', 'unknown-symbol'],
     ['__proto__', 'syntax'],
     ['constructor', 'unknown-symbol'],
@@ -108,5 +107,8 @@ describe('sort parameter', () => {
   ])('%j is refused as %s', (text, kind) => {
     expect(() => parseSort(text, SYMBOLS)).toThrow(expect.objectContaining({ name: 'FilterError', kind }))
     expect(() => parseQuery(`sort by ${text}`, SYMBOLS)).toThrow(expect.objectContaining({ kind }))
+  })
+  it('is nothing but a list of fields', () => {
+    expect(() => parseSort('name limit 5', SYMBOLS)).toThrow(expect.objectContaining({ kind: 'syntax' }))
   })
 })

@@ -7,7 +7,6 @@ const refused = (kind: string) => expect.objectContaining({ name: 'FilterError',
 describe('what the grammar does not allow', () => {
   it.each([
     'and',
-    'name',
     'name =',
     '= "x"',
     'name "x"',
@@ -82,8 +81,7 @@ describe('what the grammar does not allow', () => {
     "'name = 1",
     '\0',
   ])('%j', (text) => {
-    expect(() => parseQuery(text, SYMBOLS)).toThrow(expect.objectContaining({ name: 'FilterError' }))
-    expect(() => parseQuery(`${text} true`, SYMBOLS)).toThrow(refused('syntax'))
+    expect(() => parseQuery(text, SYMBOLS)).toThrow(refused('syntax'))
   })
 })
 
