@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { SummaryReporter } from './test/support/summary-reporter.ts'
 
 export default defineConfig({
   // Tests import the package by its name and get its source, as the examples do.
@@ -6,6 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', new SummaryReporter()],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

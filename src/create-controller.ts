@@ -1,17 +1,24 @@
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
+import { resume } from './engine/resume.ts'
+import { Timetable } from './engine/timetable.ts'
 import { clientOperations, managementOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
 import { createHandler } from './http/handler.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
+import { createSealer } from './platform/aes-gcm-sealer.ts'
 import { createConsoleLogger } from './platform/console-logger.ts'
+import { createAjvJsonSchema } from './platform/json-schema/ajv-json-schema.ts'
 import { createJwtTokens } from './platform/jwt-tokens.ts'
 import { createEvents } from './platform/mitt-events.ts'
+import { nobleDigest } from './platform/noble-digest.ts'
+import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+import { pngQrCode } from './platform/png-qr-code.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
-import { nobleDigest } from './platform/noble-digest.ts'
+import { createScheduler } from './platform/system-scheduler.ts'
 import { createX509Pki } from './platform/x509-pki.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Events } from './ports/events.ts'
@@ -19,6 +26,7 @@ import type { Logger } from './ports/logger.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Random } from './ports/random.ts'
 import type { RouterPresence } from './ports/router-presence.ts'
+import type { Scheduler } from './ports/scheduler.ts'
 import type { Storage } from './ports/storage.ts'
 import { VERSION } from './version.ts'
 
@@ -37,11 +45,22 @@ export interface ControllerOptions {
   readonly apiSessionTimeoutMs?: number
   /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
   readonly enrollmentDurationMs?: number
+  /**
+   * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it a key is made up, and who
+   * has MFA must enroll again after a restart.
+   */
+  readonly secretsKey?: Uint8Array
+  /** Names the network in authenticator apps. Default: `openziti.io`, as deployed controllers do. */
+  readonly totpIssuer?: string
+  /** Characters of an MFA recovery code. Default: 10, which is 50 bits; deployed controllers have 6. */
+  readonly recoveryCodeLength?: number
   /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
   readonly reportedVersion?: string
   /** Tells which edge routers are connected. Default: none is. */
   readonly presence?: RouterPresence
   readonly clock?: Clock
+  /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
+  readonly scheduler?: Scheduler
   readonly random?: Random
   readonly passwordHasher?: PasswordHasher
   readonly logger?: Logger
@@ -55,13 +74,13 @@ export interface Controller {
   readonly engine: ControllerEngine
   /** What happens, told after it is committed. */
   readonly events: Pick<Events, 'on'>
-  /** True when this start created the default admin. */
-  readonly isAdminNew: boolean
+  /** True when there is a default admin: one that this start created, or an earlier one. */
+  readonly hasAdmin: boolean
   /** The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. */
   tls(): { readonly cert: string; readonly key: string }
   /** The network's trust bundle, PEM: what clients verify the server with. */
   readonly caPem: string
-  /** Closes the storage. */
+  /** Stops what the controller does by itself and closes the storage. */
   close(): Promise<void>
 }
 
@@ -78,6 +97,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const material = options.pki ?? (await ephemeralPki(options, clock))
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const events = createEvents(logger)
+  const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const engine = new ControllerEngine({
     storage: options.storage,
     clock,
@@ -85,18 +105,26 @@ export async function createController(options: ControllerOptions): Promise<Cont
     digest: nobleDigest,
     pki: await createX509Pki(material, trustDomain),
     tokens: await createJwtTokens(material),
+    jsonSchema: createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
+    sealer: await createSealer(options.secretsKey),
+    totp: otplibTotp,
+    qrCode: pngQrCode,
     presence: options.presence ?? { connectionOf: () => undefined },
     events,
     logger,
     access: new AccessFeed(),
+    timetable,
     settings: {
       address: options.address,
       apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
       enrollmentDurationMs: options.enrollmentDurationMs ?? 180 * MINUTE_MS,
+      totpIssuer: options.totpIssuer ?? 'openziti.io',
+      recoveryCodeLength: options.recoveryCodeLength ?? 10,
     },
   })
-  const isAdminNew = await bootstrap(engine.context, options.admin)
+  const hasAdmin = await bootstrap(engine.context, options.admin)
+  await resume(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
   const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
   return {
@@ -107,10 +135,13 @@ export async function createController(options: ControllerOptions): Promise<Cont
     ),
     engine,
     events: { on: events.on },
-    isAdminNew,
+    hasAdmin,
     tls: () => ({ cert: material.serverCertPem, key: material.serverKeyPem }),
     caPem: engine.context.pki.caBundlePem,
-    close: () => options.storage.close(),
+    close: async () => {
+      await timetable.close()
+      await options.storage.close()
+    },
   }
 }
 

@@ -1,11 +1,15 @@
 export { type Controller, type ControllerOptions, createController } from './create-controller.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
 export {
+  type Comparison,
   compareBy,
   compareStrings,
+  type FieldKind,
   type Filter,
   FilterError,
+  type Literal,
   matches,
+  type Operand,
   type OrderBy,
 } from './domain/filter/index.ts'
 export { type Call, type Caller, SYSTEM_CALL } from './engine/call.ts'
@@ -19,6 +23,7 @@ export type { LogFields, Logger } from './ports/logger.ts'
 export type { PasswordHasher } from './ports/password-hasher.ts'
 export type { Random } from './ports/random.ts'
 export type { RouterConnection, RouterPresence } from './ports/router-presence.ts'
+export type { Scheduler } from './ports/scheduler.ts'
 export {
   type Change,
   type Collection,
@@ -28,8 +33,11 @@ export {
   type ReadTransaction,
   type RecordKind,
   type Storage,
+  StorageUnavailable,
   type StoredRecord,
+  type UnavailableReason,
   UniqueViolation,
   type WriteTransaction,
 } from './ports/storage.ts'
+export { RECORD_KINDS } from './resources/index.ts'
 export { VERSION } from './version.ts'

@@ -5,20 +5,26 @@ export interface FakeClock extends Clock {
   /** Moves forward (or, with a negative span, back) and answers the new instant. */
   advance(milliseconds: number): number
   set(now: number): void
+  /** Adds a listener that is called after every move. */
+  onMove(listener: () => void): void
 }
 
 /** Makes a clock that starts at `now`, by default at the first instant of 2026. */
 export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
   let current = now
+  const listeners: (() => void)[] = []
+  const set = (instant: number) => {
+    current = instant
+    for (const listener of listeners) listener()
+  }
   return {
     now: () => current,
     advance: (milliseconds) => {
-      current += milliseconds
+      set(current + milliseconds)
       return current
     },
-    set: (instant) => {
-      current = instant
-    },
+    set,
+    onMove: (listener) => void listeners.push(listener),
   }
 }
 
@@ -27,6 +33,7 @@ export function seededRandom(seed = 1): Random {
   let count = seed * 1_000_000
   return {
     id: () => (count++).toString(36).padStart(10, '0'),
+    base32: (length) => (count++).toString(32).toUpperCase().replace(/[0189]/g, 'Z').padStart(length, 'A'),
     uuid: () => `00000000-0000-4000-8000-${(count++).toString(16).padStart(12, '0')}`,
   }
 }

@@ -7,8 +7,10 @@ import {
 } from '../../src/client/index.ts'
 import { type ConnectionInfo, type Controller, type ControllerOptions, createController } from '../../src/index.ts'
 import { memoryStorage } from '../memory/index.ts'
+import { fakeScheduler } from './fake-scheduler.ts'
 import { type FakeClock, fakeClock, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 
+export * from './fake-scheduler.ts'
 export * from './fakes.ts'
 
 /** The admin of every test controller. */
@@ -19,6 +21,8 @@ const ADDRESS = 'controller.test:1280'
 /** A controller in memory with a clock that the test turns. */
 export interface TestController extends Controller {
   readonly clock: FakeClock
+  /** Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. */
+  elapse(milliseconds: number): Promise<void>
   /** Typed calls of the management API, without a network. */
   readonly management: ApiClient<ManagementApi>
   /** Typed calls of the client API, without a network; `connection` plays the TLS client. */
@@ -27,7 +31,7 @@ export interface TestController extends Controller {
   asAdmin(): Promise<ApiClient<ManagementApi>>
 }
 
-export interface TestControllerOptions extends Partial<Omit<ControllerOptions, 'clock'>> {
+export interface TestControllerOptions extends Partial<Omit<ControllerOptions, 'clock' | 'scheduler'>> {
   /** Where the clock starts: epoch milliseconds. */
   readonly now?: number
 }
@@ -38,6 +42,7 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
   const clock = fakeClock(options.now)
+  const scheduler = fakeScheduler(clock)
   const controller = await createController({
     storage: memoryStorage(),
     address: ADDRESS,
@@ -47,12 +52,14 @@ export async function createTestController(options: TestControllerOptions = {}):
     logger: recordingLogger(),
     ...options,
     clock,
+    scheduler,
   })
   const baseUrl = `https://${ADDRESS}`
   const management = createManagementClient({ baseUrl, fetch: (request) => controller.fetch(request) })
   return {
     ...controller,
     clock,
+    elapse: (milliseconds) => scheduler.runUntil(clock.now() + milliseconds),
     management,
     client: (connection) => createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection) }),
     asAdmin: async () => {

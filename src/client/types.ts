@@ -14,11 +14,13 @@ type PathParameters<R> = R extends `${string}{${infer Name}}${infer Rest}` ? Nam
 type Params<R> = [PathParameters<R>] extends [never]
   ? { readonly params?: undefined }
   : { readonly params: { readonly [K in PathParameters<R>]: string } }
-type Query<S> = S extends { readonly query: infer Q }
-  ? { readonly query: InputOf<Q> }
-  : S extends { readonly symbols: unknown }
-    ? { readonly query?: ListParameters }
-    : { readonly query?: undefined }
+type Query<S> = S extends { readonly query: infer Q; readonly symbols: unknown }
+  ? { readonly query?: ListParameters & InputOf<Q> }
+  : S extends { readonly query: infer Q }
+    ? { readonly query: InputOf<Q> }
+    : S extends { readonly symbols: unknown }
+      ? { readonly query?: ListParameters }
+      : { readonly query?: undefined }
 type Body<S> = S extends { readonly body: infer B }
   ? S extends { readonly bodyOptional: true }
     ? { readonly body?: InputOf<B> }

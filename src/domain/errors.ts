@@ -18,6 +18,32 @@ export type ErrorCode =
   | 'INVALID_ENROLL_METHOD'
   | 'ENROLLMENT_EXPIRED'
   | 'COULD_NOT_PROCESS_CSR'
+  | 'INVALID_FIELD'
+  | 'INVALID_ENROLLMENT_NOT_ALLOWED'
+  | 'ENROLLMENT_EXISTS'
+  | 'INVALID_ENROLLMENT_ALREADY_ENROLLED'
+  | 'ENROLLMENT_IDENTITY_ALREADY_ENROLLED'
+  | 'ENROLLMENT_CA_NOT_VALID'
+  | 'ENROLLMENT_NO_VALID_CAS'
+  | 'MISSING_OR_INVALID_CSR'
+  | 'CERT_FAILED_VALIDATION'
+  | 'CERTIFICATE_FAILED_VALIDATION'
+  | 'CERT_IN_USE'
+  | 'MISSING_CERT_CLAIM'
+  | 'CA_ALREADY_VERIFIED'
+  | 'EXPECTED_PEM_CERTIFICATE'
+  | 'COULD_NOT_PARSE_DER_BLOCK'
+  | 'COULD_NOT_PARSE_PEM_BLOCK'
+  | 'INVALID_COMMON_NAME'
+  | 'INVALID_CERT_PEM'
+  | 'INVALID_CLIENT_CERT'
+  | 'CAN_NOT_UPDATE_AUTHENTICATOR'
+  | 'MAX_AUTHENTICATOR_METHODS_REACHED'
+  | 'MFA_EXISTS'
+  | 'MFA_NOT_ENROLLED'
+  | 'MFA_INVALID_TOKEN'
+  | 'INVALID_BACKING_TOKEN_TYPE'
+  | 'RATE_LIMITED'
   | 'ENTITY_CAN_NOT_BE_DELETED'
   | 'ENTITY_CAN_NOT_BE_UPDATED'
   | 'CAN_NOT_DELETE_REFERENCED_ENTITY'
@@ -51,9 +77,26 @@ export class ControllerError extends Error {
   }
 }
 
+/** A caller tried too often; after `retryAfterMs` it may try again. */
+export class TooManyAttempts extends ControllerError {
+  readonly retryAfterMs: number
+
+  constructor(retryAfterMs: number) {
+    super('RATE_LIMITED')
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
 /** The error of a field that holds an unacceptable value (interface: `COULD_NOT_VALIDATE` with a field cause). */
 export function invalidField(field: string, reason: string, value?: unknown): ControllerError {
   return new ControllerError('COULD_NOT_VALIDATE', { field, reason, value: asText(value) })
+}
+
+/** The error of a field whose value cannot be accepted in the circumstances; some operations tell it with this code. */
+export function unacceptableField(field: string, reason: string, value?: unknown): ControllerError {
+  const shown = asText(value)
+  const message = `the value '${shown.slice(0, 64)}' for '${field}' is invalid: ${reason}`
+  return new ControllerError('INVALID_FIELD', { field, reason, value: shown, code: 'UNHANDLED', message })
 }
 
 /** The error of an id that names nothing: `identity with id x not found`. */

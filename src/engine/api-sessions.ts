@@ -1,19 +1,23 @@
 import { ControllerError } from '../domain/errors.ts'
 import { isDisabled } from '../domain/identity.ts'
 import { recordSdkInfo } from '../domain/posture/index.ts'
-import type { ReadTransaction } from '../ports/storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
-import type { authenticators } from '../resources/authenticators.ts'
 import { identities } from '../resources/identities.ts'
 import type { RecordOf } from '../resources/resource.ts'
 import { SessionActivity } from './api-session-activity.ts'
-import type { Call, Caller } from './call.ts'
+import { followApiSessions } from './api-session-follow-up.ts'
+import { type Call, type Caller, SYSTEM_CALL } from './call.ts'
+import { commit } from './commit.ts'
+import { configTypeIds } from './config-map.ts'
 import type { EngineContext } from './context.ts'
 import { deleteEntity } from './deletion.ts'
 import { findOne } from './find-one.ts'
 import { postureDataOf } from './posture-facts.ts'
 import { storePostureData } from './posture-store.ts'
+import { changesTo } from './recorded-changes.ts'
+import { beginServiceView } from './service-updates.ts'
 import { writeAndTell } from './writes.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
@@ -28,10 +32,13 @@ export interface ClientInfo {
 
 interface Start {
   readonly method: ApiSession['method']
-  readonly authenticator: RecordOf<typeof authenticators>
+  /** The authenticator's id, or what stands for one that is not stored. */
+  readonly authenticatorId: string
   readonly isCertExtendable: boolean
   readonly improper?: boolean
   readonly client: ClientInfo
+  /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
+  readonly confirm?: (tx: WriteTransaction) => Promise<void>
 }
 
 /**
@@ -53,14 +60,14 @@ export class ApiSessions {
     const now = clock.now()
     const token = random.uuid()
     const tokenDigest = digest.sha256(token)
-    const { client, authenticator, method } = start
+    const { client, authenticatorId, method } = start
     const apiSession: ApiSession = {
       id: random.id(),
       createdAt: now,
       updatedAt: now,
       tags: {},
       identityId: who.identity.id,
-      authenticatorId: authenticator.id,
+      authenticatorId,
       tokenDigest,
       ipAddress: call.remoteAddress ?? '',
       configTypes: client.configTypes,
@@ -71,19 +78,23 @@ export class ApiSessions {
       lastActivityAt: now,
       method,
     }
-    return writeAndTell(this.#context, call, async (tx) => {
+    const caller = await writeAndTell(this.#context, call, async (tx) => {
       const current = await tx.collection(identities).get(who.identity.id)
       if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
+      await start.confirm?.(tx)
       const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
       const identity = { ...current, envInfo, sdkInfo }
       await tx.collection(identities).update(identity)
-      await tx.collection(apiSessions).insert(apiSession)
+      const started = { ...apiSession, configTypes: await configTypeIds(tx, client.configTypes) }
+      await tx.collection(apiSessions).insert(started)
       if (client.sdkInfo !== undefined) {
         const known = await postureDataOf(tx, identity.id)
         await storePostureData(tx, identity.id, recordSdkInfo(known, apiSession.id, client.sdkInfo), now)
       }
-      return this.#caller(tx, apiSession, identity, token)
+      return this.#caller(tx, started, identity, token)
     })
+    await beginServiceView(this.#context, caller)
+    return caller
   }
 
   /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
@@ -106,6 +117,23 @@ export class ApiSessions {
   async end(call: Call, id: string): Promise<void> {
     await writeAndTell(this.#context, call, (tx) => deleteEntity(tx, apiSessions, id))
     this.#activity.forget(id)
+  }
+
+  /** Ends those of the API sessions that nobody used for too long, with their service sessions. */
+  async endIdle(ids: readonly string[]): Promise<void> {
+    const { clock, settings, timetable } = this.#context
+    const work = async (tx: WriteTransaction) => {
+      for (const id of ids) {
+        const stored = await tx.collection(apiSessions).get(id)
+        if (stored === undefined) continue
+        const endsAt = this.#activity.lastActivityAt(stored) + settings.apiSessionTimeoutMs
+        if (endsAt <= clock.now()) await deleteEntity(tx, apiSessions, id)
+        else timetable.set('api-session', id, endsAt)
+      }
+    }
+    const { changes } = await commit(this.#context, SYSTEM_CALL, work, { apiSessions: 'timeout' })
+    for (const { id } of changesTo(changes, apiSessions)) this.#activity.forget(id)
+    await followApiSessions(this.#context, changes)
   }
 
   async #caller(tx: ReadTransaction, apiSession: ApiSession, identity: Identity, token: string): Promise<Caller> {

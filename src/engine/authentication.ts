@@ -10,6 +10,7 @@ import type { ApiSessions, ClientInfo } from './api-sessions.ts'
 import type { Call, Caller } from './call.ts'
 import type { EngineContext } from './context.ts'
 import { findOne } from './find-one.ts'
+import { admitPassword, recordWrongPassword } from './password-attempts.ts'
 
 type Method = 'password' | 'cert'
 
@@ -55,12 +56,20 @@ export class Authentication {
       const { authenticator, identity, authPolicy } = found
       this.#refuseDisabled(identity)
       if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
-      if (!valid) throw new Refusal('wrong password', identity.id)
+      const now = this.#context.clock.now()
+      if (!valid) {
+        await recordWrongPassword(this.#context, authenticator.id, authPolicy.primary.updb, now)
+        throw new Refusal('wrong password', identity.id)
+      }
       return this.#apiSessions.start(call, found, {
         method: 'password',
+        authenticatorId: authenticator.id,
         isCertExtendable: false,
         client,
-        authenticator,
+        confirm: async (tx) => {
+          const verdict = await admitPassword(tx, authenticator, now)
+          if (verdict !== 'admitted') throw new Refusal(`password is ${verdict}`, identity.id)
+        },
       })
     })
   }
@@ -85,7 +94,13 @@ export class Authentication {
       }
       const isCertExtendable = authenticator.isIssuedByNetwork
       const improper = verdict.improper
-      return this.#apiSessions.start(call, found, { method: 'cert', isCertExtendable, improper, client, authenticator })
+      return this.#apiSessions.start(call, found, {
+        method: 'cert',
+        isCertExtendable,
+        improper,
+        client,
+        authenticatorId: authenticator.id,
+      })
     })
   }
 

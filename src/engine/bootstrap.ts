@@ -1,9 +1,12 @@
+import { BUILT_IN_CONFIG_TYPES } from '../domain/config-types/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
+import { configTypes } from '../resources/config-types.ts'
 import { identities } from '../resources/identities.ts'
 import { identityTypes } from '../resources/identity-types.ts'
 import type { EngineContext } from './context.ts'
+import { newAuthenticator } from './new-authenticator.ts'
 import { PLAIN_IDENTITY } from './new-identity.ts'
 
 /** The default admin's credentials, for a store that has no admin yet. */
@@ -15,9 +18,9 @@ export interface AdminCredentials {
 const IDENTITY_TYPES = ['User', 'Device', 'Service', 'Router', 'Default']
 
 /**
- * Fills an empty store with what every controller has: identity types, the default auth policy and, when credentials are
- * given, the default admin. What is there already is never touched, so an admin's password survives a restart with other
- * credentials. Answers whether the admin was created now.
+ * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
+ * credentials are given, the default admin. What is there already is never touched, so an admin's password survives a
+ * restart with other credentials. Answers whether there is a default admin now.
  */
 export async function bootstrap(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
   const needsAdmin = admin !== undefined && !(await hasDefaultAdmin(context))
@@ -33,7 +36,12 @@ export async function bootstrap(context: EngineContext, admin: AdminCredentials 
     if ((await tx.collection(authPolicies).get('default')) === undefined) {
       await tx.collection(authPolicies).insert({ ...base, ...DEFAULT_AUTH_POLICY })
     }
-    if (passwordHash === undefined || admin === undefined || (await defaultAdminIn(tx))) return false
+    const { totalCount: known } = await tx.collection(configTypes).find({ limit: 1 })
+    for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {
+      await tx.collection(configTypes).insert({ ...base, ...builtIn })
+    }
+    if (await defaultAdminIn(tx)) return true
+    if (passwordHash === undefined || admin === undefined) return false
     await insertDefaultAdmin(context, tx, admin.username, passwordHash, now)
     return true
   })
@@ -69,18 +77,7 @@ async function insertDefaultAdmin(
     isAdmin: true,
     isDefaultAdmin: true,
   })
-  await tx.collection(authenticators).insert({
-    ...base,
-    id: context.random.id(),
-    identityId: id,
-    method: 'updb',
-    username,
-    passwordHash,
-    certPem: null,
-    fingerprint: null,
-    isIssuedByNetwork: false,
-    lastAuthResolvedToRoot: false,
-  })
+  await tx.collection(authenticators).insert(newAuthenticator(context, id, { username, passwordHash }, now))
 }
 
 const DEFAULT_AUTH_POLICY = {

@@ -14,6 +14,14 @@ export interface Caller {
   readonly isFullyAuthenticated: boolean
 }
 
+/** How services are looked at, where that differs from how the caller does. */
+export interface ServiceView {
+  /** The identity in whose place permissions, configs and posture queries are shown. */
+  readonly identityId?: string
+  /** Config types by id or name, or `all`, instead of those of the API session. */
+  readonly configTypes?: readonly string[]
+}
+
 /** The circumstances of one call into the engine. */
 export interface Call {
   /** Absent for anonymous calls and for the controller's own doing. */
@@ -21,6 +29,7 @@ export interface Call {
   readonly remoteAddress?: string
   /** The client's certificate chain as presented in the TLS handshake, DER, leaf first. */
   readonly clientCertificates?: readonly Uint8Array[]
+  readonly serviceView?: ServiceView
 }
 
 /** The controller acting by itself, with every right. */

@@ -1,14 +1,19 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Digest } from '../ports/digest.ts'
 import type { Events } from '../ports/events.ts'
+import type { JsonSchema } from '../ports/json-schema.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { Pki } from '../ports/pki.ts'
+import type { QrCode } from '../ports/qr-code.ts'
 import type { Random } from '../ports/random.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
+import type { Sealer } from '../ports/sealer.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { Tokens } from '../ports/tokens.ts'
+import type { Totp } from '../ports/totp.ts'
 import type { AccessFeed } from './access-feed.ts'
+import type { Timetable } from './timetable.ts'
 
 export interface EngineSettings {
   /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
@@ -17,6 +22,10 @@ export interface EngineSettings {
   readonly apiSessionTimeoutMs: number
   /** Milliseconds for which an enrollment token is good. */
   readonly enrollmentDurationMs: number
+  /** Names the network in authenticator apps. */
+  readonly totpIssuer: string
+  /** Characters of a recovery code, five bits each. */
+  readonly recoveryCodeLength: number
 }
 
 /** The ports and settings that every engine service works with. */
@@ -27,10 +36,15 @@ export interface EngineContext {
   readonly digest: Digest
   readonly pki: Pki
   readonly tokens: Tokens
+  readonly jsonSchema: JsonSchema
   readonly passwordHasher: PasswordHasher
+  readonly sealer: Sealer
+  readonly totp: Totp
+  readonly qrCode: QrCode
   readonly presence: RouterPresence
   readonly events: Events
   readonly logger: Logger
   readonly access: AccessFeed
+  readonly timetable: Timetable
   readonly settings: EngineSettings
 }

@@ -11,9 +11,13 @@ export async function deleteEntity(tx: WriteTransaction, resource: Resource, id:
   for (const { resource: kind, field, onDelete, records } of await dependentsOf(tx, resource, id)) {
     for (const record of records) {
       if (onDelete === 'cascade') await deleteEntity(tx, kind, record.id)
-      else await tx.collection(kind).update({ ...record, [field]: null })
+      else await tx.collection(kind).update({ ...record, [field]: without(record[field], id) })
     }
   }
   await forgetInRoleLists(tx, resource.name, id)
   return tx.collection(resource).delete(id)
+}
+
+function without(value: unknown, id: string): unknown {
+  return Array.isArray(value) ? value.filter((other) => other !== id) : null
 }

@@ -1,20 +1,39 @@
+import { authPolicies } from '../resources/auth-policies.ts'
+import { authenticators } from '../resources/authenticators.ts'
+import { configTypes } from '../resources/config-types.ts'
+import { configs } from '../resources/configs.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
 import { identities } from '../resources/identities.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/policies.ts'
 import { postureChecks } from '../resources/posture-checks.ts'
 import type { Resource } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
+import { terminators } from '../resources/terminators.ts'
+import { transitRouters } from '../resources/transit-routers.ts'
+import { enforcePosture } from './access-enforcement.ts'
 import { ApiSessions } from './api-sessions.ts'
 import { Authentication } from './authentication.ts'
+import { Authenticators } from './authenticators.ts'
+import { ConfigTypes } from './config-types.ts'
+import { Configs } from './configs.ts'
 import type { EngineContext } from './context.ts'
 import { Enrollment } from './enrollment.ts'
+import { Enrollments } from './enrollments.ts'
 import { EntityReader } from './entity-reader.ts'
+import { authPolicyHooks } from './hooks/auth-policy-hooks.ts'
 import { edgeRouterHooks, edgeRouterPolicyHooks } from './hooks/edge-router-hooks.ts'
 import { identityHooks } from './hooks/identity-hooks.ts'
 import { postureCheckHooks } from './hooks/posture-check-hooks.ts'
+import { serviceHooks } from './hooks/service-hooks.ts'
 import { servicePolicyHooks } from './hooks/service-policy-hooks.ts'
+import { terminatorHooks } from './hooks/terminator-hooks.ts'
+import { transitRouterHooks } from './hooks/transit-router-hooks.ts'
+import { IdentityState } from './identity-state.ts'
 import { Posture } from './posture.ts'
 import { ResourceService } from './resource-service.ts'
+import { RouterEnrollment } from './router-enrollment.ts'
+import { ServiceConfigs } from './service-configs.ts'
+import { ServiceUpdates } from './service-updates.ts'
 import { Sessions } from './sessions.ts'
 
 /**
@@ -27,10 +46,17 @@ export class ControllerEngine {
   readonly reader: EntityReader
   readonly apiSessions: ApiSessions
   readonly authentication: Authentication
+  readonly authenticators: Authenticators
   readonly enrollment: Enrollment
+  readonly enrollments: Enrollments
+  readonly routerEnrollment: RouterEnrollment
+  readonly identityState: IdentityState
   readonly posture: Posture
+  readonly serviceUpdates: ServiceUpdates
   readonly sessions: Sessions
+  readonly serviceConfigs: ServiceConfigs
 
+  readonly authPolicies: ResourceService<typeof authPolicies>
   readonly identities: ResourceService<typeof identities>
   readonly services: ResourceService<typeof services>
   readonly edgeRouters: ResourceService<typeof edgeRouters>
@@ -38,19 +64,33 @@ export class ControllerEngine {
   readonly edgeRouterPolicies: ResourceService<typeof edgeRouterPolicies>
   readonly serviceEdgeRouterPolicies: ResourceService<typeof serviceEdgeRouterPolicies>
   readonly postureChecks: ResourceService<typeof postureChecks>
+  readonly configTypes: ResourceService<typeof configTypes>
+  readonly configs: ResourceService<typeof configs>
+  readonly transitRouters: ResourceService<typeof transitRouters>
+  readonly terminators: ResourceService<typeof terminators>
 
   readonly #services = new Map<string, unknown>()
 
   constructor(context: EngineContext) {
     this.context = context
+    context.timetable.onDue('posture', (ids) => enforcePosture(context, ids))
+    context.timetable.onDue('api-session', (ids) => this.apiSessions.endIdle(ids))
     this.reader = new EntityReader(context)
     this.apiSessions = new ApiSessions(context)
     this.authentication = new Authentication(context, this.apiSessions)
+    this.authenticators = new Authenticators(context)
     this.enrollment = new Enrollment(context)
+    this.enrollments = new Enrollments(context)
+    this.routerEnrollment = new RouterEnrollment(context)
+    this.identityState = new IdentityState(context)
     this.posture = new Posture(context)
+    this.serviceUpdates = new ServiceUpdates(context)
     this.sessions = new Sessions(context)
+    this.serviceConfigs = new ServiceConfigs(context)
+    this.#offer(authenticators, new ResourceService(context, authenticators))
+    this.authPolicies = this.#offer(authPolicies, new ResourceService(context, authPolicies, authPolicyHooks))
     this.identities = this.#offer(identities, new ResourceService(context, identities, identityHooks))
-    this.services = this.#offer(services, new ResourceService(context, services))
+    this.services = this.#offer(services, new ResourceService(context, services, serviceHooks))
     this.edgeRouters = this.#offer(edgeRouters, new ResourceService(context, edgeRouters, edgeRouterHooks))
     this.servicePolicies = this.#offer(
       servicePolicies,
@@ -65,6 +105,10 @@ export class ControllerEngine {
       new ResourceService(context, serviceEdgeRouterPolicies),
     )
     this.postureChecks = this.#offer(postureChecks, new ResourceService(context, postureChecks, postureCheckHooks))
+    this.configTypes = this.#offer(configTypes, new ConfigTypes(context))
+    this.configs = this.#offer(configs, new Configs(context))
+    this.transitRouters = this.#offer(transitRouters, new ResourceService(context, transitRouters, transitRouterHooks))
+    this.terminators = this.#offer(terminators, new ResourceService(context, terminators, terminatorHooks))
   }
 
   /** The service that creates, changes and deletes the entities of a resource. */

@@ -6,7 +6,7 @@ type Enrollment = RecordOf<typeof enrollments>
 
 /** Whom an enrollment invites, and how. */
 export type Invitation = Pick<Enrollment, 'method'> &
-  Partial<Pick<Enrollment, 'identityId' | 'edgeRouterId' | 'caId' | 'username'>>
+  Partial<Pick<Enrollment, 'identityId' | 'edgeRouterId' | 'transitRouterId' | 'caId' | 'username'>>
 
 /**
  * Makes an enrollment with a fresh token and its JWT, signed by the TLS server key so that a device can verify it against
@@ -19,7 +19,7 @@ export async function inviteToEnroll(
   expiresAt = now + context.settings.enrollmentDurationMs,
 ): Promise<Enrollment> {
   const token = context.random.uuid()
-  const subject = invitation.identityId ?? invitation.edgeRouterId ?? ''
+  const subject = invitation.identityId ?? invitation.edgeRouterId ?? invitation.transitRouterId ?? ''
   const jwt = await context.tokens.sign({
     iss: `https://${context.settings.address}`,
     sub: subject,
@@ -35,6 +35,7 @@ export async function inviteToEnroll(
     tags: {},
     identityId: null,
     edgeRouterId: null,
+    transitRouterId: null,
     caId: null,
     username: null,
     ...invitation,

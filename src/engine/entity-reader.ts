@@ -1,12 +1,14 @@
-import { notFound } from '../domain/errors.ts'
+import { ControllerError, notFound } from '../domain/errors.ts'
 import { both, type Filter } from '../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/storage.ts'
+import { identities } from '../resources/identities.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
 import type { Call } from './call.ts'
 import { collectionOf } from './collection-of.ts'
 import type { EngineContext } from './context.ts'
 import { membersOf } from './details/index.ts'
 import { type Detail, renderDetails } from './details/render.ts'
+import { findOne } from './find-one.ts'
 
 /** Narrows a list by something that is not in the records, for example what the caller may reach. */
 export type Scope = (tx: ReadTransaction) => Promise<Filter | undefined>
@@ -38,6 +40,17 @@ export class EntityReader {
       }
       return this.#one(tx, call, resource, record)
     })
+  }
+
+  /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */
+  async identityIdOf(idOrName: string): Promise<string> {
+    const identity = await this.#context.storage.read(
+      async (tx) =>
+        (await tx.collection(identities).get(idOrName)) ?? (await findOne(tx, identities, 'name', idOrName)),
+    )
+    if (identity !== undefined) return identity.id
+    const message = `identity with id or name ${idOrName} not found`
+    throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
   }
 
   /** A record at hand in its wire form. */

@@ -7,16 +7,15 @@ import {
   type ServiceTimeout,
   serviceTimeouts,
 } from '../domain/posture/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
+import type { ReadTransaction } from '../ports/storage.ts'
 import { failedServiceRequests } from '../resources/posture-records.ts'
 import type { RecordOf } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
-import { sessions } from '../resources/sessions.ts'
 import { type Call, type Caller, callerOf } from './call.ts'
 import type { EngineContext } from './context.ts'
 import { policyFacts, postureDataOf } from './posture-facts.ts'
 import { storePostureData } from './posture-store.ts'
-import { decideByPosture, reachableServices } from './service-access.ts'
+import { reachableServices } from './service-access.ts'
 import { writeAndTell } from './writes.ts'
 
 /** What endpoints report about themselves, and what follows for their sessions (interface: Posture). */
@@ -38,7 +37,6 @@ export class Posture {
       const known = await postureDataOf(tx, caller.identity.id)
       const data = applyResponses(known, caller.apiSession.id, responses, now)
       await storePostureData(tx, caller.identity.id, data, now)
-      await this.#endFailingSessions(tx, caller, now)
       if (!responses.some(({ typeId }) => typeId === 'ENDPOINT_STATE')) return []
       return serviceTimeouts(await this.#checkedServices(tx, caller), data, caller.apiSession.id, responses, now)
     })
@@ -58,16 +56,6 @@ export class Posture {
       })
       return items
     })
-  }
-
-  async #endFailingSessions(tx: WriteTransaction, caller: Caller, now: number): Promise<void> {
-    const index = await this.#context.access.at(tx)
-    const data = await postureDataOf(tx, caller.identity.id)
-    const { items } = await tx.collection(sessions).find({ where: equals('identityId', caller.identity.id) })
-    for (const session of items) {
-      const decision = await decideByPosture(tx, index, session, data, now)
-      if (!decision.granted) await tx.collection(sessions).delete(session.id)
-    }
   }
 
   async #checkedServices(tx: ReadTransaction, caller: Caller) {

@@ -1,5 +1,5 @@
 import { ControllerError, notFound } from '../domain/errors.ts'
-import { equals } from '../domain/filter/index.ts'
+import { equals, type Filter } from '../domain/filter/index.ts'
 import type { WriteTransaction } from '../ports/storage.ts'
 import { RESOURCES, resourceNamed } from '../resources/index.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
@@ -11,11 +11,14 @@ export async function checkReferences(
   record: RecordOf<Resource>,
   before: RecordOf<Resource> | undefined,
 ): Promise<void> {
-  for (const [field, { to }] of Object.entries(resource.definition.references ?? {})) {
-    const id = record[field]
-    if (typeof id !== 'string' || id === before?.[field]) continue
+  for (const [field, { to, orTo }] of Object.entries(resource.definition.references ?? {})) {
+    const known = idsIn(before?.[field])
     const target = resourceNamed(to)
-    if ((await tx.collection(target).get(id)) === undefined) throw notFound(target.definition.singular, id)
+    for (const id of idsIn(record[field]).filter((named) => !known.includes(named))) {
+      if ((await tx.collection(target).get(id)) !== undefined) continue
+      const other = orTo === undefined ? undefined : await tx.collection(resourceNamed(orTo)).get(id)
+      if (other === undefined) throw notFound(target.definition.singular, id)
+    }
   }
 }
 
@@ -31,15 +34,26 @@ interface Dependent {
 export async function dependentsOf(tx: WriteTransaction, target: Resource, id: string): Promise<readonly Dependent[]> {
   const dependents: Dependent[] = []
   for (const resource of RESOURCES) {
-    for (const [field, { to, onDelete }] of Object.entries(resource.definition.references ?? {})) {
-      if (to !== target.name) continue
-      const { items: records } = await tx.collection(resource).find({ where: equals(field, id) })
+    for (const [field, { to, orTo, onDelete }] of Object.entries(resource.definition.references ?? {})) {
+      if (to !== target.name && orTo !== target.name) continue
+      const { items: records } = await tx.collection(resource).find({ where: refersTo(resource, field, id) })
       if (records.length === 0) continue
       if (onDelete === 'restrict') throw stillReferenced(target, resource, field, records)
       dependents.push({ resource, field, onDelete, records })
     }
   }
   return dependents
+}
+
+/** The ids in a field that refers to one entity or to several. */
+export function idsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) ? value : []
+}
+
+function refersTo(resource: Resource, field: string, id: string): Filter {
+  if (resource.fields[field] !== 'set') return equals(field, id)
+  return { kind: 'compare', operand: { kind: 'anyOf', field }, operator: '=', value: id }
 }
 
 function stillReferenced(

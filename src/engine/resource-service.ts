@@ -1,7 +1,6 @@
 import { invalidField, notFound } from '../domain/errors.ts'
 import { compareStrings } from '../domain/filter/index.ts'
 import type { WriteTransaction } from '../ports/storage.ts'
-import { UniqueViolation } from '../ports/storage.ts'
 import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource } from '../resources/resource.ts'
 import type { Call } from './call.ts'
 import { collectionOf } from './collection-of.ts'
@@ -11,6 +10,7 @@ import type { ResourceHooks } from './hooks/resource-hooks.ts'
 import { mergePatch } from './merge-patch.ts'
 import { checkReferences } from './references.ts'
 import { checkRoleLists } from './role-lists.ts'
+import { refusingDuplicates } from './unique-fields.ts'
 import { writeAndTell } from './writes.ts'
 
 /**
@@ -100,17 +100,7 @@ export class ResourceService<R extends Resource> {
   }
 
   async #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
-    try {
-      return await writeAndTell(this.#context, call, work)
-    } catch (error) {
-      if (!(error instanceof UniqueViolation)) throw error
-      const { storeName } = this.#resource.definition
-      const reason =
-        error.field === 'name'
-          ? 'name must be unique'
-          : `duplicate value '${error.value}' in unique index on ${storeName} store`
-      throw invalidField(error.field, reason, error.value)
-    }
+    return refusingDuplicates(this.#resource, () => writeAndTell(this.#context, call, work))
   }
 
   #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {

@@ -1,5 +1,5 @@
 import type { AccessIndex, AccessType } from '../domain/access-index/index.ts'
-import { evaluatePolicies, type PolicyDecision, type PostureData } from '../domain/posture/index.ts'
+import { evaluatePolicies, nextPolicyDeadline, type PolicyDecision, type PostureData } from '../domain/posture/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
 import { policyFacts } from './posture-facts.ts'
 
@@ -23,7 +23,7 @@ export interface AccessQuestion {
 
 /**
  * Decides by posture among the service policies that grant the access: one passing policy is enough (interface: Behaviour
- * rules 2, 3 and 6). `now` is epoch milliseconds.
+ * rules 2, 3 and 6). `until` is the next instant at which a posture check starts to fail by itself. Instants are epoch ms.
  */
 export async function decideByPosture(
   tx: ReadTransaction,
@@ -31,8 +31,10 @@ export async function decideByPosture(
   question: AccessQuestion,
   data: PostureData,
   now: number,
-): Promise<PolicyDecision> {
+): Promise<PolicyDecision & { readonly until?: number | undefined }> {
   const granting = index.grantingPolicies(question.identityId, question.serviceId, question.type)
   const policies = await policyFacts(tx, index, granting)
-  return evaluatePolicies([...policies.values()], data, question.apiSessionId, now)
+  const facts = [...policies.values()]
+  const decision = evaluatePolicies(facts, data, question.apiSessionId, now)
+  return { ...decision, until: nextPolicyDeadline(facts, data, question.apiSessionId, now) }
 }

@@ -14,7 +14,9 @@ import { writeAndTell } from './writes.ts'
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
-type Outcome = { readonly session: Session } | { readonly refusedBy: readonly PolicyFailure[] }
+type Outcome =
+  | { readonly session: Session; readonly until: number | undefined }
+  | { readonly refusedBy: readonly PolicyFailure[] }
 
 /** Seconds for which a session token says it is good; the API session bounds it in fact. */
 const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
@@ -41,6 +43,8 @@ export class Sessions {
     const caller = callerOf(call)
     const outcome = await writeAndTell(this.#context, call, (tx) => this.#decide(tx, caller, request))
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
+    const { identityId } = outcome.session
+    if (outcome.until !== undefined) this.#context.timetable.notLater('posture', identityId, outcome.until)
     return { session: outcome.session, token: await this.#sign(outcome.session) }
   }
 
@@ -82,12 +86,12 @@ export class Sessions {
     }
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
-    if (existing !== undefined) return { session: existing }
+    if (existing !== undefined) return { session: existing, until: decision.until }
     const servicePolicies = decision.passing
     const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags: {} }
     const session = { ...base, ...question, servicePolicies }
     await tx.collection(sessions).insert(session)
-    return { session }
+    return { session, until: decision.until }
   }
 
   #record(

@@ -81,7 +81,12 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       },
     ),
     delete: defineOperation(
-      { route: `DELETE /${name}/{id}`, summary: `Deletes one ${singular}`, access: may('delete') },
+      {
+        route: `DELETE /${name}/{id}`,
+        summary: `Deletes one ${singular}`,
+        access: may('delete'),
+        errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
+      },
       async ({ engine, call, params }) => {
         await engine.of(resource).delete(call, params.id)
         return DONE

@@ -1,4 +1,4 @@
-import { ControllerError, type ErrorCause, type ErrorCode } from '../domain/errors.ts'
+import { ControllerError, type ErrorCause, type ErrorCode, TooManyAttempts } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 import { API_VERSIONS } from './envelope.ts'
 import { jsonResponse } from './json-response.ts'
@@ -35,6 +35,32 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   INVALID_ENROLL_METHOD: 400,
   ENROLLMENT_EXPIRED: 400,
   COULD_NOT_PROCESS_CSR: 400,
+  INVALID_FIELD: 400,
+  INVALID_ENROLLMENT_NOT_ALLOWED: 409,
+  ENROLLMENT_EXISTS: 409,
+  INVALID_ENROLLMENT_ALREADY_ENROLLED: 410,
+  ENROLLMENT_IDENTITY_ALREADY_ENROLLED: 409,
+  ENROLLMENT_CA_NOT_VALID: 400,
+  ENROLLMENT_NO_VALID_CAS: 400,
+  MISSING_OR_INVALID_CSR: 400,
+  CERT_FAILED_VALIDATION: 400,
+  CERTIFICATE_FAILED_VALIDATION: 400,
+  CERT_IN_USE: 409,
+  MISSING_CERT_CLAIM: 400,
+  CA_ALREADY_VERIFIED: 409,
+  EXPECTED_PEM_CERTIFICATE: 400,
+  COULD_NOT_PARSE_DER_BLOCK: 400,
+  COULD_NOT_PARSE_PEM_BLOCK: 400,
+  INVALID_COMMON_NAME: 400,
+  INVALID_CERT_PEM: 400,
+  INVALID_CLIENT_CERT: 400,
+  CAN_NOT_UPDATE_AUTHENTICATOR: 409,
+  MAX_AUTHENTICATOR_METHODS_REACHED: 409,
+  MFA_EXISTS: 409,
+  MFA_NOT_ENROLLED: 409,
+  MFA_INVALID_TOKEN: 400,
+  INVALID_BACKING_TOKEN_TYPE: 400,
+  RATE_LIMITED: 429,
   ENTITY_CAN_NOT_BE_DELETED: 400,
   ENTITY_CAN_NOT_BE_UPDATED: 400,
   CAN_NOT_DELETE_REFERENCED_ENTITY: 409,
@@ -63,6 +89,33 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   INVALID_ENROLL_METHOD: 'The supplied enrollment method is not valid',
   ENROLLMENT_EXPIRED: 'The window for this enrollment has expired',
   COULD_NOT_PROCESS_CSR: 'The supplied csr could not be processed',
+  INVALID_FIELD: 'The field contains an invalid value',
+  INVALID_ENROLLMENT_NOT_ALLOWED: 'The configuration does not allow this enrollment',
+  INVALID_ENROLLMENT_ALREADY_ENROLLED: 'The token provided has already been used to enroll',
+  ENROLLMENT_EXISTS: 'ENROLLMENT_EXISTS',
+  ENROLLMENT_IDENTITY_ALREADY_ENROLLED:
+    'The token supplied for this enrollment already has a matching identity, cannot enroll a new identity',
+  ENROLLMENT_CA_NOT_VALID: 'The CA tied to the supplied token is no longer valid',
+  ENROLLMENT_NO_VALID_CAS: 'No CAs are valid for this request',
+  MISSING_OR_INVALID_CSR: 'The supplied enrollment request is missing or contains an invalid CSR',
+  CERT_FAILED_VALIDATION: 'certificate failed to validate against CA',
+  CERTIFICATE_FAILED_VALIDATION: "The supplied certificate failed to validate against the CA's certificate chain",
+  CERT_IN_USE: 'The certificate supplied is already associated with another identity',
+  MISSING_CERT_CLAIM: 'The certificate is expected to contain and externalId, which was not found',
+  CA_ALREADY_VERIFIED: 'CA has already been verified',
+  EXPECTED_PEM_CERTIFICATE: "expected PEM block type 'CERTIFICATE'",
+  COULD_NOT_PARSE_DER_BLOCK: "The certificate's DER block could not be parsed",
+  COULD_NOT_PARSE_PEM_BLOCK: "The certificate's PEM block could not be parsed",
+  INVALID_COMMON_NAME: 'The common name of the supplied certificate is invalid',
+  INVALID_CERT_PEM: 'the supplied certificate PEM is either invalid or contains the incorrect number of certificates',
+  INVALID_CLIENT_CERT: 'The provided client certificate is invalid',
+  CAN_NOT_UPDATE_AUTHENTICATOR: 'The authenticator cannot be updated in this fashion',
+  MAX_AUTHENTICATOR_METHODS_REACHED: 'The identity already has the maximum authenticators of the specified method',
+  MFA_EXISTS: 'An MFA record already exists, try removing it',
+  MFA_NOT_ENROLLED: 'The current identity is not enrolled in MFA',
+  MFA_INVALID_TOKEN: 'An invalid token/code was provided',
+  INVALID_BACKING_TOKEN_TYPE: 'The backing token type is invalid',
+  RATE_LIMITED: 'The requested operation is rate limited and the rate limit has been exceeded. Please try again later',
   ENTITY_CAN_NOT_BE_DELETED: 'The entity requested for delete can not be deleted',
   ENTITY_CAN_NOT_BE_UPDATED: 'The entity requested for update can not be updated',
   CAN_NOT_DELETE_REFERENCED_ENTITY:
@@ -80,7 +133,7 @@ export function toProblem(error: unknown, requestId: string, logger: Logger): Re
     return problemResponse('UNHANDLED', STATUS_OF.UNHANDLED, requestId)
   }
   const { status, headers } =
-    error instanceof HttpRefusal ? error : { status: STATUS_OF[error.code], headers: undefined }
+    error instanceof HttpRefusal ? error : { status: STATUS_OF[error.code], headers: retryHeaders(error) }
   return problemResponse(error.code, status, requestId, error.details, headers)
 }
 
@@ -95,6 +148,10 @@ function problemResponse(
   if (code === 'REQUEST_ENTITY_TOO_LARGE') return jsonResponse(status, { code, message: MESSAGES[code], cause: null })
   const body = { error: { cause, code, message: MESSAGES[code], requestId }, meta: API_VERSIONS }
   return jsonResponse(status, body, headers)
+}
+
+function retryHeaders(error: ControllerError): Readonly<Record<string, string>> {
+  return error instanceof TooManyAttempts ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
 }
 
 function stackOf(error: unknown): string | undefined {

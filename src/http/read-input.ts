@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ControllerError, invalidField } from '../domain/errors.ts'
 import type { FindQuery } from '../ports/storage.ts'
 import { parseJsonBody } from './body.ts'
@@ -17,22 +18,38 @@ export interface Input {
 
 /**
  * Checks a request against its operation's declaration: content type, accepted types, query and body. Errors: 415 and 406
- * (`COULD_NOT_VALIDATE` naming the header), and the validation errors of the parts.
+ * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
  */
 export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string): Input {
-  const produced = shape.produces ?? 'application/json'
-  const accept = request.headers.get('accept')
-  if (!isAcceptable(accept, produced)) {
-    const reason = `unsupported media type requested, only [${produced}] are available`
-    throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })
-  }
   const isText = takesText(shape, request, bodyText)
+  requireAccepted(shape, request.headers.get('accept'), isText)
   return {
-    query: shape.query === undefined ? {} : validate(shape.query, Object.fromEntries(url.searchParams), 'query'),
+    query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
     find: shape.symbols === undefined ? {} : readListQuery(url.searchParams, shape.symbols, shape.byRole),
     body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText),
     text: isText ? bodyText : undefined,
   }
+}
+
+/** The parameters of a query; one that may be repeated is a list, of any other the last one counts. */
+function queryIn(url: URL, schema: z.ZodObject): Readonly<Record<string, unknown>> {
+  const lists = Object.entries(schema.shape).flatMap(([name, type]) =>
+    url.searchParams.has(name) && isList(type) ? [[name, url.searchParams.getAll(name)]] : [],
+  )
+  return { ...Object.fromEntries(url.searchParams), ...Object.fromEntries(lists) }
+}
+
+function isList(type: z.core.$ZodType): boolean {
+  return type instanceof z.ZodOptional ? isList(type.unwrap()) : type instanceof z.ZodArray
+}
+
+/** Who sends text is answered like everybody, but is told with a code of its own when that is not accepted. */
+function requireAccepted(shape: OperationShape, accept: string | null, isText: boolean): void {
+  const produced = shape.produces ?? 'application/json'
+  if (isAcceptable(accept, produced)) return
+  if (isText) throw new ControllerError('UNSUPPORTED_MEDIA')
+  const reason = `unsupported media type requested, only [${produced}] are available`
+  throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })
 }
 
 function takesText(shape: OperationShape, request: Request, bodyText: string): boolean {
@@ -75,9 +92,4 @@ export function refuseEncodedBody(request: Request): void {
   if (encoding === null || encoding.toLowerCase() === 'identity') return
   const reason = `unsupported content encoding "${encoding}", only [identity] is allowed`
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Encoding', reason, value: encoding })
-}
-
-/** Enrollment by PEM answers JSON only, with a code of its own for clients that do not take it. */
-export function requireJsonAccepted(headers: Headers): void {
-  if (!isAcceptable(headers.get('accept'), 'application/json')) throw new ControllerError('UNSUPPORTED_MEDIA')
 }

@@ -23,6 +23,7 @@ function problemOf(issue: Issue, root: unknown, source: Source): ControllerError
   const where = field === source ? field : `${field} in ${source}`
   if (value === undefined || value === null) return invalidField(field, `${where} is required`, value)
   const shown = isSecret(field) ? '' : value
+  if (issue.code === 'custom') return invalidField(field, issue.message, shown)
   if (issue.code === 'invalid_type' && source === 'body') {
     const reason = `${where} must be of type ${issue.expected}`
     const { details } = invalidField(field, reason, typeof shown === 'object' ? '' : shown)

@@ -1,5 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
+import { toHex } from './hex.ts'
 import { hostName, uriName } from './x509/general-name.ts'
 import { issueCertificate } from './x509/issue.ts'
 import { type Library, loadLibrary } from './x509/library.ts'
@@ -90,11 +91,12 @@ export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<Pk
     issueCertificate(library, signingTemplate, root),
     issueCertificate(library, serverTemplate, signing),
   ])
+  const signingCertPem = writePem('CERTIFICATE', signingCertificate)
   return {
-    caPem: rootCertificate.pem,
-    signingCertPem: signingCertificate.pem,
+    caPem: writePem('CERTIFICATE', rootCertificate),
+    signingCertPem,
     signingKeyPem: signing.pem,
-    serverCertPem: serverCertificate.pem + signingCertificate.pem,
+    serverCertPem: writePem('CERTIFICATE', serverCertificate) + signingCertPem,
     serverKeyPem: server.pem,
   }
 }
@@ -103,12 +105,13 @@ const createKey = async ({ x509, crypto }: Library) => {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const publicKey = await x509.PublicKey.create(pair.publicKey, crypto)
+  const keyId = toHex(new Uint8Array(await publicKey.getKeyIdentifier(crypto)))
   return {
     key: pair.privateKey,
     algorithm,
     publicKey,
     pem: writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))),
-    subjectKeyId: await x509.SubjectKeyIdentifierExtension.create(publicKey, false, crypto),
-    authorityKeyId: await x509.AuthorityKeyIdentifierExtension.create(publicKey, false, crypto),
+    subjectKeyId: new x509.SubjectKeyIdentifierExtension(keyId),
+    authorityKeyId: new x509.AuthorityKeyIdentifierExtension(keyId),
   }
 }

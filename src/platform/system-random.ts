@@ -1,6 +1,7 @@
 import type { Random } from '../ports/random.ts'
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const idLength = 10
 /** Bytes from here on would make the first letters of the alphabet likelier, so they are drawn again. */
 const unbiased = 256 - (256 % alphabet.length)
@@ -17,4 +18,6 @@ export const systemRandom: Random = {
     return id
   },
   uuid: () => crypto.randomUUID(),
+  base32: (length) =>
+    Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => base32Letters.charAt(byte % 32)).join(''),
 }

@@ -6,10 +6,13 @@ import { isNetworkAuthority, leadsToRoot } from './x509/chain.ts'
 import { clientExtensions } from './x509/client-extensions.ts'
 import { certificateFacts, pemOf } from './x509/facts.ts'
 import { issueCertificate } from './x509/issue.ts'
+import { issueRouterCertificates } from './x509/issue-router-certificates.ts'
 import { loadLibrary } from './x509/library.ts'
+import { nameWithCommonName } from './x509/name.ts'
 import { readPart } from './x509/read-part.ts'
 import { loadSigningKey } from './x509/signing-key.ts'
 import { readSigningRequest } from './x509/signing-request.ts'
+import { createThirdPartyVerifier, readCertificateFacts } from './x509/third-party.ts'
 import { findTrustDomain } from './x509/trust-domain.ts'
 import { validityOf } from './x509/validity.ts'
 
@@ -53,16 +56,21 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
   }
   const own = bundle.filter((certificate) => !roots.includes(certificate))
 
+  const between = signingChain.filter((certificate) => !isSelfIssued(certificate))
+
   const issueClientCertificate: Pki['issueClientCertificate'] = async (request): Promise<IssuedCertificate> => {
     const accepted = await readSigningRequest(library, request.csrPem)
     if (typeof accepted === 'string') return { issued: false, problem: accepted }
-    const { subject, publicKey } = accepted
+    const { publicKey } = accepted
+    const subject =
+      request.commonName === undefined ? accepted.subject : nameWithCommonName(library, request.commonName)
     const extensions = clientExtensions(library, { subject, spiffeId: request.spiffeId, signing })
     const issuer = signing.parsed.subjectName
-    const template = { issuer, subject, publicKey, extensions, ...validityOf(request.now, 1) }
-    const leaf = await issueCertificate(library, template, signer)
-    const intermediates = signingChain.filter((certificate) => !isSelfIssued(certificate))
-    return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...intermediates) }
+    const year = validityOf(request.now, 1)
+    const notAfter = request.lifetimeMs === undefined ? year.notAfter : request.now + request.lifetimeMs
+    const template = { issuer, subject, publicKey, extensions, ...year, notAfter }
+    const leaf = readCertificate(library, await issueCertificate(library, template, signer))
+    return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...between) }
   }
 
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
@@ -83,6 +91,8 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 
+  const verifyThirdParty = createThirdPartyVerifier(library)
+
   return {
     trustDomain: options.trustDomain ?? (await findTrustDomain(library, [...bundle, server], firstRoot)),
     caBundlePem: pemOf(...bundle),
@@ -90,7 +100,23 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
       new Uint8Array(new library.x509.X509Certificates(bundle.map(({ parsed }) => parsed)).export('raw')),
     serverCertificate: () => certificateFacts(library, server),
     issueClientCertificate,
+    issueRouterCertificates: (request) =>
+      issueRouterCertificates(library, { signing, intermediates: between, signer }, request),
+    readCertificates: (pem) => readCertificateFacts(library, pem),
+    readClientCertificate: async (der) => {
+      const certificate = readSent(der)
+      return certificate && certificateFacts(library, certificate)
+    },
     verifyClientChain,
+    verifyThirdPartyChain: async (chain, authorities, now) => {
+      const [leaf, ...sent] = chain.length <= maxClientChain ? chain.map(readSent) : []
+      return verifyThirdParty(
+        leaf,
+        sent.filter((certificate) => certificate !== undefined),
+        authorities,
+        now,
+      )
+    },
   }
 }
 

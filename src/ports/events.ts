@@ -27,6 +27,72 @@ export interface ControllerEvents {
     readonly type: 'Dial' | 'Bind'
     readonly at: number
   }
+  /** An API session came into being by an authentication. */
+  'api-session.started': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    readonly ipAddress: string
+    readonly at: number
+  }
+  /** The use of an API session was written down, which happens at most once a minute. */
+  'api-session.refreshed': { readonly apiSessionId: string; readonly identityId: string; readonly at: number }
+  /** An API session is over: routers let go of what it opened. */
+  'api-session.ended': {
+    readonly apiSessionId: string
+    readonly identityId: string
+    readonly reason: 'logout' | 'timeout' | 'identity-deleted' | 'removed'
+    readonly at: number
+  }
+  /** An API session may dial or bind a service from now on. */
+  'session.created': SessionFacts
+  /** It may not any more: routers close what the session opened. */
+  'session.ended': SessionFacts & {
+    readonly reason: SessionEnd
+  }
+  /** A one-time token was turned into credentials of an identity or a router. */
+  'enrollment.completed': {
+    readonly enrollmentId: string
+    readonly method: string
+    readonly identityId: string | undefined
+    readonly edgeRouterId: string | undefined
+    readonly at: number
+  }
+  /** Something new is known of the state of an identity's endpoints. */
+  'posture.changed': { readonly identityId: string; readonly at: number }
+  /**
+   * An identity gained or lost a service. Told when its own role attributes change, and when a session of it ends because
+   * access was lost; a change of a policy or a service is not unfolded into everybody whom it concerns.
+   */
+  'access.changed': {
+    readonly identityId: string
+    readonly serviceId: string
+    readonly type: 'Dial' | 'Bind'
+    readonly change: 'gained' | 'lost'
+    readonly at: number
+  }
+  /** The control channel of an edge router opened or closed. */
+  'router.connection': { readonly edgeRouterId: string; readonly isOnline: boolean; readonly at: number }
+  /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
+  'identity.connection': {
+    readonly identityId: string
+    readonly status: 'online' | 'offline' | 'unknown'
+    readonly at: number
+  }
+}
+
+/**
+ * Why a session ended: it was deleted; its API session ended; the service is gone; no service policy grants the access any
+ * more; or all that do fail by posture.
+ */
+export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
+
+interface SessionFacts {
+  readonly sessionId: string
+  readonly apiSessionId: string
+  readonly identityId: string
+  readonly serviceId: string
+  readonly type: 'Dial' | 'Bind'
+  readonly at: number
 }
 
 export type EventName = keyof ControllerEvents

@@ -3,8 +3,17 @@ export interface CertificateFacts {
   /** Lower-case hexadecimal SHA-1 of the DER form: the field's fingerprint of a certificate. */
   readonly fingerprint: string
   readonly pem: string
+  readonly der: Uint8Array
   /** Common name of the subject; of several the last one, and empty text when there is none. */
   readonly commonName: string
+  /** The whole subject as text, such as `CN=device,O=Example`. */
+  readonly subject: string
+  /** URI and mail names among the alternative names, in order. */
+  readonly uris: readonly string[]
+  readonly emails: readonly string[]
+  /** Hexadecimal SubjectPublicKeyInfo: equal for certificates of the same key. */
+  readonly publicKey: string
+  readonly isAuthority: boolean
   /** Milliseconds since the Unix epoch. */
   readonly notBefore: number
   readonly notAfter: number
@@ -16,6 +25,30 @@ export type CsrProblem = 'missing' | 'unparsable' | 'bad-signature' | 'weak-key'
 export type IssuedCertificate =
   | { readonly issued: true; readonly leaf: CertificateFacts; readonly chainPem: string }
   | { readonly issued: false; readonly problem: CsrProblem }
+
+/** Why text holds no certificates: none in it, a block of another kind first, or a block that is no certificate. */
+export type CertificateProblem = 'no-pem' | 'not-a-certificate' | 'malformed'
+
+/** A router's pair of certificates, or which of its signing requests was refused. */
+export type IssuedRouterCertificates =
+  | {
+      readonly issued: true
+      readonly client: CertificateFacts
+      readonly clientChainPem: string
+      readonly serverChainPem: string
+    }
+  | { readonly issued: false; readonly of: 'client' | 'server'; readonly problem: CsrProblem | 'wrong-name' }
+
+/** A certificate authority outside of the network; of `certPem` only the first certificate is trusted. */
+export interface ThirdParty {
+  readonly id: string
+  readonly certPem: string
+}
+
+/** Which third party a client's chain leads to. */
+export type ThirdPartyVerdict =
+  | { readonly trusted: true; readonly leaf: CertificateFacts; readonly authorityId: string }
+  | { readonly trusted: false }
 
 /** Where a client's chain ends. `improper` says that the client did not send the intermediates itself. */
 export type ChainVerdict =
@@ -38,9 +71,42 @@ export interface Pki {
   /**
    * Issues a client certificate with the request's subject and the single SAN `spiffeId`, valid from one minute before
    * `now` (ms) for one calendar year, signed by the network's signing CA. `chainPem` is the leaf, then the
-   * intermediates, without the self-signed root.
+   * intermediates, without the self-signed root. `commonName` takes the place of the subject, `lifetimeMs` (from `now`)
+   * of the year.
    */
-  issueClientCertificate(request: { csrPem: string; spiffeId: string; now: number }): Promise<IssuedCertificate>
+  issueClientCertificate(request: {
+    readonly csrPem: string
+    readonly spiffeId: string
+    readonly now: number
+    readonly commonName?: string
+    readonly lifetimeMs?: number
+  }): Promise<IssuedCertificate>
+  /**
+   * Issues the client and the server certificate of a router for one calendar year. The subject of the client certificate
+   * must have the common name `routerId`, or gets it where `namesItself` is false. Host names, addresses and mail names
+   * are those of the requests; the only URI is `spiffeId`.
+   */
+  issueRouterCertificates(request: {
+    readonly clientCsrPem: string
+    readonly serverCsrPem: string
+    readonly routerId: string
+    readonly namesItself: boolean
+    readonly spiffeId: string
+    readonly now: number
+  }): Promise<IssuedRouterCertificates>
+  /** The certificates of a PEM text, in order; nothing about them is trusted. */
+  readCertificates(pem: string): Promise<readonly CertificateFacts[] | CertificateProblem>
+  /** Facts of the certificate of a TLS handshake, DER, or `undefined` when it cannot be read. */
+  readClientCertificate(der: Uint8Array): Promise<CertificateFacts | undefined>
+  /**
+   * Finds the third party that the first certificate of `chain` (DER, leaf first) leads to, by the rules of
+   * {@link verifyClientChain}. An authority whose certificate cannot be read matches nothing.
+   */
+  verifyThirdPartyChain(
+    chain: readonly Uint8Array[],
+    authorities: readonly ThirdParty[],
+    now: number,
+  ): Promise<ThirdPartyVerdict>
   /**
    * Verifies that the first certificate of `chain` (DER, leaf first) leads to the network's roots: signatures, basic
    * constraints, path length, key usage, extended key usage and the validity of every CA at `now` (ms). The leaf's own

@@ -15,6 +15,10 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly unique: readonly string[]
   /** Fields that are often asked for by equality. */
   readonly indexed: readonly string[]
+  /** The JSON fields whose members filters may name; all of them when absent. */
+  readonly searchedJson?: readonly string[]
+  /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
+  readonly defaults?: Readonly<Record<string, unknown>>
   /** Carries the record's type; never present at run time. */
   readonly recordType?: T
 }
@@ -100,5 +104,23 @@ export class UniqueViolation extends Error {
     this.kind = kind
     this.field = field
     this.value = value
+  }
+}
+
+/** Why a storage cannot do its work at present. */
+export type UnavailableReason = 'busy' | 'full' | 'read-only' | 'corrupt' | 'unreachable'
+
+/**
+ * The storage cannot answer at present: its database is locked by others, full, read-only, damaged or away. Nothing of the
+ * read or write that throws it took effect, except that a connection lost during a commit leaves open whether it did. The
+ * storage goes on without a restart when the cause is gone.
+ */
+export class StorageUnavailable extends Error {
+  readonly reason: UnavailableReason
+
+  constructor(reason: UnavailableReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StorageUnavailable'
+    this.reason = reason
   }
 }

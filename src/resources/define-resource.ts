@@ -1,6 +1,6 @@
 import type { FieldKind } from '../domain/filter/index.ts'
 import { bodySchema, detailSchema, patchSchema, symbolTable } from './derive.ts'
-import { kindOf } from './field-kind.ts'
+import { emptyOf, kindOf } from './field-kind.ts'
 import type { Resource, ResourceDefinition, Shape } from './resource.ts'
 
 const BASE_FIELDS: Readonly<Record<string, FieldKind>> = { createdAt: 'instant', updatedAt: 'instant', tags: 'json' }
@@ -13,16 +13,22 @@ export function defineResource<const D extends ResourceDefinition>(definition: D
   const stored: Shape = { ...definition.writable, ...definition.createOnly, ...definition.system }
   const kinds = Object.entries(stored).map(([field, schema]) => [field, kindOf(schema)] as const)
   const fields = { ...BASE_FIELDS, ...Object.fromEntries(kinds) }
+  const symbols = symbolTable(definition, fields)
   return {
     definition,
     name: definition.name,
     fields,
     unique: definition.unique ?? [],
     indexed: definition.indexed ?? [],
+    searchedJson: [
+      ...Object.values(symbols).flatMap(({ field, kind }) => (kind === 'json' ? [field] : [])),
+      ...(definition.searchedInside ?? []),
+    ],
+    defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
     create: bodySchema(definition, { ...definition.writable, ...definition.createOnly, ...definition.createRequest }),
     replace: bodySchema(definition, definition.writable, definition.requiredOnReplace),
     patch: patchSchema(definition),
     detail: detailSchema(definition, stored),
-    symbols: symbolTable(definition, fields),
+    symbols,
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineResource } from './define-resource.ts'
 import { Cost, JsonObject, Name, RoleAttributes, TextSet } from './fields.ts'
+import { NetworkInterface } from './network-interface.ts'
 
 /** How an edge router stands towards the data plane; offline routers have no addresses. */
 export const EdgeRouterPresence = {
@@ -40,7 +41,7 @@ export const edgeRouters = defineResource({
     enrollmentExpiresAt: z.iso.datetime().optional(),
     enrollmentJwt: z.string().optional(),
     enrollmentToken: z.string().optional(),
-    interfaces: z.array(JsonObject).nullable(),
+    interfaces: z.array(NetworkInterface).nullable(),
     versionInfo: z.object({
       arch: z.string(),
       buildDate: z.string(),
@@ -51,6 +52,7 @@ export const edgeRouters = defineResource({
   },
   required: ['name'],
   unique: ['name', 'fingerprint'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['edge-router-policies'],
   symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],

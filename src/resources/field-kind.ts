@@ -14,6 +14,22 @@ export function kindOf(schema: z.ZodType): FieldKind {
   return 'json'
 }
 
+/** What a field holds that nobody has written: its default, null where it may be null, or the zero of its kind. */
+export function emptyOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodDefault) return schema.parse(undefined)
+  return schema instanceof z.ZodNullable ? null : ZERO_OF[kindOf(schema)]
+}
+
+const ZERO_OF: Readonly<Record<FieldKind, unknown>> = {
+  string: '',
+  integer: 0,
+  number: 0,
+  boolean: false,
+  instant: 0,
+  set: [],
+  json: {},
+}
+
 /** The schema of a value that is there: without default, optional and nullable. */
 export function required(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {

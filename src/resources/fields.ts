@@ -39,6 +39,14 @@ export const Tags = z.record(z.string(), z.unknown())
 /** A free JSON object. */
 export const JsonObject = z.record(z.string(), z.unknown())
 
+/** A JSON object whose absence of shape is a rule of its own: anything else is refused with the field's name. */
+export const FreeObject = z
+  .custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'invalid type, expected object',
+  )
+  .meta({ type: 'object' })
+
 /** What links an entity to its related collections; hrefs are relative to the API's base. */
 export const Links = z.record(z.string(), z.object({ href: z.string() }))
 

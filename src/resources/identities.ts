@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { defineResource } from './define-resource.ts'
 import { Cost, EntityRef, Id, Instant, JsonObject, Name, Precedence, RoleAttributes, Text } from './fields.ts'
+import { NetworkInterface } from './network-interface.ts'
+import { PERMISSIONS } from './permissions.ts'
 
 /** What a client tells of its environment when it authenticates. */
 export const EnvInfo = z.object({
@@ -42,7 +44,7 @@ export const identities = defineResource({
     defaultHostingPrecedence: Precedence.default('default'),
     serviceHostingCosts: z.record(z.string(), Cost).default({}),
     serviceHostingPrecedences: z.record(z.string(), Precedence).default({}),
-    permissions: z.array(z.string()).default([]),
+    permissions: z.array(z.enum(PERMISSIONS)).default([]),
   },
   createRequest: {
     enrollment: z.object({ ott: z.boolean().optional(), ottca: Id.optional(), updb: z.string().optional() }).optional(),
@@ -68,7 +70,7 @@ export const identities = defineResource({
     }),
     hasApiSession: z.boolean(),
     hasEdgeRouterConnection: z.boolean(),
-    interfaces: z.array(JsonObject).nullable(),
+    interfaces: z.array(NetworkInterface).nullable(),
     isMfaEnabled: z.boolean(),
   },
   required: ['name', 'typeId', 'isAdmin'],
@@ -89,7 +91,13 @@ export const identities = defineResource({
     'service-policies',
     'services',
   ],
-  symbols: { type: 'typeId', typeId: null, envInfo: null, sdkInfo: null },
+  symbols: {
+    type: 'typeId',
+    typeId: null,
+    envInfo: null,
+    sdkInfo: null,
+  },
+  searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   inputNames: { typeId: 'type' },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 })

@@ -1,34 +1,53 @@
+import type { RecordKind } from '../ports/storage.ts'
 import { apiSessions } from './api-sessions.ts'
 import { authPolicies } from './auth-policies.ts'
 import { authenticators } from './authenticators.ts'
+import { cas } from './cas.ts'
+import { configTypes } from './config-types.ts'
+import { configs } from './configs.ts'
 import { edgeRouters } from './edge-routers.ts'
 import { enrollments } from './enrollments.ts'
+import { externalJwtSigners } from './external-jwt-signers.ts'
 import { identities } from './identities.ts'
 import { identityTypes } from './identity-types.ts'
+import { mfas } from './mfas.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policies.ts'
 import { postureChecks } from './posture-checks.ts'
 import { failedServiceRequests, postureData } from './posture-records.ts'
 import type { Resource } from './resource.ts'
+import { serviceConfigs } from './service-configs.ts'
+import { serviceViews } from './service-views.ts'
 import { services } from './services.ts'
 import { sessions } from './sessions.ts'
+import { terminators } from './terminators.ts'
+import { transitRouters } from './transit-routers.ts'
 
 /** Every kind of record that a controller keeps. */
 export const RESOURCES: readonly Resource[] = [
   apiSessions,
   authPolicies,
   authenticators,
+  configTypes,
+  configs,
+  cas,
   edgeRouterPolicies,
   edgeRouters,
   enrollments,
+  externalJwtSigners,
   failedServiceRequests,
   identities,
   identityTypes,
+  mfas,
   postureChecks,
   postureData,
+  serviceConfigs,
   serviceEdgeRouterPolicies,
   servicePolicies,
+  serviceViews,
   services,
   sessions,
+  terminators,
+  transitRouters,
 ]
 
 /** The resource of a name; a name that no declaration has is a bug of ours. */
@@ -37,3 +56,6 @@ export function resourceNamed(name: string): Resource {
   if (resource === undefined) throw new Error(`no resource is named ${name}`)
   return resource
 }
+
+/** The same, as a storage needs to know them. */
+export const RECORD_KINDS: readonly RecordKind[] = RESOURCES

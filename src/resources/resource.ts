@@ -4,7 +4,8 @@ import type { RecordKind } from '../ports/storage.ts'
 
 export type Shape = Readonly<Record<string, z.ZodType>>
 type Output<S extends Shape> = { readonly [K in keyof S]: Immutable<z.output<S[K]>> }
-type Immutable<T> = T extends readonly (infer E)[]
+/** A value that nobody may change. */
+export type Immutable<T> = T extends readonly (infer E)[]
   ? readonly Immutable<E>[]
   : T extends object
     ? { readonly [K in keyof T]: Immutable<T[K]> }
@@ -14,7 +15,9 @@ type NoFields = Record<never, never>
 export interface Reference {
   /** The name of the resource referred to, for example `auth-policies`. */
   readonly to: string
-  /** What happens to a record when the record that it refers to is deleted. */
+  /** Another resource that the id may belong to as well. */
+  readonly orTo?: string
+  /** What happens to a record when one that it refers to is deleted; `clear` takes the id out of the field. */
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   /** Under which member the entity reference is shown; absent when it is not. */
   readonly show?: string
@@ -47,6 +50,7 @@ export interface ResourceDefinition {
   readonly requiredOnReplace?: readonly string[]
   readonly unique?: readonly string[]
   readonly indexed?: readonly string[]
+  /** Fields that hold the id of an entity, or a set of ids. */
   readonly references?: Readonly<Record<string, Reference>>
   /** Role lists: field to the resource whose role attributes they select. */
   readonly selects?: Readonly<Record<string, string>>
@@ -54,6 +58,8 @@ export interface ResourceDefinition {
   readonly links?: readonly string[]
   /** Filter symbols that differ from the fields: symbol to field, or null to hide one. */
   readonly symbols?: Readonly<Record<string, string | null>>
+  /** JSON fields into which the engine looks, besides those that a filter may name. */
+  readonly searchedInside?: readonly string[]
   /** Fields that requests spell differently: field to the member of the body. */
   readonly inputNames?: Readonly<Record<string, string>>
   /** Other spellings that requests may use, put right before validation. */

@@ -26,6 +26,7 @@ export const services = defineResource({
   },
   required: ['name'],
   unique: ['name'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['configs', 'service-edge-router-policies', 'service-policies', 'terminators'],
-  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+  operations: ['get', 'create', 'replace', 'patch', 'delete'],
 })

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { EntityRef, Links, NamedRole } from './fields.ts'
-import type { Resource, ResourceDefinition, Shape, ShapeOf } from './resource.ts'
+import type { Immutable, Resource, ResourceDefinition, Shape, ShapeOf } from './resource.ts'
 
 type Wire<T> = T extends z.ZodDefault<infer I> ? Wire<I> : z.input<T>
 type WireMembers<S extends Shape> = { readonly [K in keyof S]: Wire<S[K]> }
@@ -37,9 +37,9 @@ export type WireOf<R> =
     : never
 
 type Body<D, S extends Shape, Required> = {
-  readonly [K in keyof S as K extends Required ? InputName<D, K> : never]: Wire<S[K]>
+  readonly [K in keyof S as K extends Required ? InputName<D, K> : never]: Immutable<Wire<S[K]>>
 } & {
-  readonly [K in keyof S as K extends Required ? never : InputName<D, K>]?: Wire<S[K]> | null
+  readonly [K in keyof S as K extends Required ? never : InputName<D, K>]?: Immutable<Wire<S[K]>> | null
 } & { readonly tags?: Readonly<Record<string, unknown>> }
 
 /** What a client sends to create an entity. */

@@ -2,9 +2,22 @@ import { afterEach, describe } from 'vitest'
 import { describeAnswers } from './http/answers.ts'
 import { describeApiSessions } from './http/api-sessions.ts'
 import { describeAuthentication } from './http/authentication.ts'
+import { describeBadInput } from './http/bad-input.ts'
+import { describeClientServices } from './http/client-services.ts'
+import { describeCrud } from './http/crud.ts'
+import { describeEdgeRouters } from './http/edge-routers.ts'
+import { describeEnrollment } from './http/enrollment.ts'
+import { describeIdentities } from './http/identities.ts'
+import { describeLists } from './http/lists.ts'
 import type { Mount, MountedController } from './http/mount.ts'
 import { describePaths } from './http/paths.ts'
+import { describePolicies } from './http/policies.ts'
+import { describePosture } from './http/posture.ts'
+import { describePostureCheckSpellings } from './http/posture-check-spellings.ts'
+import { describePostureChecks } from './http/posture-checks.ts'
 import { describeRefusedLogins } from './http/refused-logins.ts'
+import { describeSessions } from './http/sessions.ts'
+import { describeValidation } from './http/validation.ts'
 import { describeVersion } from './http/version.ts'
 
 /**
@@ -29,5 +42,18 @@ export function httpContract(name: string, mount: Mount): void {
     describe('authentication', () => describeAuthentication(open))
     describe('refused authentication', () => describeRefusedLogins(open))
     describe('API sessions', () => describeApiSessions(open))
+    describe('entities', () => describeCrud(open))
+    describe('validation', () => describeValidation(open))
+    describe('identities', () => describeIdentities(open))
+    describe('edge routers', () => describeEdgeRouters(open))
+    describe('policies', () => describePolicies(open))
+    describe('posture checks', () => describePostureChecks(open))
+    describe('spellings of posture checks', () => describePostureCheckSpellings(open))
+    describe('lists', () => describeLists(open))
+    describe('enrollment', () => describeEnrollment(open))
+    describe('services of the caller', () => describeClientServices(open))
+    describe('posture', () => describePosture(open))
+    describe('sessions', () => describeSessions(open))
+    describe('bad input', () => describeBadInput(open))
   })
 }

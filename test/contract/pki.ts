@@ -65,7 +65,13 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
       expect(leaf).toEqual({
         fingerprint: certificate && fingerprint(certificate),
         pem: chainPem.slice(0, leaf.pem.length),
+        der: certificate && new Uint8Array(certificate.raw),
         commonName: 'device 7',
+        subject: 'CN=device 7, O=Example',
+        uris: [spiffeId],
+        emails: [],
+        publicKey: certificate?.publicKey.export({ type: 'spki', format: 'der' }).toString('hex'),
+        isAuthority: false,
         notBefore: now - 60_000,
         notAfter: Date.UTC(2027, 0, 15, 12),
       })

@@ -3,13 +3,20 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import type { ClientCertificate, RawRequest } from '../contract/http/mount.ts'
 
-/** Sends requests to one HTTPS server whose certificate leads to `ca`, as clients that hold certificates. */
-export function httpsClient({ port, ca }: { readonly port: number; readonly ca: string }) {
+/**
+ * Sends requests to one HTTPS server of this machine, as clients that hold certificates. The server's certificate must
+ * lead to `ca`; without one any is taken, as by a device that knows nothing yet.
+ */
+export function httpsClient({ port, ca }: { readonly port: number; readonly ca?: string }) {
   const agents = new Map<string, Agent>()
   const agentOf = (client: ClientCertificate | undefined) => {
     const known = agents.get(client?.cert ?? '')
     if (known !== undefined) return known
-    const agent = new Agent({ keepAlive: true, ca, ...client })
+    const agent = new Agent({
+      keepAlive: true,
+      ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
+      ...client,
+    })
     agents.set(client?.cert ?? '', agent)
     return agent
   }

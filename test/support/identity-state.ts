@@ -1,4 +1,5 @@
 import type { Controller } from 'portcullis'
+import { newAuthenticator } from '../../src/engine/new-authenticator.ts'
 import { authPolicies } from '../../src/resources/auth-policies.ts'
 import { authenticators } from '../../src/resources/authenticators.ts'
 import { identities } from '../../src/resources/identities.ts'
@@ -48,23 +49,12 @@ export async function givePassword(
   identityId: string,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<void> {
-  const { storage, clock, random, passwordHasher } = controller.engine.context
+  const { storage, clock, passwordHasher } = controller.engine.context
   const passwordHash = await passwordHasher.hash(password)
   const now = clock.now()
   await storage.write((tx) =>
-    tx.collection(authenticators).insert({
-      id: random.id(),
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
-      identityId,
-      method: 'updb',
-      username,
-      passwordHash,
-      certPem: null,
-      fingerprint: null,
-      isIssuedByNetwork: false,
-      lastAuthResolvedToRoot: false,
-    }),
+    tx
+      .collection(authenticators)
+      .insert(newAuthenticator(controller.engine.context, identityId, { username, passwordHash }, now)),
   )
 }

@@ -37,6 +37,7 @@ export {
   postureDataView,
   type SessionPostureView,
 } from './posture-data-view.ts'
+export { nextPolicyDeadline } from './policy-deadline.ts'
 export { type PostureQuery, postureQuery, type QueriedProcess, queryUpdatedAt } from './posture-query.ts'
 export {
   applyResponses,

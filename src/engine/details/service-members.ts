@@ -3,28 +3,36 @@ import { instant } from '../../domain/instant.ts'
 import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
 import type { services } from '../../resources/services.ts'
+import { configMaps } from '../config-map.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from '../posture-facts.ts'
 import { linksOf } from './links.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const
 
-/** What the caller may do with services, and which posture queries stand before it (interface: Service). */
+/**
+ * What the caller (or the identity in whose place it looks) may do with services, which posture queries stand before it,
+ * and the configs that it asked for, now or when it authenticated (interface: Service).
+ */
 export const serviceMembers: DeriveMembers<typeof services> = async (context, tx, call, records) => {
   const { caller } = call
   if (caller === undefined) return records.map(() => ({ config: {}, permissions: ['Invalid'], postureQueries: [] }))
+  const identityId = call.serviceView?.identityId ?? caller.identity.id
+  const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
+  const configs = await configMaps(tx, records, identityId, wanted)
   const index = await context.access.at(tx)
-  const granting = records.map(({ id }) => index.grantingPolicies(caller.identity.id, id))
+  const granting = records.map(({ id }) => index.grantingPolicies(identityId, id))
   const policies = await policyFacts(tx, index, [...new Set(granting.flat())])
-  const data = await postureDataOf(tx, caller.identity.id)
+  const data = await postureDataOf(tx, identityId)
   const now = context.clock.now()
   const queries = new Map(
     [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),
   )
   return records.map(({ id }, position) => {
-    const permissions = permissionsOf(index, caller.identity.id, id)
+    const permissions = permissionsOf(index, identityId, id)
     const found = (granting[position] ?? []).flatMap((policyId) => queries.get(policyId) ?? [])
-    return { config: {}, permissions, postureQueries: found.length > 0 ? found : permissions.map(noPostureQueries) }
+    const config = configs[position] ?? {}
+    return { config, permissions, postureQueries: found.length > 0 ? found : permissions.map(noPostureQueries) }
   })
 }
 

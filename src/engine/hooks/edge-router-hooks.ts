@@ -5,9 +5,12 @@ import { enrollments } from '../../resources/enrollments.ts'
 import { identities } from '../../resources/identities.ts'
 import { edgeRouterPolicies } from '../../resources/policies.ts'
 import type { RecordOf } from '../../resources/resource.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+import { checkAttachedConfigs } from '../attached-configs.ts'
 import { deleteEntity } from '../deletion.ts'
 import { inviteToEnroll } from '../enrollment-tokens.ts'
 import { PLAIN_IDENTITY } from '../new-identity.ts'
+import { refuseTakenName } from '../unique-fields.ts'
 import type { ResourceHooks } from './resource-hooks.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
@@ -32,6 +35,10 @@ export const edgeRouterHooks: ResourceHooks<typeof edgeRouters> = {
   },
 
   async guard(_context, tx, _call, change) {
+    if (change.after !== undefined) {
+      await refuseTakenName(tx, transitRouters, change.after.name)
+      await checkAttachedConfigs(tx, 'router', change.before, change.after)
+    }
     const wasTunneler = change.before?.isTunnelerEnabled ?? false
     const isTunneler = change.after?.isTunnelerEnabled ?? false
     if (wasTunneler && !isTunneler) await removeTunnelerIdentity(tx, change.before?.id ?? '')

@@ -1,5 +1,6 @@
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import { cas } from '../../resources/cas.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'
@@ -22,7 +23,7 @@ export const identityHooks: ResourceHooks<typeof identities> = {
     return {
       system: { isDefaultAdmin: false, disabledAt: null, disabledUntil: null, envInfo: {}, sdkInfo: {} },
       dependents: async (tx) => {
-        if (enrollment !== undefined) await tx.collection(enrollments).insert(enrollment)
+        if (enrollment !== undefined) await insertEnrollment(tx, enrollment)
       },
     }
   },
@@ -46,9 +47,17 @@ function invitationOf(
   wanted: { ott?: boolean | undefined; ottca?: string | undefined; updb?: string | undefined } | undefined,
 ): Invitation | undefined {
   if (wanted?.ott) return { method: 'ott', identityId }
-  if (wanted?.ottca) throw invalidField('enrollment.ottca', 'ca not found', wanted.ottca)
+  if (wanted?.ottca) return { method: 'ottca', identityId, caId: wanted.ottca }
   if (wanted?.updb) return { method: 'updb', identityId, username: wanted.updb }
   return undefined
+}
+
+async function insertEnrollment(tx: WriteTransaction, enrollment: RecordOf<typeof enrollments>): Promise<void> {
+  const { caId } = enrollment
+  if (caId !== null && (await tx.collection(cas).get(caId)) === undefined) {
+    throw new ControllerError('NOT_FOUND', { field: 'caId', reason: 'ca not found', value: caId })
+  }
+  await tx.collection(enrollments).insert(enrollment)
 }
 
 function refuseEscalation(change: PendingChange<typeof identities>): void {

@@ -1,40 +1,56 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
+import { ControllerError, type ErrorCode, invalidField } from '../../domain/errors.ts'
 import type { Call } from '../../engine/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { Pem } from '../../resources/fields.ts'
+import { DONE } from '../answers.ts'
+import { Password } from '../management/authenticators.ts'
 import { type Answer, defineOperation } from '../operation.ts'
-import { requireJsonAccepted } from '../read-input.ts'
 
-const Enrolled = z.object({ cert: z.string() })
+const Enrolled = z.object({ ca: z.string().optional(), cert: z.string(), serverCert: z.string().optional() })
+const EnrolledRouter = z.object({ ca: z.string(), cert: z.string(), serverCert: z.string() })
 
 const EnrollBody = z.object({
   name: z.string().optional(),
   username: z.string().optional(),
-  password: z.string().optional(),
+  password: Password.optional(),
   clientCsr: Pem.optional(),
   certCsr: Pem.optional(),
   serverCertCsr: Pem.optional(),
 })
 
-/** Enrollment by one-time token with a certificate signing request, as JSON or as plain PEM. */
+const ERRORS: readonly ErrorCode[] = [
+  'INVALID_ENROLLMENT_TOKEN',
+  'INVALID_ENROLL_METHOD',
+  'ENROLLMENT_EXPIRED',
+  'COULD_NOT_PROCESS_CSR',
+  'NOT_FOUND',
+]
+
+const METHODS = ['ott', 'ottca', 'updb', 'erott', 'trott', 'ca'] as const
+
+/** Turning a token, a certificate or both into credentials. */
 export const enrollOperations = [
   defineOperation(
     {
       route: 'POST /enroll',
-      summary: 'Enrolls with a token; the body is a PEM signing request or a JSON object that holds one',
+      summary: 'Enrolls by any method; the body is a PEM signing request or a JSON object that holds what is needed',
       access: 'public',
       query: z.object({ method: z.string().optional(), token: z.uuid().optional() }),
       textBody: ['application/x-pem-file', 'application/pkcs7', 'text/plain'],
       body: EnrollBody,
+      bodyOptional: true,
       data: Enrolled,
-      errors: ['INVALID_ENROLLMENT_TOKEN', 'INVALID_ENROLL_METHOD', 'ENROLLMENT_EXPIRED', 'COULD_NOT_PROCESS_CSR'],
+      errors: [...ERRORS, 'CERT_IN_USE', 'INVALID_ENROLLMENT_ALREADY_ENROLLED'],
     },
-    async ({ engine, call, query, body, text, headers }) => {
-      if (text !== undefined) requireJsonAccepted(headers)
-      const { method = 'ott', token = '' } = query
-      if (method !== 'ott') throw new ControllerError('INVALID_ENROLL_METHOD')
-      return enrollByToken(engine, call, token, text ?? body?.clientCsr ?? '')
+    async ({ engine, call, query, body, text }) => {
+      const { token = '' } = query
+      const method =
+        query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
+      if (text === undefined && body === undefined && method !== 'ca') {
+        throw invalidField('body', 'body is required', undefined)
+      }
+      return enroll(engine, call, { method, token, ...body, ...(text !== undefined && { clientCsr: text }) })
     },
   ),
   defineOperation(
@@ -44,13 +60,84 @@ export const enrollOperations = [
       access: 'public',
       body: z.object({ token: z.string(), clientCsr: Pem }),
       data: Enrolled,
-      errors: ['INVALID_ENROLLMENT_TOKEN', 'INVALID_ENROLL_METHOD', 'ENROLLMENT_EXPIRED', 'COULD_NOT_PROCESS_CSR'],
+      errors: ERRORS,
     },
-    ({ engine, call, body }) => enrollByToken(engine, call, body.token, body.clientCsr),
+    ({ engine, call, body }) => enroll(engine, call, { method: 'ott', ...body }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enroll/ottca',
+      summary: 'Enrolls an identity with a one-time token and its third-party client certificate',
+      access: 'public',
+      body: z.object({ token: z.string(), clientCsr: Pem.optional() }),
+      errors: [...ERRORS, 'ENROLLMENT_CA_NOT_VALID', 'CERTIFICATE_FAILED_VALIDATION', 'CERT_IN_USE'],
+    },
+    ({ engine, call, body }) => enroll(engine, call, { method: 'ottca', token: body.token }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enroll/updb',
+      summary: 'Enrolls an identity with a one-time token and a password of its choice',
+      access: 'public',
+      query: z.object({ token: z.string() }),
+      body: z.object({ username: z.string().optional(), password: Password }),
+      data: z.object({ username: z.string() }),
+      errors: ERRORS,
+    },
+    ({ engine, call, query, body }) => enroll(engine, call, { method: 'updb', token: query.token, ...body }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enroll/erott',
+      summary: 'Enrolls an edge router with a one-time token and two signing requests',
+      access: 'public',
+      body: z.object({ token: z.string(), clientCsr: Pem, serverCsr: Pem }),
+      data: EnrolledRouter,
+      errors: [...ERRORS, 'MISSING_OR_INVALID_CSR'],
+    },
+    ({ engine, call, body: { token, clientCsr, serverCsr } }) =>
+      enroll(engine, call, { method: 'erott', token, certCsr: clientCsr, serverCertCsr: serverCsr }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enroll/extend/router',
+      summary: 'Replaces the certificates of the router that calls with its current one, which is void at once',
+      access: 'public',
+      body: z.object({ certCsr: Pem, serverCertCsr: Pem }),
+      data: EnrolledRouter,
+      errors: ['UNAUTHORIZED', 'COULD_NOT_PROCESS_CSR'],
+    },
+    async ({ engine, call, body }) => {
+      const requests = { clientCsr: body.certCsr, serverCsr: body.serverCertCsr }
+      const { cert, serverCert } = await engine.routerEnrollment.extend(call, requests)
+      return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
+    },
   ),
 ] as const
 
-async function enrollByToken(engine: ControllerEngine, call: Call, token: string, csrPem: string): Promise<Answer> {
-  const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, csrPem)
-  return { data: { cert: certificateChainPem } }
+interface Request extends z.output<typeof EnrollBody> {
+  readonly method: string
+  readonly token: string
+}
+
+async function enroll(engine: ControllerEngine, call: Call, request: Request): Promise<Answer> {
+  const { token, clientCsr = '', certCsr = '', serverCertCsr = '' } = request
+  switch (METHODS.find((method) => method === request.method)) {
+    case 'ott': {
+      const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, clientCsr)
+      return { data: { cert: certificateChainPem } }
+    }
+    case 'ottca':
+      await engine.enrollment.byClientCertificate(call, token)
+      return DONE
+    case 'updb':
+      return { data: await engine.enrollment.byPassword(call, token, request.password ?? '') }
+    case 'erott': {
+      const requests = { clientCsr: certCsr, serverCsr: serverCertCsr }
+      const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, token, requests)
+      return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
+    }
+    default:
+      throw new ControllerError('INVALID_ENROLL_METHOD')
+  }
 }

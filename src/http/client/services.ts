@@ -2,6 +2,7 @@ import { ids } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/call.ts'
 import { isReachable, reachableServices } from '../../engine/service-access.ts'
 import { services } from '../../resources/services.ts'
+import { ConfigTypesQuery, configTypesIn } from '../config-types-query.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
 
@@ -12,13 +13,18 @@ export const clientServiceOperations = [
       route: 'GET /services',
       summary: 'Lists the services that the caller may dial or bind',
       access: 'authenticated',
+      query: ConfigTypesQuery,
       data: wireSchema(services),
       symbols: services.symbols,
+      byRole: true,
     },
-    async ({ engine, call, find }) => {
+    async ({ engine, call, query, find }) => {
       const { identity } = callerOf(call)
-      const page = await engine.reader.list(call, services, find, async (tx) =>
-        ids(reachableServices(await engine.context.access.at(tx), identity.id)),
+      const page = await engine.reader.list(
+        { ...call, serviceView: configTypesIn(query) },
+        services,
+        find,
+        async (tx) => ids(reachableServices(await engine.context.access.at(tx), identity.id)),
       )
       return { page }
     },

@@ -1,16 +1,17 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
 import type * as x509 from '@peculiar/x509'
 import { toHex } from '../hex.ts'
-import { isDistinguishedEncoding } from './distinguished-encoding.ts'
 import { type Extensions, readExtensions } from './extensions.ts'
 import type { Library } from './library.ts'
 import type { DistinguishedName } from './name.ts'
+import { consistsOf, parseDer } from './parse-der.ts'
 import { maxPemSize, readPemBlocks, writePem } from './pem.ts'
 import { type PublicKey, readPublicKey } from './public-key.ts'
 import { verifiesSignature } from './signature.ts'
+import { readValidity, type Validity } from './validity.ts'
 
 /** A certificate of RFC 5280, read once. Nothing about it is trusted yet. */
-export interface Certificate {
+export interface Certificate extends Validity {
   readonly der: Uint8Array<ArrayBuffer>
   readonly pem: string
   readonly parsed: x509.X509Certificate
@@ -20,12 +21,9 @@ export interface Certificate {
   readonly encodedIssuer: string
   readonly encodedSubject: string
   readonly subject: DistinguishedName
-  /** Milliseconds since the Unix epoch. */
-  readonly notBefore: number
-  readonly notAfter: number
   readonly publicKey: PublicKey
   readonly extensions: Extensions
-  /** Whether the certificate carries a signature of the private key that belongs to `key`; checked once for each. */
+  /** Whether the certificate carries a signature of the private key that belongs to `key`; once it did, it is not checked again. */
   isSignedWith(key: PublicKey): Promise<boolean>
 }
 
@@ -45,15 +43,14 @@ export const readCertificate = (
 
 const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate => {
   const structure = parseCertificate(library, der)
-  const { tbsCertificate: body, signatureAlgorithm, signatureValue } = structure
-  if (!isDistinguishedEncoding(library, der, signatureValue)) throw new Error('certificate is not DER')
+  const { tbsCertificate: body, signatureAlgorithm } = structure
   if (!signatureAlgorithm.isEqual(body.signature)) throw new Error('certificate names two signature algorithms')
   if (body.extensions && body.version !== library.asn1.Version.v3) {
     throw new Error('certificate with extensions is not of version 3')
   }
   const encoded = (value: unknown): string => toHex(new Uint8Array(library.schema.AsnConvert.serialize(value)))
   const parsed = new library.x509.X509Certificate(structure)
-  const verdicts = new Map<string, Promise<boolean>>()
+  const signers = new Set<string>()
   return {
     der,
     pem,
@@ -62,30 +59,27 @@ const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string
     encodedIssuer: encoded(body.issuer),
     encodedSubject: encoded(body.subject),
     subject: body.subject,
-    notBefore: instantOf(parsed.notBefore),
-    notAfter: instantOf(parsed.notAfter),
+    ...readValidity(library, der, body.validity),
     publicKey: readPublicKey(library, parsed),
     extensions: readExtensions(library, body.extensions ?? []),
-    isSignedWith: (key) => {
-      const verdict = verdicts.get(key.encoded) ?? verifiesSignature(library, parsed, key)
-      verdicts.set(key.encoded, verdict)
-      return verdict
+    isSignedWith: async (key) => {
+      const isSigned = signers.has(key.encoded) || (await verifiesSignature(library, parsed, key))
+      // Only what verified is kept: clients could send any number of keys that did not sign an authority of the network.
+      if (isSigned) signers.add(key.encoded)
+      return isSigned
     },
   }
 }
 
-const parseCertificate = ({ asn1, schema }: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure => {
+const parseCertificate = (library: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure => {
   try {
-    return schema.AsnConvert.parse(der, asn1.Certificate)
+    const structure = parseDer(library, der, library.asn1.Certificate)
+    const { tbsCertificateRaw: body, signatureAlgorithm: algorithm, signatureValue: signature } = structure
+    if (consistsOf(library, der, { body, algorithm, signature })) return structure
   } catch (problem) {
     throw new Error('certificate is malformed or truncated', { cause: problem })
   }
-}
-
-/** No comparison with `NaN` holds, so that a time that is none would never come to its end. */
-const instantOf = (date: Date): number => {
-  if (Number.isNaN(date.getTime())) throw new Error('certificate has a malformed time')
-  return date.getTime()
+  throw new Error('certificate is malformed')
 }
 
 /** Reads every certificate of a PEM text, in order. Throws when there is none or one cannot be read. */

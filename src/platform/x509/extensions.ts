@@ -3,6 +3,7 @@ import { toHex } from '../hex.ts'
 import { type GeneralName, readGeneralName } from './general-name.ts'
 import type { Library } from './library.ts'
 import { type NameConstraints, readNameConstraints } from './name-constraints.ts'
+import { parseDer } from './parse-der.ts'
 
 /** What the extensions of a certificate permit and say, RFC 5280 section 4.2. */
 export interface Extensions {
@@ -54,7 +55,7 @@ export const readExtensions = (library: Library, extensions: readonly Extension[
 
 const readExtension = (library: Library, { extnID, extnValue, critical }: Extension): Partial<Extensions> => {
   const { asn1, x509 } = library
-  const parse = <T>(type: new () => T): T => library.schema.AsnConvert.parse(extnValue.buffer, type)
+  const parse = <T>(type: new () => T): T => parseDer(library, new Uint8Array(extnValue.buffer), type)
   switch (extnID) {
     case asn1.id_ce_basicConstraints: {
       const { cA, pathLenConstraint = Infinity } = parse(asn1.BasicConstraints)

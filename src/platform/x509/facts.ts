@@ -14,7 +14,16 @@ export const pemOf = (...certificates: readonly Certificate[]): string => certif
 export const certificateFacts = async (library: Library, certificate: Certificate): Promise<CertificateFacts> => ({
   fingerprint: await fingerprintOf(library, certificate),
   pem: certificate.pem,
+  der: certificate.der,
   commonName: commonNameOf(certificate.subject),
+  subject: certificate.parsed.subject,
+  uris: altNamesOf(certificate, 'uri'),
+  emails: altNamesOf(certificate, 'email'),
+  publicKey: certificate.publicKey.encoded,
+  isAuthority: certificate.extensions.isAuthority,
   notBefore: certificate.notBefore,
   notAfter: certificate.notAfter,
 })
+
+const altNamesOf = ({ extensions }: Certificate, kind: 'uri' | 'email'): string[] =>
+  extensions.altNames.flatMap((name) => (name.kind === kind ? name.value : []))

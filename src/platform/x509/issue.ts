@@ -1,6 +1,5 @@
 import type * as x509 from '@peculiar/x509'
 import { toHex } from '../hex.ts'
-import { type Certificate, readCertificate } from './certificate.ts'
 import type { Library } from './library.ts'
 import type { SigningKey } from './signing-key.ts'
 
@@ -15,12 +14,12 @@ export interface CertificateTemplate {
   readonly extensions: readonly x509.Extension[]
 }
 
-/** Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random. */
+/** Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. */
 export const issueCertificate = async (
   library: Library,
   template: CertificateTemplate,
   { key, algorithm }: Pick<SigningKey, 'key' | 'algorithm'>,
-): Promise<Certificate> => {
+): Promise<Uint8Array<ArrayBuffer>> => {
   const { x509, crypto } = library
   const serial = crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.
@@ -39,5 +38,5 @@ export const issueCertificate = async (
     },
     crypto,
   )
-  return readCertificate(library, new Uint8Array(certificate.rawData))
+  return new Uint8Array(certificate.rawData)
 }

@@ -3,6 +3,7 @@ import { toHex } from '../hex.ts'
 import { type GeneralName, readGeneralName } from './general-name.ts'
 import type { Library } from './library.ts'
 import { comparableRelativeNames } from './name.ts'
+import { parseDer } from './parse-der.ts'
 
 /** Names that an authority may certify: under a permitted subtree of their kind, when there is one, and no excluded one. */
 export interface NameConstraints {
@@ -17,7 +18,7 @@ export interface NameConstraints {
  */
 export const readNameConstraints = (library: Library, encoded: ArrayBuffer): NameConstraints => {
   const { asn1, schema } = library
-  const constraints = schema.AsnConvert.parse(encoded, asn1.NameConstraints)
+  const constraints = parseDer(library, new Uint8Array(encoded), asn1.NameConstraints)
   const written = schema.AsnConvert.serialize(constraints)
   if (toHex(new Uint8Array(written)) !== toHex(new Uint8Array(encoded)))
     throw new Error('name constraints are malformed')

@@ -1,8 +1,9 @@
 import type { webcrypto } from 'node:crypto'
-import type { AlgorithmIdentifier } from '@peculiar/asn1-x509'
+import type { AlgorithmIdentifier, SubjectPublicKeyInfo } from '@peculiar/asn1-x509'
 import type * as x509 from '@peculiar/x509'
 import { toHex } from '../hex.ts'
 import type { Library } from './library.ts'
+import { parseDer } from './parse-der.ts'
 
 /** Kinds of keys that the network accepts, by the parameters that WebCrypto imports them with. */
 export type KeyAlgorithm =
@@ -38,7 +39,7 @@ const rsaExponent = { min: 65537n, max: 2n ** 31n - 1n }
 export const readPublicKey = (library: Library, holder: { readonly publicKey: x509.PublicKey }): PublicKey => {
   const key = understoodKey(holder)
   const info = library.schema.AsnConvert.parse(key.rawData, library.asn1.SubjectPublicKeyInfo)
-  const algorithm = acceptedAlgorithm(library, key.algorithm, new Uint8Array(info.subjectPublicKey))
+  const algorithm = acceptedAlgorithm(library, key.algorithm, info)
   const imported = new Map<string, Promise<webcrypto.CryptoKey>>()
   return {
     algorithm,
@@ -61,7 +62,12 @@ const understoodKey = (holder: { readonly publicKey: x509.PublicKey }): x509.Pub
   }
 }
 
-const acceptedAlgorithm = (library: Library, named: Partial<KeyAlgorithm>, bits: Uint8Array): KeyAlgorithm => {
+const acceptedAlgorithm = (
+  library: Library,
+  named: Partial<KeyAlgorithm>,
+  { algorithm, subjectPublicKey }: SubjectPublicKeyInfo,
+): KeyAlgorithm => {
+  const bits = new Uint8Array(subjectPublicKey)
   switch (named.name) {
     case 'ECDSA': {
       const { namedCurve } = named
@@ -72,6 +78,7 @@ const acceptedAlgorithm = (library: Library, named: Partial<KeyAlgorithm>, bits:
       return { name: 'ECDSA', namedCurve }
     }
     case 'RSASSA-PKCS1-v1_5':
+      if (algorithm.algorithm !== library.rsa.id_rsaEncryption) throw new WeakKey('RSA key is named as a signature')
       refuseWeakRsa(library, bits)
       return { name: 'RSASSA-PKCS1-v1_5' }
     case 'Ed25519':
@@ -82,8 +89,8 @@ const acceptedAlgorithm = (library: Library, named: Partial<KeyAlgorithm>, bits:
   }
 }
 
-const refuseWeakRsa = ({ rsa, schema }: Library, bits: Uint8Array): void => {
-  const key = schema.AsnConvert.parse(bits, rsa.RSAPublicKey)
+const refuseWeakRsa = (library: Library, bits: Uint8Array): void => {
+  const key = parseDer(library, bits, library.rsa.RSAPublicKey)
   const [modulus, exponent] = [unsigned(key.modulus), unsigned(key.publicExponent)]
   const size = modulus.toString(2).length
   if (size < rsaBits.min || size > rsaBits.max || modulus % 2n === 0n) throw new WeakKey('RSA modulus is too weak')

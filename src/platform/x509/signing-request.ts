@@ -1,15 +1,18 @@
 import type * as x509 from '@peculiar/x509'
 import type { CsrProblem } from '../../ports/pki.ts'
-import { isDistinguishedEncoding } from './distinguished-encoding.ts'
 import type { Library } from './library.ts'
+import { consistsOf, parseDer } from './parse-der.ts'
 import { maxPemSize, readPemBlocks } from './pem.ts'
 import { readPublicKey, WeakKey } from './public-key.ts'
+import { requestedNames } from './requested-names.ts'
 import { verifiesSignature } from './signature.ts'
 
-/** What a certificate takes from a signing request. Attributes and requested extensions are not even looked at. */
+/** What a certificate may take from a signing request. Of requested extensions only a router's names are looked at. */
 export interface SigningRequest {
   readonly subject: x509.Name
   readonly publicKey: x509.PublicKey
+  /** Host names, addresses and mail names that the request asks for. Throws when they are malformed. */
+  requestedNames(): x509.JsonGeneralNames
 }
 
 /** A subject is copied into every certificate that is issued for it; real ones take some hundred octets. */
@@ -26,20 +29,19 @@ export const readSigningRequest = async (library: Library, pem: string): Promise
     const key = readPublicKey(library, request)
     const { subjectName: subject, publicKey } = request
     if (subject.toArrayBuffer().byteLength > maxSubjectSize) return 'unparsable'
-    return (await verifiesSignature(library, request, key)) ? { subject, publicKey } : 'bad-signature'
+    return (await verifiesSignature(library, request, key))
+      ? { subject, publicKey, requestedNames: () => requestedNames(library, request) }
+      : 'bad-signature'
   } catch (problem) {
     return problem instanceof WeakKey ? 'weak-key' : 'unparsable'
   }
 }
 
-const sequenceTag = 0x30
-
 const parseRequest = (library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest => {
-  // The library takes anything else for text and searches it for PEM, with a pattern that hostile text keeps busy.
-  if (der[0] !== sequenceTag) throw new Error('signing request is not DER')
-  const request = new library.x509.Pkcs10CertificateRequest(der)
-  if (!isDistinguishedEncoding(library, der, request.signature)) throw new Error('signing request is not DER')
-  return request
+  const structure = parseDer(library, der, library.csr.CertificationRequest)
+  const { certificationRequestInfoRaw: body, signatureAlgorithm: algorithm, signature } = structure
+  if (!consistsOf(library, der, { body, algorithm, signature })) throw new Error('signing request is malformed')
+  return new library.x509.Pkcs10CertificateRequest(structure)
 }
 
 const readSingleBlock = (pem: string): Uint8Array<ArrayBuffer> => {

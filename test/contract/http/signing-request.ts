@@ -14,8 +14,8 @@ export function newRsaKey(modulusLength: number): string {
 }
 
 /** A certificate signing request of a private key, as the openssl command line makes it. */
-export function signingRequest(key: string, subject = '/CN=endpoint'): string {
-  return opensslOutput(['req', '-new', '-key', 'key.pem', '-subj', subject], { 'key.pem': key })
+export function signingRequest(key: string, subject = '/CN=endpoint', more: readonly string[] = []): string {
+  return opensslOutput(['req', '-new', '-key', 'key.pem', '-subj', subject, ...more], { 'key.pem': key })
 }
 
 /** A certificate that a private key signed for itself, good from yesterday until tomorrow. */

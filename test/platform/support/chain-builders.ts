@@ -9,6 +9,7 @@ import {
   issueClient,
   type KeyKind,
 } from './certificates.ts'
+import { bitString, element, elementsOf, sequence } from './der.ts'
 import { excludedNames, permittedNames, type SubtreeName } from './name-constraints.ts'
 
 /** A leaf with what the client sent along and the roots that are trusted. */
@@ -76,6 +77,33 @@ export const tampered = ({ certificate, keys }: Issued): Issued => {
   const raw = new Uint8Array(certificate.rawData.slice(0))
   raw[raw.length - 1] = (raw[raw.length - 1] ?? 0) ^ 1
   return { certificate: new x509.X509Certificate(raw), keys }
+}
+
+/** A certificate with some of its fields changed, signed again with the P-256 key of its issuer. */
+export const changed = async (
+  { certificate, keys }: Issued,
+  issuer: Issued,
+  change: (fields: Uint8Array[]) => Uint8Array[],
+): Promise<Issued> => {
+  const [body, algorithm] = elementsOf(new Uint8Array(certificate.rawData))
+  if (!body || !algorithm) throw new Error('a certificate has three parts')
+  const changedBody = sequence(...change(elementsOf(body)))
+  const ecdsa = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const fixed = await crypto.subtle.sign(ecdsa, issuer.keys.privateKey, changedBody)
+  const signature = new x509.AsnEcSignatureFormatter().toAsnSignature(ecdsa, fixed)
+  if (!signature) throw new Error('not an ECDSA signature')
+  const der = sequence(changedBody, algorithm, bitString(new Uint8Array(signature)))
+  return { certificate: new x509.X509Certificate(der), keys }
+}
+
+/** One authority between the root and the leaf, with the given validity, as written in UTCTime. */
+export const valid = async (notBefore: string, notAfter: string): Promise<Chain> => {
+  const chain = await below({}, [{}])
+  const [root, middle] = [chain.roots[0], chain.sent[0]]
+  if (!root || !middle) throw new Error('a chain has a root and an authority')
+  const time = (text: string) => element(0x17, new TextEncoder().encode(text))
+  const validity = sequence(time(notBefore), time(notAfter))
+  return { ...chain, sent: [await changed(middle, root, (fields) => fields.with(4, validity))] }
 }
 
 /** A leaf below `issuer` that names it by its own issuer and the given serial number, without a key identifier. */

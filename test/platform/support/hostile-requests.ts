@@ -2,60 +2,11 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { writePem } from '../../../src/platform/x509/pem.ts'
 import type { CsrProblem } from '../../../src/ports/pki.ts'
-import {
-  authorityExtensions,
-  createCsr,
-  createCsrPem,
-  createKeys,
-  issueClient,
-  keyPemOf,
-  pemOf,
-  purpose,
-} from './certificates.ts'
-import {
-  algorithmIdentifier,
-  bitString,
-  concatOctets,
-  element,
-  elementsOf,
-  octetString,
-  sequence,
-  unsigned,
-} from './der.ts'
-import { excludedNames } from './name-constraints.ts'
+import { createCsr, createCsrPem, createKeys, issueClient, keyPemOf, pemOf } from './certificates.ts'
+import { algorithmIdentifier, bitString, concatOctets, element, elementsOf, sequence, unsigned } from './der.ts'
 import { opensslOutput } from './openssl.ts'
 
 const csrPem = (der: Uint8Array) => writePem('CERTIFICATE REQUEST', der)
-
-const asking = async (...extensions: x509.Extension[]) => createCsrPem({ extensions })
-const askingName = (type: x509.GeneralNameType, value: string) =>
-  asking(new x509.SubjectAlternativeNameExtension([{ type, value }], true))
-
-/** Requests that want more than they get: each must be answered with a plain client certificate. */
-export const greedyRequests: readonly (readonly [string, () => Promise<string>])[] = [
-  ['to be an authority', () => asking(...authorityExtensions())],
-  ['to be an authority with a path length', () => asking(...authorityExtensions(5))],
-  ['to sign certificates', () => asking(new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true))],
-  ['to be a server', () => asking(purpose(x509.ExtendedKeyUsage.serverAuth))],
-  ['to sign code', () => asking(purpose(x509.ExtendedKeyUsage.codeSigning))],
-  ['any purpose', () => asking(purpose('2.5.29.37.0'))],
-  ['the controller’s host name', () => askingName('dns', 'ctrl.example.com')],
-  ['a wildcard host name', () => askingName('dns', '*')],
-  ['an address', () => askingName('ip', '127.0.0.1')],
-  ['a mail address', () => askingName('email', 'admin@example.com')],
-  ['the SPIFFE id of another identity', () => askingName('url', 'spiffe://example.org/identity/admin')],
-  ['the key identifier of the authority', () => asking(new x509.SubjectKeyIdentifierExtension('00'.repeat(20)))],
-  ['name constraints', () => asking(excludedNames({ dns: 'example.com' }))],
-  ['an unknown critical extension', () => asking(new x509.Extension('1.2.3.4.5', true, Uint8Array.of(5, 0)))],
-  ['a challenge password', () => createCsrPem({ attributes: [new x509.ChallengePasswordAttribute('secret')] })],
-  [
-    'an attribute of garbage',
-    () => createCsrPem({ attributes: [new x509.Attribute('1.2.3.4.5', [octetString(Uint8Array.of(0x30, 0x80))])] }),
-  ],
-  ['the subject of the root', () => createCsrPem({ subject: 'CN=example.org root CA' })],
-  ['the subject of an administrator', () => createCsrPem({ subject: 'CN=admin, CN=root' })],
-  ['no subject', () => createCsrPem({ subject: '' })],
-]
 
 const fromKey = (key: KeyObject, ...digest: string[]): string =>
   opensslOutput(['req', '-new', '-key', 'k.pem', '-subj', '/CN=device', ...digest], {
@@ -176,6 +127,17 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   ],
   ['a signature over SHA-1', 'bad-signature', () => createCsrPem({ hash: 'SHA-1' })],
   ['a signature over MD5', 'bad-signature', () => fromKey(rsaKey(2048, 65537), '-md5')],
+  [
+    'an ECDSA signature that is not DER',
+    'bad-signature',
+    () =>
+      rebuilt((p) => {
+        const [r, s] = elementsOf(p.signature.subarray(3))
+        const parts = concatOctets([r ?? p.signature, s ?? p.signature])
+        const signature = concatOctets([Uint8Array.of(0x30, 0x81, parts.length), parts])
+        return sequence(sequence(...p.info), p.algorithm, bitString(signature))
+      }),
+  ],
   ['a point that is not on its curve', 'bad-signature', () => point(flipLast)],
   ['RSA of 1024 bits', 'weak-key', () => fromKey(rsaKey(1024, 65537))],
   ['RSA of 2047 bits', 'weak-key', () => withKey(rsaSpki(modulus(256).with(0, 0x7f), Uint8Array.of(1, 0, 1)))],
@@ -185,6 +147,11 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   ['RSA with an even exponent', 'weak-key', () => withKey(rsaSpki(modulus(256), Uint8Array.of(1, 0, 0)))],
   ['RSA with a huge exponent', 'weak-key', () => withKey(rsaSpki(modulus(256), modulus(255)))],
   ['RSA with an even modulus', 'weak-key', () => withKey(rsaSpki(modulus(256).with(-1, 2), Uint8Array.of(1, 0, 1)))],
+  [
+    'RSA under the name of a signature algorithm',
+    'weak-key',
+    () => withKey(sequence(rsaSha256, bitString(sequence(unsigned(modulus(256)), unsigned(Uint8Array.of(1, 0, 1)))))),
+  ],
   ['secp256k1', 'weak-key', () => fromKey(ecKey('secp256k1'))],
   ['P-192', 'weak-key', () => fromKey(ecKey('prime192v1'))],
   ['P-224', 'weak-key', () => fromKey(ecKey('secp224r1'))],
@@ -204,6 +171,16 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
   ['text after the request', 'unparsable', async () => `${await createCsrPem()}\nand more`],
   ['text that looks like an end after the request', 'unparsable', async () => `${await createCsrPem()}\nmore-----`],
   ['PEM headers', 'unparsable', async () => (await createCsrPem()).replace('\n', '\nProc-Type: 4,ENCRYPTED\n\n')],
+  [
+    'PEM headers that can be folded in many ways',
+    'unparsable',
+    () => `-----BEGIN CERTIFICATE REQUEST-----\na: b\n${' c: d\n'.repeat(5_000)}!\n-----END CERTIFICATE REQUEST-----\n`,
+  ],
+  [
+    'PEM inside of PEM, with headers that can be folded in many ways',
+    'unparsable',
+    () => csrPem(new TextEncoder().encode(`-----BEGIN X-----\na: b\n${' c: d\n'.repeat(5_000)}!\n`)),
+  ],
   ['more than 64 KiB of text', 'unparsable', async () => `${'#\n'.repeat(33_000)}${await createCsrPem()}`],
   ['a block over 64 KiB', 'unparsable', () => csrPem(new Uint8Array(70_000).fill(0x30))],
   ['a certificate', 'unparsable', async () => pemOf(await issueClient())],
@@ -227,6 +204,22 @@ export const refusedRequests: readonly (readonly [string, CsrProblem, () => stri
         return concatOctets([Uint8Array.of(0x30, 0x83, 0, parts.length >> 8, parts.length & 0xff), parts])
       }),
   ],
+  [
+    'another tag in place of the outermost',
+    'unparsable',
+    () => rebuilt((p) => element(0xb0, sequence(...p.info), p.algorithm, p.signature)),
+  ],
+  [
+    'another tag in place of that of the signature algorithm',
+    'unparsable',
+    () => rebuilt((p) => sequence(sequence(...p.info), element(0xa1, ...elementsOf(p.algorithm)), p.signature)),
+  ],
+  [
+    'unused bits in the signature',
+    'unparsable',
+    () => rebuilt((p) => sequence(sequence(...p.info), p.algorithm, p.signature.with(2, 1))),
+  ],
+  ['a subject of a thousand names', 'unparsable', () => createCsrPem({ subject: 'CN=x, '.repeat(1_000).slice(0, -2) })],
   ['nested indefinite lengths', 'unparsable', () => nested(24_000, [0x30, 0x80])],
   ['nested sequences', 'unparsable', () => csrPem(nestedSequences(2_000))],
   ['a crowd of empty sequences', 'unparsable', () => csrPem(sequence(emptySequences(20_000)))],

@@ -25,6 +25,7 @@ import {
   permitting,
   tampered,
   unknownExtension,
+  valid,
   withAuthority,
   withLeaf,
 } from './chain-builders.ts'
@@ -65,6 +66,10 @@ export const refusedChains: readonly ChainCase[] = [
   ['expired root', () => below({ notBefore: now - 3 * day, notAfter: now - day }, [{}])],
   ['expired authority', () => below({}, [{ notBefore: now - 3 * day, notAfter: now - 1000 }])],
   ['authority that is not valid yet', () => below({}, [{ notBefore: now + 1000 }])],
+  ['authority valid from a malformed time on', () => valid('26q115120000Z', '270115120000Z')],
+  ['authority valid from a time without seconds on', () => valid('2501151200Z', '270115120000Z')],
+  ['authority valid from another time zone on', () => valid('250115120000+0100', '270115120000Z')],
+  ['authority valid until a day that never comes', () => valid('250115120000Z', '270231120000Z')],
   ['path length 0 exceeded', () => below({}, [{ pathLength: 0 }, {}])],
   ['path length 1 exceeded', () => below({}, [{ pathLength: 1 }, {}, {}])],
   ['path length of the root exceeded', () => below({ pathLength: 0 }, [{}])],
@@ -200,5 +205,9 @@ export const stricterChains: readonly ChainCase[] = [
   [
     'excluded domain hidden behind a trailing dot',
     () => excluding({ dns: 'example.com' }, named('dns', 'example.com.')),
+  ],
+  [
+    'addresses under a mask that is no prefix, which RFC 5280 does not allow',
+    () => permitting({ ip: [10, 0, 0, 0, 255, 0, 255, 0] }, named('ip', '10.9.0.7')),
   ],
 ]

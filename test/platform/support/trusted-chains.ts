@@ -12,6 +12,7 @@ import {
 import {
   below,
   type ChainCase,
+  changed,
   crossSigned,
   excluding,
   named,
@@ -19,9 +20,11 @@ import {
   ofKind,
   permitting,
   unknownExtension,
+  valid,
   withAuthority,
   withLeaf,
 } from './chain-builders.ts'
+import { element, octetString, sequence } from './der.ts'
 
 const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
 const flags = x509.KeyUsageFlags
@@ -114,11 +117,27 @@ export const trustedChains: readonly ChainCase[] = [
     () => withLeaf(...clientExtensions(), new x509.CertificatePolicyExtension(['1.2.3.4'], true)),
   ],
   ['unknown extension that is not critical', () => withLeaf(...clientExtensions(), unknownExtension(false))],
+  [
+    'extension that says in so many words that it is not critical',
+    async () => {
+      const root = await issueAuthority({ subject: 'CN=root' })
+      const keyUsage = sequence(
+        element(0x06, Uint8Array.of(0x55, 0x1d, 15)),
+        element(0x01, Uint8Array.of(0)),
+        octetString(element(0x03, Uint8Array.of(7, 0x80))),
+      )
+      const leaf = await issueClient({ issuer: root })
+      const extensions = element(0xa3, sequence(keyUsage))
+      return { leaf: await changed(leaf, root, (fields) => fields.with(7, extensions)), sent: [], roots: [root] }
+    },
+  ],
+  ['authority valid from one instant to another', () => valid('250115120000Z', '270115120000Z')],
   ['cross-signed authority, both issuers trusted', () => crossSigned(true, true)],
   ['cross-signed authority, only the old issuer trusted', () => crossSigned(true, false)],
   ['cross-signed authority, only the new issuer trusted', () => crossSigned(false, true)],
   ['permitted DNS subtree', () => permitting({ dns: 'example.com' }, named('dns', 'a.Example.com'))],
   ['permitted DNS subtree, the domain itself', () => permitting({ dns: 'example.com' }, named('dns', 'example.com'))],
+  ['a name of a kind that is not compared', () => permitting({ dns: 'example.com' }, named('upn', 'a@example.org'))],
   ['permitted URI host', () => permitting({ uri: 'example.org' }, named('url', 'spiffe://example.org/identity/a'))],
   ['permitted URI hosts below', () => permitting({ uri: '.example.org' }, named('url', 'https://a.example.org/x'))],
   ['permitted mail host', () => permitting({ email: 'example.com' }, named('email', 'a@example.com'))],

@@ -1,0 +1,77 @@
+import type { Dialect, Driver } from 'kysely'
+import { asUnavailable } from './unavailable.ts'
+import { Connection } from './connection.ts'
+import { Slots } from './slots.ts'
+
+/** Where connections come from, each for one transaction at a time. */
+export interface ConnectionSource {
+  /** Runs `work` with a connection that nobody else uses meanwhile. */
+  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** The connections of a dialect that has many: its own pool hands them out. */
+export function pooledConnections(dialect: Dialect): ConnectionSource {
+  const driver = dialect.createDriver()
+  let ready: Promise<void> | undefined
+  return {
+    async use(work) {
+      ready ??= driver.init()
+      const raw = await orUnavailable(ready.then(() => driver.acquireConnection()))
+      const connection = new Connection(raw)
+      try {
+        return await work(connection)
+      } finally {
+        // A roll-back that fails is how a driver learns that a connection is lost.
+        if (connection.isBroken) await driver.rollbackTransaction(raw).catch(() => undefined)
+        await driver.releaseConnection(raw)
+      }
+    },
+    async close() {
+      if (ready !== undefined) await driver.destroy()
+    },
+  }
+}
+
+/** Up to `most` connections of a dialect of which each driver has one; a broken one is replaced by a new one. */
+export function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
+  const slots = new Slots(most, timeoutMs)
+  const idle: Driver[] = []
+  let isClosed = false
+  return {
+    use: (work) =>
+      slots.use(async () => {
+        const driver = idle.pop() ?? (await orUnavailable(open(dialect)))
+        const connection = new Connection(await driver.acquireConnection())
+        try {
+          return await work(connection)
+        } finally {
+          if (connection.isBroken || isClosed) await driver.destroy().catch(() => undefined)
+          else idle.push(driver)
+        }
+      }),
+    async close() {
+      isClosed = true
+      for (const driver of idle.splice(0)) await driver.destroy()
+    },
+  }
+}
+
+async function open(dialect: Dialect): Promise<Driver> {
+  const driver = dialect.createDriver()
+  try {
+    await driver.init()
+  } catch (error) {
+    await driver.destroy().catch(() => undefined)
+    throw error
+  }
+  return driver
+}
+
+async function orUnavailable<T>(acquired: Promise<T>): Promise<T> {
+  try {
+    return await acquired
+  } catch (error) {
+    throw asUnavailable(error) ?? error
+  }
+}

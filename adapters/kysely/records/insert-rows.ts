@@ -1,0 +1,32 @@
+import { type CompiledQuery, sql } from 'kysely'
+import type { Database } from '../database.ts'
+import { type Statement, statement } from './statement.ts'
+
+/** So many rows go into one statement, as many as possible; few sizes, so that few statements are prepared. */
+const SIZES = [64, 8, 1] as const
+
+/** Makes the statements that add any number of rows to a table. */
+export function rowInserter(
+  database: Database,
+  table: string,
+  columns: readonly string[],
+): (rows: readonly (readonly unknown[])[]) => Generator<CompiledQuery> {
+  const statements = new Map<number, Statement>()
+  const ofSize = (size: number) => {
+    let made = statements.get(size)
+    if (made === undefined) {
+      const row = sql`(${sql.join(columns.map(() => sql`${0}`))})`
+      const names = sql.join(columns.map((name) => sql.id(name)))
+      const rows = sql.join(Array.from({ length: size }, () => row))
+      made = statement(database, sql`insert into ${database.table(table)} (${names}) values ${rows}`)
+      statements.set(size, made)
+    }
+    return made
+  }
+  return function* (rows) {
+    let begin = 0
+    for (const size of SIZES) {
+      for (; rows.length - begin >= size; begin += size) yield ofSize(size)(rows.slice(begin, begin + size).flat())
+    }
+  }
+}

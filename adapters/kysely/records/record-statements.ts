@@ -1,0 +1,88 @@
+import { type CompiledQuery, sql } from 'kysely'
+import type { Database } from '../database.ts'
+import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
+import { allOf, anyOf, type Sql, toSql } from '../sql.ts'
+import { rowInserter } from './insert-rows.ts'
+import { type Statement, statement } from './statement.ts'
+
+/** A field whose members are looked up in a table of their own. */
+export interface SearchedField {
+  readonly field: FieldColumn
+  insert(rows: readonly (readonly unknown[])[]): Generator<CompiledQuery>
+  readonly clear: Statement
+}
+
+/** The statements on the records of one kind, for the values of a row in the order of `columns`. */
+export interface RecordStatements {
+  readonly columns: readonly string[]
+  readonly get: Statement
+  readonly insert: Statement
+  /** Values of the row, the id; then the id and the unique values again: changes nothing while another record holds one. */
+  readonly update: Statement
+  readonly delete: Statement
+  /** The searched fields of a record as they are; no row when there is no such record. */
+  readonly before: Statement
+  readonly searched: readonly SearchedField[]
+  readonly unique: readonly FieldColumn[]
+  /** For a value and an id: finds another record that holds the value. */
+  readonly holders: ReadonlyMap<string, Statement>
+}
+
+const ELEMENT_COLUMNS = ['record_id', 'position', 'value', 'value_folded']
+const MEMBER_COLUMNS = ['record_id', 'path', 'type', 'value', 'value_folded', 'number']
+
+export function recordStatements(database: Database, { table: name, fields }: RecordTable): RecordStatements {
+  const table = database.table(name)
+  const columns = ['id', 'id_folded', ...fields.flatMap((field) => columnsOf(field))]
+  const selected = sql.join(['id', ...fields.map(({ column }) => column)].map((column) => sql.id(column)))
+  const searched = fields.flatMap((field) => searchedField(database, field))
+  const unique = fields.filter(({ isUnique }) => isUnique)
+  const make = (text: Sql) => statement(database, text)
+  const isTaken = anyOf(unique.map((field) => isEqual(database, field)))
+  const taken = sql`select 1 from ${table} as o where o.id <> ${''} and ${toSql(isTaken)}`
+  const assignments = sql.join(columns.map((column) => sql`${sql.id(column)} = ${0}`))
+  return {
+    columns,
+    get: make(sql`select ${selected} from ${table} where id = ${''}`),
+    insert: make(sql`insert into ${table} (${sql.join(columns.map((column) => sql.id(column)))})
+      values (${sql.join(columns.map(() => sql`${0}`))}) on conflict do nothing`),
+    update: make(sql`update ${table} set ${assignments} where id = ${''}
+      ${unique.length === 0 ? sql`` : sql`and not exists (${taken})`}`),
+    delete: make(sql`delete from ${table} where id = ${''}`),
+    before: make(sql`select ${sql.join([sql`1`, ...searched.map(({ field }) => sql.id(field.column))])}
+      from ${table} where id = ${''}`),
+    searched,
+    unique,
+    holders: new Map(
+      unique.map((field) => [
+        field.field,
+        make(sql`select 1 from ${table} as o where ${toSql(isEqual(database, field))} and o.id <> ${''}`),
+      ]),
+    ),
+  }
+}
+
+function columnsOf({ column, searchColumn }: FieldColumn): string[] {
+  return searchColumn === undefined ? [column] : [column, searchColumn]
+}
+
+function searchedField(database: Database, field: FieldColumn): SearchedField[] {
+  const { searchTable, kind } = field
+  if (searchTable === undefined) return []
+  const clear = sql`delete from ${database.table(searchTable)} where record_id = ${''}`
+  const columns = kind === 'set' ? ELEMENT_COLUMNS : MEMBER_COLUMNS
+  return [{ field, insert: rowInserter(database, searchTable, columns), clear: statement(database, clear) }]
+}
+
+/** That a record holds a value that is not null; so written that an index answers it. */
+function isEqual({ language }: Database, { column: name, kind }: FieldColumn) {
+  const column = sql.ref(`o.${name}`)
+  const key = kind === 'string' ? language.indexedText(column) : undefined
+  const equal = sql`${column} = ${''}`
+  return key === undefined ? equal : allOf([sql`${key} = ${language.indexedText(sql`${''}`)}`, equal])
+}
+
+/** How often the value of a unique field is given to say that it is equal. */
+export function timesGiven({ language }: Database, { kind }: FieldColumn): number {
+  return kind === 'string' && language.indexedText(sql`x`) !== undefined ? 2 : 1
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import type { Database } from '../database.ts'
+import type { Sql } from '../sql.ts'
+import { encode } from '../values/encode.ts'
+import { membersOf } from '../values/json-members.ts'
+import { foldedText } from '../values/text.ts'
+import { compareSchemas, type SchemaStep } from './compare-schemas.ts'
+import { addColumn, createIndex, createTable, dropIndex } from './ddl.ts'
+import { declaredSchema, migrations, STATE_TABLE } from './declared-schema.ts'
+import type { TableModel } from './model.ts'
+import type { FieldColumn, RecordTable } from './record-table.ts'
+import { SchemaMismatch } from './schema-mismatch.ts'
+
+/** How declarations become tables, and values columns; raised when that changes in a way that steps cannot express. */
+export const SCHEMA_FORMAT = 1
+
+/** What the database says of its own tables. */
+export interface RecordedSchema {
+  readonly number: number
+  readonly format: number
+  readonly tables: readonly TableModel[]
+}
+
+/** What remains to be done to a database, as SQL. */
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly statements: readonly string[]
+  readonly tables: readonly TableModel[]
+}
+
+/**
+ * The migration from what is recorded to what the code declares; undefined when there is nothing to do. Throws a
+ * {@link SchemaMismatch} for a database that is newer than the code.
+ */
+export function planMigration(database: Database, recorded: RecordedSchema | undefined): Migration | undefined {
+  const tables = declaredSchema(database)
+  if (recorded !== undefined && recorded.format > SCHEMA_FORMAT) {
+    throw new SchemaMismatch(
+      `the database has schema format ${recorded.format}, made by a newer version; this version knows format ${SCHEMA_FORMAT}`,
+    )
+  }
+  const steps = compareSchemas(recorded?.tables ?? [], tables)
+  if (steps.length === 0) return undefined
+  const number = (recorded?.number ?? 0) + 1
+  const begin = recorded === undefined ? preparations(database) : []
+  const statements = [...begin, ...steps.flatMap((step) => statementsOf(database, step, recorded?.tables ?? []))]
+  return { number, name: nameOf(number, steps), tables, statements: statements.map((one) => textOf(database, one)) }
+}
+
+function preparations(database: Database): Sql[] {
+  const { schema } = database
+  const createSchema = schema === undefined ? [] : [sql`create schema if not exists ${sql.id(schema)}`]
+  return [...createSchema, createTable(database, migrations)]
+}
+
+function statementsOf(database: Database, step: SchemaStep, before: readonly TableModel[]): Sql[] {
+  switch (step.kind) {
+    case 'create-table':
+      refuseUnfilled(database, step.table, before)
+      return [
+        createTable(database, step.table),
+        ...(step.table.name === STATE_TABLE ? [sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`] : []),
+      ]
+    case 'add-column':
+      return [addColumn(database, step.table, step.column), ...fillColumn(database, step.table, step.column.name)]
+    case 'create-index':
+      return [createIndex(database, step.table, step.index)]
+    case 'drop-index':
+      return [dropIndex(database, step.index)]
+  }
+}
+
+/** A table to look values up in is empty at first; one for values that are there already would have to be filled. */
+function refuseUnfilled({ kinds }: Database, { name }: TableModel, before: readonly TableModel[]): void {
+  for (const { table, fields } of kinds.values()) {
+    const field = fields.find(({ searchTable }) => searchTable === name)
+    const known = before.find((candidate) => candidate.name === table)
+    if (field !== undefined && known?.columns.some((column) => column.name === field.column)) {
+      throw new SchemaMismatch(`${table}.${field.column} is stored already and cannot be searched from now on`)
+    }
+  }
+}
+
+/** Gives the records that are there already the declared default of a new field. */
+function fillColumn(database: Database, { name }: TableModel, column: string): Sql[] {
+  const owner = [...database.kinds.values()].find(({ table }) => table === name)
+  const field = owner?.fields.find((candidate) => candidate.column === column || candidate.searchColumn === column)
+  const value = field === undefined ? null : (owner?.kind.defaults?.[field.field] ?? null)
+  if (owner === undefined || field === undefined || value === null) return []
+  const isMain = field.column === column
+  const stored = isMain ? encode(database.language, field.field, field.kind, value) : searchedForm(field, value)
+  if (stored === null) return []
+  const fill = sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`
+  return isMain ? [fill, ...fillSearchTable(database, owner, field, value)] : [fill]
+}
+
+function searchedForm({ kind }: FieldColumn, value: unknown): string | null {
+  return kind === 'string' ? foldedText(String(value)) : String(value)
+}
+
+function fillSearchTable(database: Database, owner: RecordTable, field: FieldColumn, value: unknown): Sql[] {
+  const { searchTable, kind } = field
+  if (searchTable === undefined) return []
+  const elements = Array.isArray(value) ? value.map(String) : []
+  const rows: readonly (readonly unknown[])[] =
+    kind === 'set' ? elements.map((text, position) => [position, text, foldedText(text)]) : [...membersOf(value)]
+  return rows.map((row) => {
+    const values = sql.join(row.map((one) => sql.lit(one)))
+    return sql`insert into ${database.table(searchTable)} select id, ${values} from ${database.table(owner.table)}`
+  })
+}
+
+function nameOf(number: number, steps: readonly SchemaStep[]): string {
+  const added = steps.flatMap((step) => {
+    if (step.kind === 'create-table') return [step.table.name]
+    return step.kind === 'add-column' ? [`${step.table.name}.${step.column.name}`] : []
+  })
+  const what = number === 1 ? 'create' : added.length === 0 ? 'indexes' : `add ${added.join(', ')}`
+  return `${String(number).padStart(4, '0')} ${what}`.slice(0, 200)
+}
+
+function textOf(database: Database, statement: Sql): string {
+  const { sql: text, parameters } = database.compile(statement)
+  if (parameters.length > 0) throw new Error(`a migration cannot hold parameters: ${text}`)
+  return text
+}

@@ -1,0 +1,125 @@
+import type { FieldKind, RecordKind } from '../core.ts'
+import type { SqlLanguage } from '../language.ts'
+import { identifier } from './identifier.ts'
+import type { ColumnModel, ColumnType, TableModel } from './model.ts'
+
+/** A field and the column that holds it. */
+export interface FieldColumn {
+  readonly field: string
+  readonly kind: FieldKind
+  readonly column: string
+  /** Holds what `contains` looks at, where that is not the column itself: a folded text, or a number as text. */
+  readonly searchColumn?: string
+  readonly isUnique: boolean
+  readonly isIndexed: boolean
+  /** The table that a set or a JSON value is looked up in. */
+  readonly searchTable?: string
+}
+
+/** Where the records of a kind are: one row each, and one table for each field that has members to look up. */
+export interface RecordTable {
+  readonly kind: RecordKind
+  readonly table: string
+  readonly fields: readonly FieldColumn[]
+  readonly byField: ReadonlyMap<string, FieldColumn>
+}
+
+const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
+  string: 'text',
+  integer: 'integer',
+  number: 'real',
+  boolean: 'boolean',
+  instant: 'integer',
+  set: 'json',
+  json: 'json',
+}
+
+/** The table of a kind of record. Throws a TypeError when a unique field holds no single value. */
+export function recordTable(kind: RecordKind): RecordTable {
+  const table = identifier(kind.name)
+  const all = Object.entries(kind.fields).map(([field, fieldKind]) => fieldColumn(kind, table, field, fieldKind))
+  // Long values last: a row is read from its beginning.
+  const fields = [...all.filter(({ kind: k }) => !isComposite(k)), ...all.filter(({ kind: k }) => isComposite(k))]
+  const unsound = fields.find(({ isUnique, kind: k }) => isUnique && isComposite(k))
+  if (unsound !== undefined) throw new TypeError(`${kind.name}.${unsound.field} cannot be unique: it holds no single value`)
+  return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])) }
+}
+
+function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: FieldKind): FieldColumn {
+  const column = identifier(field)
+  const isSearched =
+    fieldKind === 'set' || (fieldKind === 'json' && (kind.searchedJson === undefined || kind.searchedJson.includes(field)))
+  return {
+    field,
+    kind: fieldKind,
+    column,
+    isUnique: kind.unique.includes(field),
+    isIndexed: kind.indexed.includes(field) && !isComposite(fieldKind),
+    ...(fieldKind === 'string' && { searchColumn: `${column}_folded` }),
+    ...(fieldKind === 'number' && { searchColumn: `${column}_text` }),
+    ...(isSearched && { searchTable: identifier(table, field) }),
+  }
+}
+
+export function isComposite(kind: FieldKind): boolean {
+  return kind === 'set' || kind === 'json'
+}
+
+/** The tables of a kind of record, as they are created. */
+export function tableModels({ table, fields }: RecordTable, language: SqlLanguage): TableModel[] {
+  const columns = fields.flatMap(({ column, kind, searchColumn }): ColumnModel[] => [
+    { name: column, type: COLUMN_TYPES[kind] },
+    ...(searchColumn === undefined ? [] : [{ name: searchColumn, type: 'text' } as const]),
+  ])
+  const indexes = fields.flatMap(({ column, isUnique, isIndexed, kind }) => [
+    ...(isUnique ? [{ name: identifier(table, column, 'unique'), columns: [column], isUnique }] : []),
+    ...(isIndexed || (isUnique && kind === 'string' && !language.ordersByUniqueText)
+      ? [{ name: identifier(table, column, 'index'), columns: [column, 'id'] }]
+      : []),
+  ])
+  const records: TableModel = {
+    name: table,
+    columns: [{ name: 'id', type: 'text', isRequired: true }, { name: 'id_folded', type: 'text' }, ...columns],
+    primaryKey: ['id'],
+    indexes,
+  }
+  const searchTables = fields.flatMap(({ kind, searchTable }) => {
+    if (searchTable === undefined) return []
+    return kind === 'set' ? [elementTable(searchTable)] : [memberTable(searchTable)]
+  })
+  return [records, ...searchTables]
+}
+
+/** The elements of a set. */
+function elementTable(name: string): TableModel {
+  return {
+    name,
+    columns: [
+      { name: 'record_id', type: 'text', isRequired: true },
+      { name: 'position', type: 'integer', isRequired: true },
+      { name: 'value', type: 'text', isRequired: true },
+      { name: 'value_folded', type: 'text' },
+    ],
+    primaryKey: ['record_id', 'position'],
+    indexes: [{ name: identifier(name, 'value'), columns: ['value'] }],
+    isIndexOnly: true,
+  }
+}
+
+/** The members of a JSON value, at every depth. */
+function memberTable(name: string): TableModel {
+  return {
+    name,
+    columns: [
+      { name: 'record_id', type: 'text', isRequired: true },
+      { name: 'path', type: 'text', isRequired: true },
+      { name: 'type', type: 'text', isRequired: true },
+      { name: 'value', type: 'text' },
+      { name: 'value_folded', type: 'text' },
+      { name: 'number', type: 'real' },
+    ],
+    primaryKey: ['record_id', 'path'],
+    indexes: [{ name: identifier(name, 'value'), columns: ['path', 'value'] }],
+    isIndexOnly: true,
+  }
+}

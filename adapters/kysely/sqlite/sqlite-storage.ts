@@ -1,0 +1,28 @@
+import type { Storage } from '../core.ts'
+import { kyselyStorage } from '../kysely-storage.ts'
+import type { KyselyStorageOptions } from '../options.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+import type { SqliteDriverOptions } from './sqlite-driver.ts'
+import { temporaryFile } from './temporary-file.ts'
+
+export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language' | 'schema'> & SqliteDriverOptions
+
+/**
+ * A storage in a SQLite file, by the SQLite that is built into Node (22.13 and later): write-ahead log, and a write that is
+ * acknowledged survives a loss of power. Several processes of one machine may open the same file. `:memory:` is a database
+ * that is gone when it is closed; it lives in a temporary file, because SQLite gives a database in memory one connection
+ * only, and a read has to keep its snapshot while a write goes on.
+ */
+export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
+  if (file !== ':memory:') return kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
+  const temporary = temporaryFile()
+  // What is gone at the end need not outlive a loss of power.
+  const dialect = () => sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
+  try {
+    const storage = await kyselyStorage({ ...options, dialect })
+    return { ...storage, close: () => storage.close().finally(temporary.remove) }
+  } catch (error) {
+    temporary.remove()
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createPkiMaterial, type PkiMaterial } from '../../src/index.ts'
+import { errorCode, reasonOf } from './file-errors.ts'
+import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew } from './pki-creation.ts'
+import { PkiFileError, type PkiFiles, readPkiFiles } from './pki-files.ts'
+
+/** What a PKI is created for when the directory has none; an existing PKI stays as it is. */
+export interface PkiDirectoryRequest {
+  /** DNS names and IP addresses under which clients reach the controller. */
+  readonly hosts: readonly string[]
+  /** SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. */
+  readonly trustDomain: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
+/**
+ * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem` and `server.key`. When there is none it
+ * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
+ * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
+ * @throws PkiFileError naming the file that is missing, cannot be read or written, or does not match its pair.
+ */
+export async function openPkiDirectory(
+  directory: string,
+  request: PkiDirectoryRequest,
+): Promise<{ readonly material: PkiMaterial; readonly created: boolean }> {
+  const created = await ensurePki(directory, request)
+  return { material: await readPkiFiles(filesIn(directory)), created }
+}
+
+/** Where the parts of a directory's PKI stand. */
+export function filesIn(directory: string): PkiFiles {
+  return {
+    caPem: join(directory, PKI_FILE_NAMES.caPem),
+    signingCertPem: join(directory, PKI_FILE_NAMES.signingCertPem),
+    signingKeyPem: join(directory, PKI_FILE_NAMES.signingKeyPem),
+    serverCertPem: join(directory, PKI_FILE_NAMES.serverCertPem),
+    serverKeyPem: join(directory, PKI_FILE_NAMES.serverKeyPem),
+  }
+}
+
+async function ensurePki(directory: string, request: PkiDirectoryRequest): Promise<boolean> {
+  let created = false
+  await named(directory, () => mkdir(directory, { recursive: true, mode: 0o700 }))
+  for (;;) {
+    const present = await named(directory, () => readdir(directory))
+    const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
+    const isMoving = present.includes(CREATED)
+    if (missing.length === 0) {
+      const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
+      await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), removal))))
+      return created
+    }
+    if (isMoving) {
+      await named(directory, () => moveIntoPlace(directory))
+    } else if (missing.length === Object.keys(PKI_FILE_NAMES).length) {
+      const material = await createPkiMaterial(request)
+      created = await named(directory, () => storeNew(directory, material))
+    } else {
+      throw new PkiFileError(`${directory} holds a part of a PKI only: ${missing.join(', ')} missing`)
+    }
+  }
+}
+
+const removal = { recursive: true, force: true } as const
+
+async function named<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const reason = errorCode(error) === 'EEXIST' ? 'it is not a directory' : reasonOf(error)
+    throw new PkiFileError(`cannot use the PKI directory ${directory}: ${reason}`, { cause: error })
+  }
+}

@@ -1,0 +1,32 @@
+/** When an auth policy locks a password: after so many failures in a row, for so many minutes; 0 means never and until unlocked. */
+export interface LockoutRules {
+  readonly maxAttempts: number
+  readonly lockoutDurationMinutes: number
+}
+
+/** What is known of the attempts to use a password. Instants are epoch milliseconds. */
+export interface PasswordAttempts {
+  /** Failures since the last success. */
+  readonly failedAttempts: number
+  readonly lockedAt: number | null
+  /** `null` while it is not locked, or locked until somebody unlocks it. */
+  readonly lockedUntil: number | null
+}
+
+export const NO_FAILED_ATTEMPTS: PasswordAttempts = { failedAttempts: 0, lockedAt: null, lockedUntil: null }
+
+const MINUTE_MS = 60_000
+
+/** Reports whether a password is locked at `now` (ms), so that not even the right one is accepted. */
+export function isLocked({ lockedAt, lockedUntil }: PasswordAttempts, now: number): boolean {
+  return lockedAt !== null && (lockedUntil === null || now < lockedUntil)
+}
+
+/** The attempts after another failure at `now` (ms). Failures during a lock neither count nor prolong it. */
+export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: number): PasswordAttempts {
+  if (isLocked(known, now)) return known
+  const failedAttempts = (known.lockedAt === null ? known.failedAttempts : 0) + 1
+  if (rules.maxAttempts === 0 || failedAttempts < rules.maxAttempts) return { ...NO_FAILED_ATTEMPTS, failedAttempts }
+  const minutes = rules.lockoutDurationMinutes
+  return { failedAttempts, lockedAt: now, lockedUntil: minutes === 0 ? null : now + minutes * MINUTE_MS }
+}

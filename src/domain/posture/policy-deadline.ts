@@ -1,0 +1,18 @@
+import { nextDeadline } from './evaluate-check.ts'
+import type { CheckedPolicy } from './evaluate-policies.ts'
+import type { PostureData } from './posture-data.ts'
+
+/**
+ * The next instant (epoch ms) at which a posture check of the service policies starts to fail by itself, if nothing is
+ * reported until then; `undefined` when none does.
+ */
+export function nextPolicyDeadline(
+  policies: readonly CheckedPolicy[],
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): number | undefined {
+  const checks = new Set(policies.flatMap((policy) => policy.checks))
+  const deadlines = [...checks].flatMap((check) => nextDeadline(check, data, apiSessionId, now) ?? [])
+  return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b))
+}

@@ -1,0 +1,84 @@
+import { markTimedOut } from '../domain/posture/index.ts'
+import type { SessionEnd } from '../ports/events.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
+import type { RecordOf } from '../resources/resource.ts'
+import { sessions } from '../resources/sessions.ts'
+import { SYSTEM_CALL } from './call.ts'
+import { commit } from './commit.ts'
+import type { EngineContext } from './context.ts'
+import { policyFacts, postureDataOf } from './posture-facts.ts'
+import { storePostureData } from './posture-store.ts'
+import type { RecordedChange } from './recorded-changes.ts'
+import { type Judgement, judgeSessions } from './session-judgement.ts'
+import { sessionsOf, suspectSessions, suspectsOf } from './suspects.ts'
+
+type FindSessions = (tx: ReadTransaction) => Promise<readonly RecordOf<typeof sessions>[]>
+
+/**
+ * Ends the sessions from which a committed write took access, in one further write, before the writer is answered.
+ *
+ * Between the two writes, and after a crash there, such a session is still listed, but it opens nothing: whoever asks for
+ * a session is judged anew, and a restart judges every stored session before it answers its first request.
+ */
+export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
+  const suspects = suspectsOf(changes)
+  if (Object.values(suspects).every(({ size }) => size === 0)) return
+  const { ending } = await judgeAndEnd(context, (tx) => suspectSessions(context, tx, suspects))
+  for (const { session, reason } of ending.values()) {
+    // What a change of its own role attributes takes from an identity is told with that change.
+    if (reason !== 'access-lost' || suspects.identities.has(session.identityId)) continue
+    const { identityId, serviceId, type } = session
+    context.events.emit('access.changed', { identityId, serviceId, type, change: 'lost', at: context.clock.now() })
+  }
+}
+
+/** Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. */
+export async function judgeAndEnd(context: EngineContext, find: FindSessions): Promise<Judgement> {
+  const judged = await context.storage.read(async (tx) =>
+    judgeSessions(context, tx, await find(tx), context.clock.now()),
+  )
+  const isSettled = judged.ending.size === 0 && judged.changed.length === 0
+  const judgement = isSettled ? judged : await judgeInWrite(context, find)
+  for (const [identityId, at] of judgement.deadlines) context.timetable.notLater('posture', identityId, at)
+  return judgement
+}
+
+/** A posture deadline of the identities came: what ran out is marked, and their sessions are judged. */
+export async function enforcePosture(context: EngineContext, identityIds: readonly string[]): Promise<void> {
+  const find: FindSessions = (tx) => sessionsOf(tx, 'identityId', identityIds)
+  const { deadlines } = await judgeInWrite(context, find, async (tx) => {
+    for (const identityId of identityIds) await markElapsedTimeouts(context, tx, identityId)
+  })
+  for (const identityId of identityIds) context.timetable.set('posture', identityId, deadlines.get(identityId))
+}
+
+async function judgeInWrite(
+  context: EngineContext,
+  find: FindSessions,
+  prepare?: (tx: WriteTransaction) => Promise<void>,
+): Promise<Judgement> {
+  const reasons = new Map<string, SessionEnd>()
+  const work = async (tx: WriteTransaction) => {
+    await prepare?.(tx)
+    const judgement = await judgeSessions(context, tx, await find(tx), context.clock.now())
+    reasons.clear()
+    for (const [id, { reason }] of judgement.ending) {
+      reasons.set(id, reason)
+      await tx.collection(sessions).delete(id)
+    }
+    for (const session of judgement.changed) await tx.collection(sessions).update(session)
+    return judgement
+  }
+  const { result } = await commit(context, SYSTEM_CALL, work, { sessions: reasons })
+  return result
+}
+
+async function markElapsedTimeouts(context: EngineContext, tx: WriteTransaction, identityId: string): Promise<void> {
+  const now = context.clock.now()
+  const index = await context.access.at(tx)
+  const policies = await policyFacts(tx, index, index.policiesSelecting('service-policies', 'identities', identityId))
+  const checks = [...policies.values()].flatMap((policy) => policy.checks).filter((check) => check.typeId === 'MFA')
+  const known = await postureDataOf(tx, identityId)
+  const marked = known.sessions.reduce((data, { apiSessionId }) => markTimedOut(data, apiSessionId, checks, now), known)
+  if (marked !== known) await storePostureData(tx, identityId, marked, now)
+}

@@ -1,0 +1,60 @@
+import { ControllerError } from '../../domain/errors.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import type { authPolicies } from '../../resources/auth-policies.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { ResourceHooks } from './resource-hooks.ts'
+
+type AuthPolicy = RecordOf<typeof authPolicies>
+
+const MIN_PASSWORD_LENGTH = 5
+
+/** Keeps the numbers of an auth policy in range and its signers existing, and keeps the default policy (interface: Auth policy). */
+export const authPolicyHooks: ResourceHooks<typeof authPolicies> = {
+  prepareCreate: async () => ({ system: { isSystem: false } }),
+
+  async guard(_context, tx, _call, change) {
+    if (change.kind === 'delete') {
+      if (change.before.isSystem) throw defaultIsNeeded(change.before)
+      return undefined
+    }
+    const after = normalised(change.after)
+    await checkSigners(tx, after)
+    return after
+  },
+}
+
+function normalised(policy: AuthPolicy): AuthPolicy {
+  const { updb } = policy.primary
+  return {
+    ...policy,
+    primary: {
+      ...policy.primary,
+      updb: {
+        ...updb,
+        minPasswordLength: Math.max(updb.minPasswordLength, MIN_PASSWORD_LENGTH),
+        maxAttempts: Math.max(updb.maxAttempts, 0),
+        lockoutDurationMinutes: Math.max(updb.lockoutDurationMinutes, 0),
+      },
+    },
+    secondary: { ...policy.secondary, requireExtJwtSigner: policy.secondary.requireExtJwtSigner || null },
+  }
+}
+
+async function checkSigners(tx: ReadTransaction, { primary, secondary }: AuthPolicy): Promise<void> {
+  const allowed = primary.extJwt.allowedSigners.map((value, position) => {
+    return { field: `primary.extJwt.allowedExtJwtSigners[${position}]`, value }
+  })
+  const required = secondary.requireExtJwtSigner
+  const named = required ? [...allowed, { field: 'secondary.requiredExtJwtSigner', value: required }] : allowed
+  for (const { field, value } of named) {
+    if ((await tx.collection(externalJwtSigners).get(value)) === undefined) {
+      throw new ControllerError('NOT_FOUND', { field, reason: `external jwt signer with id ${value} not found`, value })
+    }
+  }
+}
+
+function defaultIsNeeded({ id }: AuthPolicy): ControllerError {
+  const reason = 'identities without an auth policy of their own use the default policy'
+  return new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field: 'authPolicyId', reason, value: id })
+}

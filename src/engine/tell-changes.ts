@@ -1,0 +1,103 @@
+import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
+import { apiSessions } from '../resources/api-sessions.ts'
+import { authenticators } from '../resources/authenticators.ts'
+import { edgeRouters } from '../resources/edge-routers.ts'
+import { enrollments } from '../resources/enrollments.ts'
+import type { RecordOf } from '../resources/resource.ts'
+import { sessions } from '../resources/sessions.ts'
+import type { Call } from './call.ts'
+import type { EngineContext } from './context.ts'
+import { changesTo, type RecordedChange } from './recorded-changes.ts'
+
+/** Why sessions end, by their ids. */
+export interface EndReasons {
+  readonly sessions?: ReadonlyMap<string, SessionEnd>
+  readonly apiSessions?: 'timeout'
+}
+
+/** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
+const SILENT_KINDS: ReadonlySet<string> = new Set(['posture-data', 'failed-service-requests', 'service-views'])
+
+/** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
+export function tellChanges(
+  context: EngineContext,
+  call: Call,
+  changes: readonly RecordedChange[],
+  reasons: EndReasons = {},
+): void {
+  const { events } = context
+  const at = context.clock.now()
+  const author = call.caller?.identity.id
+  for (const { operation, kind, id } of changes) {
+    if (!SILENT_KINDS.has(kind)) events.emit('entity.changed', { operation, kind, id, author, at })
+  }
+  const isDeleted = deletedIn(changes)
+  for (const { operation, before, after } of changesTo(changes, apiSessions)) {
+    if (operation === 'insert' && after !== undefined) {
+      const { id: apiSessionId, identityId, ipAddress } = after
+      events.emit('api-session.started', { apiSessionId, identityId, ipAddress, at })
+    } else if (operation === 'delete' && before !== undefined) {
+      const { id: apiSessionId, identityId } = before
+      const reason = apiSessionEnd(before, call, isDeleted, reasons)
+      events.emit('api-session.ended', { apiSessionId, identityId, reason, at })
+    }
+  }
+  for (const { operation, before, after } of changesTo(changes, sessions)) {
+    if (operation === 'insert' && after !== undefined) events.emit('session.created', sessionFacts(after, at))
+    if (operation !== 'delete' || before === undefined) continue
+    const reason = reasons.sessions?.get(before.id) ?? sessionEnd(before, isDeleted)
+    events.emit('session.ended', { ...sessionFacts(before, at), reason })
+  }
+  for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
+  for (const { kind, id, operation } of changes) {
+    if (kind === 'posture-data' && operation !== 'delete') events.emit('posture.changed', { identityId: id, at })
+  }
+}
+
+type IsDeleted = (kind: string, id: string) => boolean
+
+function deletedIn(changes: readonly RecordedChange[]): IsDeleted {
+  const deleted = new Set(
+    changes.filter(({ operation }) => operation === 'delete').map(({ kind, id }) => `${kind} ${id}`),
+  )
+  return (kind, id) => deleted.has(`${kind} ${id}`)
+}
+
+function sessionFacts(
+  { id: sessionId, apiSessionId, identityId, serviceId, type }: RecordOf<typeof sessions>,
+  at: number,
+) {
+  return { sessionId, apiSessionId, identityId, serviceId, type, at }
+}
+
+function sessionEnd({ apiSessionId, serviceId }: RecordOf<typeof sessions>, isDeleted: IsDeleted): SessionEnd {
+  if (isDeleted('api-sessions', apiSessionId)) return 'api-session-ended'
+  return isDeleted('services', serviceId) ? 'service-deleted' : 'removed'
+}
+
+function apiSessionEnd(
+  { id, identityId }: RecordOf<typeof apiSessions>,
+  { caller }: Call,
+  isDeleted: IsDeleted,
+  reasons: EndReasons,
+): ControllerEvents['api-session.ended']['reason'] {
+  if (isDeleted('identities', identityId)) return 'identity-deleted'
+  return reasons.apiSessions ?? (caller?.apiSession.id === id ? 'logout' : 'removed')
+}
+
+/** An enrollment is completed by the write that consumes it and gives its identity, or its router, a credential. */
+function completedEnrollments(changes: readonly RecordedChange[]) {
+  const credited = changesTo(changes, authenticators).flatMap(({ operation, after }) =>
+    operation === 'insert' && after !== undefined ? [after.identityId] : [],
+  )
+  const verified = changesTo(changes, edgeRouters).flatMap(({ after }) => (after?.isVerified ? [after.id] : []))
+  return changesTo(changes, enrollments).flatMap(({ operation, before }) => {
+    if (operation !== 'delete' || before === undefined) return []
+    const { id: enrollmentId, method, identityId, edgeRouterId } = before
+    const isCompleted =
+      (identityId !== null && credited.includes(identityId)) ||
+      (edgeRouterId !== null && verified.includes(edgeRouterId))
+    const whose = { identityId: identityId ?? undefined, edgeRouterId: edgeRouterId ?? undefined }
+    return isCompleted ? [{ enrollmentId, method, ...whose }] : []
+  })
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { equals } from '../../domain/filter/index.ts'
+import { callerOf } from '../../engine/call.ts'
+import { isReachable } from '../../engine/service-access.ts'
+import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
+import { services } from '../../resources/services.ts'
+import { terminators } from '../../resources/terminators.ts'
+import { defineOperation } from '../operation.ts'
+
+/** A terminator as who may dial its service sees it: without address and costs. */
+const ClientTerminator = z.object({
+  _links: Links,
+  createdAt: z.iso.datetime(),
+  id: Id,
+  identity: z.string(),
+  routerId: Id,
+  service: EntityRef.nullable(),
+  serviceId: Id,
+  tags: Tags,
+  updatedAt: z.iso.datetime(),
+})
+
+export const reachableTerminators = defineOperation(
+  {
+    route: 'GET /services/{id}/terminators',
+    summary: 'Lists the terminators of a service that the caller may dial or bind',
+    access: 'authenticated',
+    data: ClientTerminator,
+    symbols: terminators.symbols,
+  },
+  async ({ engine, call, params, find }) => {
+    const { identity } = callerOf(call)
+    await engine.reader.get(call, services, params.id, async (tx, service) =>
+      isReachable(await engine.context.access.at(tx), identity.id, service.id),
+    )
+    const page = await engine.reader.list(call, terminators, find, async () => equals('serviceId', params.id))
+    const items = page.items.map((detail) => {
+      const shown = Object.keys(ClientTerminator.shape).map((member) => [member, detail[member]])
+      return Object.fromEntries(shown)
+    })
+    return { page: { items, totalCount: page.totalCount } }
+  },
+)

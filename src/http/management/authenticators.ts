@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { equals } from '../../domain/filter/index.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import { Id, Instant, Pem, Tags } from '../../resources/fields.ts'
+import { identities } from '../../resources/identities.ts'
+import { Created, created, DONE } from '../answers.ts'
+import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
+
+/** What usernames and passwords may be (interface: Limits). */
+export const Username = z.string().min(4).max(100)
+export const Password = z.string().min(5).max(100)
+
+const Creation = z.object({
+  certPem: Pem.optional(),
+  identityId: Id,
+  method: z.string(),
+  password: Password.optional(),
+  tags: Tags.default({}),
+  username: Username.optional(),
+})
+const Replacement = z.object({ password: Password, tags: Tags.default({}), username: Username })
+const Change = z.object({ password: Password.optional(), tags: Tags.optional(), username: Username.optional() })
+
+const update = { entity: 'authenticator', action: 'update' } as const
+
+/** Credentials of identities, as admins manage them: what is beyond listing, showing and deleting. */
+export const authenticatorOperations = [
+  defineOperation(
+    {
+      route: 'POST /authenticators',
+      summary: 'Gives an identity a username and password, or a client certificate',
+      access: { entity: 'authenticator', action: 'create' },
+      body: Creation,
+      data: Created,
+      status: 201,
+      errors: ['MAX_AUTHENTICATOR_METHODS_REACHED', 'COULD_NOT_PARSE_PEM_BLOCK', 'CERT_FAILED_VALIDATION', 'NOT_FOUND'],
+    },
+    async ({ engine, call, body }) => created(authenticators, (await engine.authenticators.create(call, body)).id),
+  ),
+  defineOperation(
+    {
+      route: 'PUT /authenticators/{id}',
+      summary: 'Replaces a username and password',
+      access: update,
+      body: Replacement,
+      errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.authenticators.change(call, params.id, body)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'PATCH /authenticators/{id}',
+      summary: 'Changes a username or password',
+      access: update,
+      body: Change,
+      errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.authenticators.change(call, params.id, body)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /authenticators/{id}/re-enroll',
+      summary: 'Turns an authenticator back into an enrollment',
+      access: update,
+      body: z.object({ expiresAt: Instant }),
+      data: Created,
+      status: 201,
+      errors: ['ENROLLMENT_EXISTS'],
+    },
+    async ({ engine, call, params, body }) =>
+      created(enrollments, await engine.authenticators.revertToEnrollment(call, params.id, body.expiresAt)),
+  ),
+  defineOperation(
+    {
+      route: 'POST /authenticators/{id}/request-extend',
+      summary: 'Asks the holder of a certificate to extend it',
+      access: update,
+      body: z.object({ rollKeys: z.boolean().default(false) }),
+      bodyOptional: true,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.authenticators.requestExtension(call, params.id, body?.rollKeys ?? false)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /identities/{id}/authenticators',
+      summary: 'Lists the authenticators of one identity',
+      access: { entity: 'authenticator', action: 'read' },
+      data: wireSchema(authenticators),
+      symbols: authenticators.symbols,
+    },
+    async ({ engine, call, params, find }) => {
+      await engine.of(identities).get(params.id)
+      const own = equals('identityId', params.id)
+      return { page: await engine.reader.list(call, authenticators, find, async () => own) }
+    },
+  ),
+] as const

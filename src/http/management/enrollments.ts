@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { both, equals, matches } from '../../domain/filter/index.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import { Id, Instant } from '../../resources/fields.ts'
+import { identities } from '../../resources/identities.ts'
+import { Created, created, DONE } from '../answers.ts'
+import { defineOperation, type Permission } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
+
+const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })
+
+const Creation = z.object({
+  caId: Id.optional(),
+  expiresAt: Instant,
+  identityId: Id,
+  method: z.enum(['ott', 'ottca', 'updb']),
+  username: z.string().min(4).max(100).optional(),
+})
+
+/** Invitations to enroll. Who is no admin sees and changes none that leads to an admin. */
+export const enrollmentOperations = [
+  defineOperation(
+    {
+      route: 'GET /enrollments',
+      summary: 'Lists enrollments',
+      access: may('read'),
+      data: wireSchema(enrollments),
+      symbols: enrollments.symbols,
+    },
+    async ({ engine, call, find }) => ({
+      page: await engine.reader.list(call, enrollments, find, (tx) => engine.enrollments.visibleTo(tx, call)),
+    }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /enrollments/{id}',
+      summary: 'Shows one enrollment',
+      access: may('read'),
+      data: wireSchema(enrollments),
+    },
+    async ({ engine, call, params }) => ({
+      data: await engine.reader.get(call, enrollments, params.id, async (tx, enrollment) => {
+        const visible = await engine.enrollments.visibleTo(tx, call)
+        return visible === undefined || matches(visible, enrollment)
+      }),
+    }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enrollments',
+      summary: 'Invites an identity to enroll',
+      access: may('create'),
+      body: Creation,
+      data: Created,
+      status: 201,
+      errors: ['INVALID_FIELD', 'ENROLLMENT_EXISTS'],
+    },
+    async ({ engine, call, body }) => created(enrollments, (await engine.enrollments.create(call, body)).id),
+  ),
+  defineOperation(
+    {
+      route: 'POST /enrollments/{id}/refresh',
+      summary: 'Gives an enrollment a new token and time; the old token is void',
+      access: may('update'),
+      body: z.object({ expiresAt: Instant }),
+      data: Created,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.enrollments.refresh(call, params.id, body.expiresAt)
+      return created(enrollments, params.id)
+    },
+  ),
+  defineOperation(
+    { route: 'DELETE /enrollments/{id}', summary: 'Deletes one enrollment', access: may('delete') },
+    async ({ engine, call, params }) => {
+      await engine.enrollments.delete(call, params.id)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /identities/{id}/enrollments',
+      summary: 'Lists the enrollments of one identity',
+      access: may('read'),
+      data: wireSchema(enrollments),
+      symbols: enrollments.symbols,
+    },
+    async ({ engine, call, params, find }) => {
+      await engine.of(identities).get(params.id)
+      const page = await engine.reader.list(call, enrollments, find, async (tx) =>
+        both(equals('identityId', params.id), await engine.enrollments.visibleTo(tx, call)),
+      )
+      return { page }
+    },
+  ),
+] as const

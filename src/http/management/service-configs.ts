@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { equals } from '../../domain/filter/index.ts'
+import { EntityRef, Id } from '../../resources/fields.ts'
+import { serviceConfigs } from '../../resources/service-configs.ts'
+import { DONE } from '../answers.ts'
+import { defineOperation } from '../operation.ts'
+
+const Pairs = z.array(z.object({ serviceId: Id, configId: Id }))
+
+const ServiceConfig = z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id })
+
+/** Configs that one identity sees for services instead of the services' own. */
+export const serviceConfigOperations = [
+  defineOperation(
+    {
+      route: 'GET /identities/{id}/service-configs',
+      summary: 'Lists the configs of its own that an identity has for services',
+      access: { entity: 'identity', action: 'read' },
+      data: z.array(ServiceConfig),
+    },
+    async ({ engine, call, params }) => {
+      await engine.identities.get(params.id)
+      const { items, totalCount } = await engine.reader.list(call, serviceConfigs, {}, async () =>
+        equals('identityId', params.id),
+      )
+      const shown = items.map(({ config, configId, service, serviceId }) => ({ config, configId, service, serviceId }))
+      return { page: { items: shown, totalCount } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /identities/{id}/service-configs',
+      summary: 'Gives an identity its own configs for services, one per service and config type',
+      access: { entity: 'identity', action: 'update' },
+      body: Pairs,
+      bodyOptional: true,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.serviceConfigs.associate(call, params.id, body ?? [])
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /identities/{id}/service-configs',
+      summary: 'Takes from an identity its own configs for services, by service and type of config',
+      access: { entity: 'identity', action: 'update' },
+      body: Pairs,
+      bodyOptional: true,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.serviceConfigs.remove(call, params.id, body ?? [])
+      return DONE
+    },
+  ),
+] as const

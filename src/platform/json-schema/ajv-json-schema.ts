@@ -1,0 +1,68 @@
+import type { ValidateFunction } from 'ajv'
+import type { JsonSchema } from '../../ports/json-schema.ts'
+import { loadAjv } from './ajv-library.ts'
+import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
+import { violationFrom } from './violation.ts'
+
+/** So many compiled schemas are kept; the one that was not used for longest goes first. */
+const MAX_COMPILED = 200
+/** The characters of a value times the weight of its schema: about a second of work at the very worst. */
+const MAX_WORK = 500_000_000
+
+type Document = Readonly<Record<string, unknown>>
+
+interface Compiled {
+  readonly validate: ValidateFunction
+  readonly weight: number
+}
+
+/** JSON schemas on ajv, with RE2 for patterns. Schemas are compiled once, told apart by their text. */
+export function createAjvJsonSchema(): JsonSchema {
+  const compiled = new Map<string, Compiled>()
+  let loading: ReturnType<typeof loadCompiler> | undefined
+
+  async function compile(schema: Document): Promise<Compiled> {
+    const text = JSON.stringify(schema)
+    loading ??= loadCompiler()
+    const known = compiled.get(text) ?? (await loading)(schema)
+    compiled.delete(text)
+    compiled.set(text, known)
+    const [oldest] = compiled.keys()
+    if (compiled.size > MAX_COMPILED && oldest !== undefined) compiled.delete(oldest)
+    return known
+  }
+
+  return {
+    problemOf: async (schema) => {
+      try {
+        await compile(schema)
+        return undefined
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+    },
+    violationOf: async (schema, value) => {
+      const { validate, weight } = await compile(schema)
+      if (weight * JSON.stringify(value).length > MAX_WORK) {
+        return { path: [], requirement: 'must be smaller to be judged by its schema', value: undefined }
+      }
+      if (validate(value)) return undefined
+      const [error] = validate.errors ?? []
+      return error === undefined ? { path: [], requirement: 'must fulfil its schema', value } : violationFrom(error)
+    },
+  }
+}
+
+/** Every schema is compiled by itself, so that none can name, replace or refer to another. */
+async function loadCompiler(): Promise<(schema: Document) => Compiled> {
+  const createAjv = await loadAjv()
+  const metaSchema = createAjv({})
+  return (schema) => {
+    // Drafts 4, 6 and 7 are read alike.
+    const { $schema: _, ...document } = schema
+    const weight = weightOfSchema(document)
+    if (!metaSchema.validateSchema(document)) throw new UnusableSchema(metaSchema.errorsText(metaSchema.errors))
+    const ajv = createAjv({ meta: false, validateSchema: false, addUsedSchema: false, verbose: true })
+    return { validate: ajv.compile(document), weight }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Ajv, Options } from 'ajv'
+
+/** The formats that are checked; text in any other format, `idn-hostname` among them, passes. */
+const FORMATS = [
+  'date',
+  'time',
+  'date-time',
+  'hostname',
+  'email',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+  'uri-template',
+  'uuid',
+  'regex',
+  'json-pointer',
+  'relative-json-pointer',
+] as const
+
+/** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
+export async function loadAjv(): Promise<(options: Options) => Ajv> {
+  const { Ajv } = await import('ajv')
+  const { RE2JS } = await import('re2js')
+  const formats = (await import('ajv-formats/dist/formats.js')).fullFormats
+  const linear = (pattern: string) => {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+    // The text of the pattern tells ajv which patterns are the same.
+    return { test: (text: string) => compiled.test(text), toString: () => pattern }
+  }
+  const regExp = Object.assign(linear, { code: 'new RegExp' })
+  return (options) => {
+    const ajv = new Ajv({ strict: false, logger: false, inlineRefs: false, code: { regExp }, ...options })
+    for (const name of FORMATS) ajv.addFormat(name, formats[name])
+    // The library compares every two elements.
+    ajv.removeKeyword('uniqueItems')
+    ajv.addKeyword({
+      keyword: 'uniqueItems',
+      type: 'array',
+      schemaType: 'boolean',
+      error: { message: 'must not hold an element twice' },
+      validate: (wanted: boolean, elements: readonly unknown[]) => !wanted || areDistinct(elements),
+    })
+    return ajv
+  }
+}
+
+function areDistinct(elements: readonly unknown[]): boolean {
+  return new Set(elements.map(canonical)).size === elements.length
+}
+
+/** JSON text that is the same for equal values, whatever the order of their members. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`
+}

@@ -1,0 +1,78 @@
+/** Characters of a schema as it is written. */
+const MAX_LENGTH = 65_536
+/** Levels of nesting of a schema as it is written. */
+const MAX_DEPTH = 64
+/** Characters of a schema with every reference written out. */
+const MAX_WEIGHT = 1_000_000
+
+/** A schema that costs too much, or refers to what cannot be found. The message says which. */
+export class UnusableSchema extends Error {}
+
+/**
+ * What a schema weighs: its characters with every reference written out and every counted repetition of a pattern
+ * repeated. Throws {@link UnusableSchema} for one that is too long, too deep or too heavy, that refers to another
+ * document, or that refers to itself, since judging by such a schema may take exponential time.
+ */
+export function weightOfSchema(schema: object): number {
+  if (JSON.stringify(schema).length > MAX_LENGTH) throw new UnusableSchema(`longer than ${MAX_LENGTH} characters`)
+  if (Object.hasOwn(schema, '$async')) throw new UnusableSchema('$async is not a keyword')
+  const known = new Map<object, number>()
+  const open = new Set<object>()
+
+  function weigh(node: unknown, key: string, depth: number): number {
+    if (depth > MAX_DEPTH) throw new UnusableSchema(`nested deeper than ${MAX_DEPTH} levels`)
+    if (typeof node === 'string') {
+      if (key === '$ref') return weigh(targetOf(schema, node), '', depth + 1)
+      return key === 'pattern' ? weightOfPattern(node) : node.length
+    }
+    if (typeof node !== 'object' || node === null) return 1
+    const memo = known.get(node)
+    if (memo !== undefined) return memo
+    if (open.has(node)) throw new UnusableSchema('references that lead back to themselves are not supported')
+    open.add(node)
+    let weight = 1
+    for (const [name, member] of Object.entries(node)) {
+      weight += (key === 'patternProperties' ? weightOfPattern(name) : name.length) + weigh(member, name, depth + 1)
+      if (weight > MAX_WEIGHT) throw new UnusableSchema(`longer than ${MAX_WEIGHT} characters with references resolved`)
+    }
+    open.delete(node)
+    known.set(node, weight)
+    return weight
+  }
+
+  return weigh(schema, '', 0)
+}
+
+function weightOfPattern(pattern: string): number {
+  const counts = [...pattern.matchAll(/\{(\d{1,4})(?:,(\d{0,4}))?\}/g)].map(([, from, to]) => Number(to || from) + 1)
+  return (
+    pattern.length *
+    Math.min(
+      counts.reduce((product, count) => product * count, 1),
+      1000,
+    )
+  )
+}
+
+/** Follows a JSON pointer within the document; nothing else is a reference that can be followed. */
+function targetOf(root: object, reference: string): unknown {
+  const own = Reflect.get(root, '$id')
+  const local = typeof own === 'string' && reference.startsWith(`${own}#`) ? reference.slice(own.length) : reference
+  const isPointer = local === '#' || local.startsWith('#/')
+  const steps = local.split('/').slice(1).map(unescaped)
+  const target = steps.reduce<unknown>((node, step) => memberOf(node, step), root)
+  if (!isPointer || target === undefined) throw new UnusableSchema(`can't resolve reference ${reference}`)
+  return target
+}
+
+function unescaped(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return step
+  }
+}
+
+function memberOf(node: unknown, step: string): unknown {
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, step) ? Reflect.get(node, step) : undefined
+}

@@ -1,0 +1,20 @@
+import type { Totp } from '../ports/totp.ts'
+
+const SECRET_BYTES = 20
+const TOLERANCE_SECONDS = 60
+
+const loadOtplib = () => import('otplib')
+
+/** One-time passwords by otplib, which is loaded on first use. */
+export const otplibTotp: Totp = {
+  newSecret: async () => (await loadOtplib()).generateSecret({ length: SECRET_BYTES }),
+  stepOf: async (secret, code, now) => {
+    // The library throws on what is no code at all.
+    if (!/^\d{6}$/.test(code)) return undefined
+    const epoch = Math.floor(now / 1000)
+    const { verify } = await loadOtplib()
+    const result = await verify({ secret, token: code, epoch, epochTolerance: TOLERANCE_SECONDS })
+    return result.valid && 'timeStep' in result ? result.timeStep : undefined
+  },
+  provisioningUrl: async (secret, issuer, account) => (await loadOtplib()).generateURI({ issuer, label: account, secret }),
+}

@@ -1,0 +1,67 @@
+import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../ports/pki.ts'
+import { type Certificate, readCertificate } from './certificate.ts'
+import { leadsToRoot } from './chain.ts'
+import { certificateFacts } from './facts.ts'
+import type { Library } from './library.ts'
+import { readPemBlocks } from './pem.ts'
+
+/** Authorities that were read before, by their PEM text; an unreadable one is `undefined`. */
+const maxKnown = 500
+
+/** Judges client chains by authorities outside of the network, each of which is read once. */
+export const createThirdPartyVerifier = (library: Library) => {
+  const known = new Map<string, Certificate | undefined>()
+
+  const authorityOf = ({ certPem }: ThirdParty): Certificate | undefined => {
+    if (known.has(certPem)) return known.get(certPem)
+    if (known.size >= maxKnown) known.clear()
+    const [authority] = readBlocks(library, certPem) ?? []
+    known.set(certPem, authority)
+    return authority
+  }
+
+  return async (
+    leaf: Certificate | undefined,
+    intermediates: readonly Certificate[],
+    authorities: readonly ThirdParty[],
+    now: number,
+  ): Promise<ThirdPartyVerdict> => {
+    if (leaf === undefined) return { trusted: false }
+    for (const authority of authorities) {
+      const root = authorityOf(authority)
+      if (root !== undefined && (await leadsToRoot(leaf, { roots: [root], intermediates, now }))) {
+        return { trusted: true, leaf: await certificateFacts(library, leaf), authorityId: authority.id }
+      }
+    }
+    return { trusted: false }
+  }
+}
+
+/** Facts of the certificates of a PEM text, or why there are none. */
+export const readCertificateFacts = async (
+  library: Library,
+  pem: string,
+): Promise<readonly CertificateFacts[] | CertificateProblem> => {
+  const blocks = pemBlocks(pem)
+  if (blocks.length === 0) return 'no-pem'
+  if (blocks.some(({ label }) => label !== 'CERTIFICATE')) return 'not-a-certificate'
+  const certificates = readBlocks(library, pem)
+  if (certificates === undefined) return 'malformed'
+  return Promise.all(certificates.map((certificate) => certificateFacts(library, certificate)))
+}
+
+const pemBlocks = (pem: string) => {
+  try {
+    return readPemBlocks(pem)
+  } catch {
+    return []
+  }
+}
+
+const readBlocks = (library: Library, pem: string): readonly Certificate[] | undefined => {
+  try {
+    return readPemBlocks(pem).map(({ der }) => readCertificate(library, der))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { defineResource } from './define-resource.ts'
+import { Cost, Name, TextSet } from './fields.ts'
+import { NetworkInterface } from './network-interface.ts'
+
+/** A router that forwards between others and that no identity connects to (interface: Router). */
+export const transitRouters = defineResource({
+  name: 'transit-routers',
+  singular: 'router',
+  storeName: 'routers',
+  permission: 'router',
+  writable: {
+    name: Name,
+    configs: TextSet.default([]),
+    cost: Cost.default(0),
+    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    disabled: z.boolean().default(false),
+    noTraversal: z.boolean().default(false),
+  },
+  system: {
+    certPem: z.string().nullable(),
+    fingerprint: z.string().nullable(),
+    isVerified: z.boolean(),
+    unverifiedCertPem: z.string().nullable(),
+    unverifiedFingerprint: z.string().nullable(),
+  },
+  derived: {
+    enrollmentCreatedAt: z.iso.datetime().optional(),
+    enrollmentExpiresAt: z.iso.datetime().optional(),
+    enrollmentJwt: z.string().optional(),
+    enrollmentToken: z.string().optional(),
+    interfaces: z.array(NetworkInterface).nullable(),
+    isOnline: z.boolean(),
+  },
+  hidden: ['certPem'],
+  required: ['name'],
+  unique: ['name', 'fingerprint'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
+  symbols: { unverifiedCertPem: null, unverifiedFingerprint: null },
+  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+})

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { passwordWeakness } from '../../src/domain/password-rules.ts'
+
+const none = { minPasswordLength: 5, requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
+
+it.each([
+  ['abcde', {}, undefined],
+  ['abcd', {}, 'should be at least 5 chars long'],
+  ['abcdefgh', { minPasswordLength: 9 }, 'should be at least 9 chars long'],
+  ['a'.repeat(101), {}, 'should be at most 100 chars long'],
+  ['𝒳𝒳𝒳𝒳', {}, 'should be at least 5 chars long'],
+  ['ALLUPPER', { requireMixedCase: true }, 'should contain an upper-case and a lower-case letter'],
+  ['alllower', { requireMixedCase: true }, 'should contain an upper-case and a lower-case letter'],
+  ['someUpper', { requireMixedCase: true }, undefined],
+  ['ÄÖüäö', { requireMixedCase: true }, undefined],
+  ['letters', { requireNumberChar: true }, 'should contain a digit'],
+  ['letters7', { requireNumberChar: true }, undefined],
+  ['letters7', { requireSpecialChar: true }, 'should contain a special character'],
+  ['letters 7', { requireSpecialChar: true }, undefined],
+  ['lettersé', { requireSpecialChar: true }, 'should contain a special character'],
+  ['Aa1!x', { requireMixedCase: true, requireNumberChar: true, requireSpecialChar: true }, undefined],
+])('%j under %j: %s', (password, rules, weakness) => {
+  expect(passwordWeakness(password, { ...none, ...rules })).toBe(weakness)
+})

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { freePort, node } from './support/quickstart.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
+
+describe('README.md', () => {
+  it('embeds a controller with code that runs as it stands', async () => {
+    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? []
+    const port = await freePort()
+    const run = spawnSync(node.path, [...node.args, '--input-type=module-typescript', '-'], {
+      cwd: root,
+      input: code,
+      encoding: 'utf8',
+      env: { ...process.env, PORT: String(port) },
+    })
+    expect(run.stderr).toBe('')
+    expect(run.stdout).toBe(`https://127.0.0.1:${port} offers wiki\n`)
+    expect(run.status).toBe(0)
+  })
+
+  it.each([...readme.matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, path]) => [String(path)]))(
+    'links to %s, which exists',
+    (path) => expect(readFileSync(resolve(root, path), 'utf8')).not.toBe(''),
+  )
+
+  it.each([...readme.matchAll(/\| `(portcullis(?:\/\w+)?)` \|/g)].map(([, entry]) => [String(entry)]))(
+    'names the entry point %s, which the package exports',
+    (entry) => {
+      const { name, exports } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
+      expect(Object.keys(exports)).toContain(entry.replace(name, '.'))
+    },
+  )
+})

@@ -1,0 +1,97 @@
+/**
+ * What the wire reference (8.2 to 8.4) asks of a caller: nothing, an API session whose second factor may be missing, an
+ * API session, to be an admin (or, to read, `admin_readonly`), or a permission.
+ */
+export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | { readonly permission: string }
+
+const OPEN: ReadonlySet<string> = new Set([
+  'GET /',
+  'GET /version',
+  'GET /.well-known/est/cacerts',
+  'GET /enumerated-capabilities',
+  'GET /network-jwts',
+  'GET /specs',
+  'GET /specs/{id}',
+  'GET /specs/{id}/spec',
+  'POST /authenticate',
+])
+const OPEN_TO_CLIENTS: ReadonlySet<string> = new Set(['GET /protocols', 'GET /external-jwt-signers'])
+
+const PARTIAL: ReadonlySet<string> = new Set([
+  'GET /current-api-session',
+  'DELETE /current-api-session',
+  'GET /current-identity/mfa',
+  'POST /current-identity/mfa',
+  'GET /current-identity/mfa/qr-code',
+  'POST /current-identity/mfa/verify',
+  'GET /enumerated-router-capabilities',
+  'POST /authenticate/mfa',
+])
+
+/** The word of a collection's permissions. */
+const WORDS: Readonly<Record<string, string>> = {
+  'api-sessions': 'ops',
+  'auth-policies': 'auth-policy',
+  cas: 'ca',
+  'config-types': 'config-type',
+  configs: 'config',
+  controllers: 'controllers',
+  'edge-router-policies': 'edge-router-policy',
+  'edge-router-role-attributes': 'router',
+  'edge-routers': 'router',
+  enrollments: 'enrollment',
+  'external-jwt-signers': 'external-jwt-signer',
+  identities: 'identity',
+  'identity-role-attributes': 'identity',
+  'policy-advice': 'service',
+  'posture-check-role-attributes': 'posture-check',
+  'posture-checks': 'posture-check',
+  routers: 'router',
+  'service-edge-router-policies': 'service-edge-router-policy',
+  'service-policies': 'service-policy',
+  'service-role-attributes': 'service',
+  services: 'service',
+  sessions: 'ops',
+  terminators: 'terminator',
+  'transit-routers': 'router',
+}
+
+/** What is below an entity and belongs to it, so that acting on it is to read or to update the entity. */
+const PARTS: ReadonlySet<string> = new Set([
+  'disable',
+  'enable',
+  'failed-service-requests',
+  'jwt',
+  'mfa',
+  'posture-data',
+  're-enroll',
+  'refresh',
+  'route-path',
+  'service-configs',
+  'trace',
+  'verify',
+])
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  GET: 'read',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+
+/** The rule of an operation of one of the APIs. */
+export function accessRule(api: 'client' | 'management', route: string): AccessRule {
+  const [method = '', template = ''] = route.split(' ')
+  if (OPEN.has(route) || (api === 'client' && (OPEN_TO_CLIENTS.has(route) || template.startsWith('/enroll'))))
+    return 'open'
+  if (PARTIAL.has(route)) return 'partial'
+  const [collection = '', , nested = ''] = template.slice(1).split('/')
+  if (api === 'client') return collection === 'services' && method !== 'GET' ? 'admin' : 'auth'
+  if (['current-api-session', 'current-identity', 'identity-types', 'posture-check-types'].includes(collection))
+    return 'auth'
+  const isPart = PARTS.has(nested)
+  const word = WORDS[isPart || nested === '' ? collection.replace(/-usage$/, 's') : nested]
+  if (word === undefined) return 'admin'
+  return { permission: `${word}.${isPart && method !== 'GET' ? 'update' : ACTIONS[method]}` }
+}

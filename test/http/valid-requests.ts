@@ -1,0 +1,136 @@
+import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
+import { newKey, signingRequest } from '../contract/http/signing-request.ts'
+
+/** What a request is made of: the values of its path, its query and its body. */
+export interface ValidRequest {
+  readonly path: string
+  readonly body: unknown
+}
+
+type MakeBody = (admin: ForeignClient, name: string) => Promise<unknown> | unknown
+
+/** After the clock of a test controller. */
+const TOMORROW = '2026-01-02T00:00:00.000Z'
+
+const CSR = signingRequest(newKey())
+
+/** Bodies that the create operation of each collection takes; a replacement or a change takes them as well. */
+const COLLECTION_BODIES: Readonly<Record<string, MakeBody>> = {
+  authenticators: async (admin, name) => ({
+    identityId: await made(admin, 'identities', `identity of ${name}`),
+    method: 'updb',
+    username: name,
+    password: 'some-password',
+  }),
+  'auth-policies': (_admin, name) => ({ name, ...AUTH_POLICY }),
+  'config-types': (_admin, name) => ({ name, schema: {} }),
+  configs: async (admin, name) => ({
+    name,
+    data: {},
+    configTypeId: await create(admin, '/config-types', { name: `type of ${name}`, schema: {} }),
+  }),
+  'edge-router-policies': (_admin, name) => ({ name, semantic: 'AnyOf' }),
+  'edge-routers': (_admin, name) => ({ name }),
+  enrollments: async (admin, name) => ({
+    identityId: await made(admin, 'identities', `identity of ${name}`),
+    method: 'ott',
+    expiresAt: TOMORROW,
+  }),
+  identities: (_admin, name) => ({ name, type: 'User', isAdmin: false }),
+  'posture-checks': (_admin, name) => ({ name, typeId: 'MFA' }),
+  'service-edge-router-policies': (_admin, name) => ({ name, semantic: 'AnyOf' }),
+  'service-policies': (_admin, name) => ({ name, semantic: 'AnyOf', type: 'Dial' }),
+  services: (_admin, name) => ({ name, encryptionRequired: true, roleAttributes: ['apps'] }),
+}
+
+const AUTH_POLICY = {
+  primary: {
+    cert: { allowed: true, allowExpiredCerts: true },
+    extJwt: { allowed: true, allowedSigners: [] },
+    updb: {
+      allowed: true,
+      lockoutDurationMinutes: 0,
+      maxAttempts: 0,
+      minPasswordLength: 5,
+      requireMixedCase: false,
+      requireNumberChar: false,
+      requireSpecialChar: false,
+    },
+  },
+  secondary: { requireTotp: false },
+}
+
+/** Bodies and queries of operations that are no collection's own. */
+const SPECIAL: Readonly<
+  Record<string, (admin: ForeignClient, name: string, serviceId: string) => Promise<ValidRequest> | ValidRequest>
+> = {
+  'POST /authenticate': () => ({
+    path: '/authenticate?method=password',
+    body: { username: 'admin', password: 'admin-password' },
+  }),
+  // Password authenticators, which this file knows how to make, have nothing to extend.
+  'POST /authenticators/{id}/request-extend': () => ({ path: '/authenticators/unknown/request-extend', body: {} }),
+  'POST /enroll': async (admin, name) => ({
+    path: `/enroll?token=${await oneTimeToken(admin, name)}`,
+    body: { clientCsr: CSR },
+  }),
+  'POST /enroll/ott': async (admin, name) => ({
+    path: '/enroll/ott',
+    body: { token: await oneTimeToken(admin, name), clientCsr: CSR },
+  }),
+  'POST /posture-response': () => ({ path: '/posture-response', body: { id: 'x', typeId: 'DOMAIN', domain: 'x' } }),
+  'POST /posture-response-bulk': () => ({ path: '/posture-response-bulk', body: [] }),
+  'POST /sessions': (_admin, _name, serviceId) => ({ path: '/sessions', body: { serviceId, type: 'Dial' } }),
+}
+
+/** Bodies of operations below an entity or of the caller itself. */
+const PART_BODIES: Readonly<Record<string, unknown>> = {
+  'PATCH /current-identity/authenticators/{id}': { currentPassword: 'some-password' },
+  'POST /authenticators/{id}/re-enroll': { expiresAt: TOMORROW },
+  'POST /enrollments/{id}/refresh': { expiresAt: TOMORROW },
+  'POST /identities/{id}/disable': { durationMinutes: 1 },
+  'POST /identities/{id}/service-configs': [],
+  'PUT /current-identity/authenticators/{id}': {
+    currentPassword: 'some-password',
+    username: 'somebody',
+    password: 'some-password',
+  },
+}
+
+/**
+ * A request to an operation that has nothing wrong with it, as far as this file knows one: an unknown collection is asked
+ * for an entity that is not there, and an unknown body is empty. `serviceId` is a service that every caller may dial,
+ * `ownSessionId` a session of the caller.
+ */
+export async function validRequest(
+  admin: ForeignClient,
+  route: string,
+  name: string,
+  { serviceId, ownSessionId }: { readonly serviceId: string; readonly ownSessionId: string | undefined },
+): Promise<ValidRequest> {
+  const special = await SPECIAL[route]?.(admin, name, serviceId)
+  if (special !== undefined) return special
+  const [method = '', template = ''] = route.split(' ')
+  const [collection = ''] = template.slice(1).split('/')
+  const needsId = template.includes('{id}')
+  const own = collection === 'sessions' ? (ownSessionId ?? 'unknown') : undefined
+  const id = needsId ? (own ?? (await made(admin, collection, name))) : ''
+  const path = template.replace('{id}', id).replaceAll(/\{\w+\}/g, 'unknown')
+  const takesBody = ['POST', 'PUT', 'PATCH'].includes(method)
+  if (!takesBody) return { path, body: undefined }
+  if (Object.hasOwn(PART_BODIES, route)) return { path, body: PART_BODIES[route] }
+  const isEntity = !template.includes('{id}/')
+  return { path, body: isEntity ? ((await COLLECTION_BODIES[collection]?.(admin, `${name} again`)) ?? {}) : {} }
+}
+
+async function made(admin: ForeignClient, collection: string, name: string): Promise<string> {
+  const make = COLLECTION_BODIES[collection]
+  if (make === undefined) return 'unknown'
+  const body = await make(admin, name)
+  return create(admin, `/${collection}`, typeof body === 'object' && body !== null ? body : {})
+}
+
+async function oneTimeToken(admin: ForeignClient, name: string): Promise<string> {
+  const id = await create(admin, '/identities', { name, type: 'User', isAdmin: false, enrollment: { ott: true } })
+  return (await read(admin, `/identities/${id}`)).enrollment.ott.token
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { createAjvJsonSchema } from '../../src/platform/json-schema/ajv-json-schema.ts'
+
+const jsonSchema = createAjvJsonSchema()
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
+const unique = { type: 'array', uniqueItems: true }
+const circle = object(
+  { a: { $ref: '#/definitions/a' } },
+  { definitions: { a: { $ref: '#/definitions/b' }, b: { $ref: '#/definitions/a' } } },
+)
+
+/** Definitions of which each asks twice for the next. */
+function doubling(levels: number) {
+  const both = (level: number) => {
+    const next = level === levels ? { type: 'string' } : { $ref: `#/definitions/d${level + 1}` }
+    return { anyOf: [next, next] }
+  }
+  const definitions = Object.fromEntries(Array.from({ length: levels }, (_, at) => [`d${at + 1}`, both(at + 1)]))
+  return object({ a: { $ref: '#/definitions/d1' } }, { definitions })
+}
+
+function nested(levels: number): Record<string, unknown> {
+  return levels === 0 ? { type: 'object' } : object({ a: nested(levels - 1) })
+}
+
+describe('schemas that are refused', () => {
+  it.each([
+    ['a remote reference', object({ a: { $ref: 'https://example.org/x.json' } }), "can't resolve reference"],
+    ['a file', object({ a: { $ref: 'file:///etc/passwd' } }), "can't resolve reference"],
+    ['a dangling reference', object({ a: { $ref: '#/definitions/b' } }), "can't resolve reference"],
+    ['a reference to the meta schema', object({ a: { $ref: 'http://json-schema.org/draft-07/schema#' } }), "can't"],
+    ['a reference to itself', object({ a: { $ref: '#' } }), 'lead back to themselves'],
+    ['references in a circle', circle, 'lead back to themselves'],
+    ['references that double 15 times', doubling(15), 'references resolved'],
+    ['references that double 40 times', doubling(40), 'nested deeper'],
+    ['a look-ahead, which has no linear time', object({ a: { pattern: '(?=a)b' } }), 'invalid'],
+    ['a back reference', object({ a: { pattern: '(a)\\1' } }), 'invalid'],
+    ['an impossible pattern', object({ a: { pattern: '(' } }), 'missing'],
+    ['a bomb of repetitions', object({ a: { pattern: '((a{900}){900}){900}' } }), 'repeat'],
+    ['too much text', object({ a: { description: 'x'.repeat(70_000) } }), 'longer than'],
+    ['deep nesting', nested(100), 'nested deeper'],
+    ['an asynchronous schema', object({}, { $async: true }), '$async'],
+    ['a keyword of the wrong type', object({ a: { minimum: 'one' } }), 'minimum'],
+  ])('%s', async (_what, schema, reason) => {
+    expect(await jsonSchema.problemOf(schema)).toContain(reason)
+  })
+})
+
+describe('schemas that are taken', () => {
+  it.each([
+    ['draft 4 by name', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }],
+    ['an unknown draft', { $schema: 'https://example.org/mine', type: 'object' }],
+    ['unknown keywords and formats', object({ a: { type: 'string', format: 'idn-hostname', shade: 'blue' } })],
+    ['an id that stands for the meta schema', { $id: 'http://json-schema.org/draft-07/schema#', type: 'object' }],
+    ['references within the document', object({ a: { $ref: '#/definitions/b' } }, { definitions: { b: {} } })],
+  ])('%s', async (_what, schema) => {
+    expect(await jsonSchema.problemOf(schema)).toBeUndefined()
+    expect(await jsonSchema.problemOf(schema)).toBeUndefined()
+    expect(await jsonSchema.violationOf(schema, { a: 'anything at all' })).toBeUndefined()
+  })
+
+  it('two with the same id do not disturb each other', async () => {
+    const of = (type: string) => ({ $id: 'urn:example:same', ...object({ a: { type } }) })
+    expect(await jsonSchema.violationOf(of('string'), { a: 'x' })).toBeUndefined()
+    expect(await jsonSchema.violationOf(of('integer'), { a: 1 })).toBeUndefined()
+    expect(await jsonSchema.violationOf(of('string'), { a: 1 })).toMatchObject({ path: ['a'], value: 1 })
+  })
+})
+
+describe('values', () => {
+  it.each([
+    ['a missing member', object({}, { required: ['b'] }), {}, [], 'b is required'],
+    [
+      'a member of a member',
+      object({ a: object({ b: { type: 'integer' } }) }),
+      { a: { b: 'x' } },
+      ['a', 'b'],
+      'integer',
+    ],
+    ['a member with a slash', object({ 'a/b~c': { type: 'integer' } }), { 'a/b~c': 'x' }, ['a/b~c'], 'integer'],
+    [
+      'an element twice, in another order',
+      object({ a: unique }),
+      {
+        a: [
+          { x: 1, y: 2 },
+          { y: 2, x: 1 },
+        ],
+      },
+      ['a'],
+      'twice',
+    ],
+    ['an address that is none', object({ a: { format: 'ipv4' } }), { a: '1.2.3' }, ['a'], 'ipv4'],
+    ['a member whose pattern fails', object({ a: { pattern: '^é+$' } }), { a: 'e' }, ['a'], 'pattern'],
+  ])('%s', async (_what, schema, value, path, requirement) => {
+    const violation = await jsonSchema.violationOf(schema, value)
+    expect(violation).toMatchObject({ path, requirement: expect.stringContaining(requirement) })
+  })
+
+  it('a pattern that backtracks elsewhere takes linear time', async () => {
+    const schema = object({ a: { pattern: '^(a+)+$' } })
+    const started = performance.now()
+    expect(await jsonSchema.violationOf(schema, { a: `${'a'.repeat(100_000)}!` })).toMatchObject({ path: ['a'] })
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  it('ten thousand distinct elements are compared in linear time', async () => {
+    const elements = Array.from({ length: 10_000 }, (_, low) => ({ low, high: low }))
+    const started = performance.now()
+    expect(await jsonSchema.violationOf(object({ a: unique }), { a: elements })).toBeUndefined()
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  it('what would take too long is refused', async () => {
+    const heavy = object({ a: { pattern: '(a{30}){30}b' } }, { description: 'x'.repeat(2000) })
+    expect(await jsonSchema.violationOf(heavy, { a: 'a'.repeat(500_000) })).toMatchObject({ path: [] })
+  })
+})

