@@ -1,16 +1,20 @@
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
+import { Presence } from './engine/presence.ts'
 import { resume } from './engine/resume.ts'
 import { Timetable } from './engine/timetable.ts'
 import { clientOperations, managementOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
+import { apiDocuments } from './http/documents.ts'
 import { createHandler } from './http/handler.ts'
-import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
 import { createSealer } from './platform/aes-gcm-sealer.ts'
+import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
 import { createConsoleLogger } from './platform/console-logger.ts'
 import { createAjvJsonSchema } from './platform/json-schema/ajv-json-schema.ts'
 import { createJwtTokens } from './platform/jwt-tokens.ts'
+import { createExternalTokens } from './platform/key-sets/external-jwts.ts'
+import { createHttpKeySets } from './platform/key-sets/http-key-sets.ts'
 import { createEvents } from './platform/mitt-events.ts'
 import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
@@ -22,10 +26,11 @@ import { createScheduler } from './platform/system-scheduler.ts'
 import { createX509Pki } from './platform/x509-pki.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Events } from './ports/events.ts'
+import type { KeySets } from './ports/key-sets.ts'
 import type { Logger } from './ports/logger.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Random } from './ports/random.ts'
-import type { RouterPresence } from './ports/router-presence.ts'
+import type { HostedPresence, RouterPresence } from './ports/router-presence.ts'
 import type { Scheduler } from './ports/scheduler.ts'
 import type { Storage } from './ports/storage.ts'
 import { VERSION } from './version.ts'
@@ -50,13 +55,17 @@ export interface ControllerOptions {
    * has MFA must enroll again after a restart.
    */
   readonly secretsKey?: Uint8Array
+  /** Allows the key sets of external JWT signers at addresses of private networks and of this machine. Default: false. */
+  readonly allowPrivateJwks?: boolean
+  /** Fetches key sets in another way than over HTTP. */
+  readonly keySets?: KeySets
   /** Names the network in authenticator apps. Default: `openziti.io`, as deployed controllers do. */
   readonly totpIssuer?: string
   /** Characters of an MFA recovery code. Default: 10, which is 50 bits; deployed controllers have 6. */
   readonly recoveryCodeLength?: number
   /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
   readonly reportedVersion?: string
-  /** Tells which edge routers are connected. Default: none is. */
+  /** Tells which edge routers are connected, beside those that are reported to {@link Controller.presence}. */
   readonly presence?: RouterPresence
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
@@ -74,6 +83,8 @@ export interface Controller {
   readonly engine: ControllerEngine
   /** What happens, told after it is committed. */
   readonly events: Pick<Events, 'on'>
+  /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
+  readonly presence: HostedPresence
   /** True when there is a default admin: one that this start created, or an earlier one. */
   readonly hasAdmin: boolean
   /** The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. */
@@ -96,10 +107,13 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const logger = options.logger ?? createConsoleLogger()
   const material = options.pki ?? (await ephemeralPki(options, clock))
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
+  const keySets = options.keySets ?? createHttpKeySets({ allowInternal: options.allowPrivateJwks ?? false })
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
+  const { storage, presence: elsewhere } = options
+  const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
   const engine = new ControllerEngine({
-    storage: options.storage,
+    storage,
     clock,
     random,
     digest: nobleDigest,
@@ -107,13 +121,15 @@ export async function createController(options: ControllerOptions): Promise<Cont
     tokens: await createJwtTokens(material),
     jsonSchema: createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
+    externalTokens: createExternalTokens(keySets),
+    keySets,
     sealer: await createSealer(options.secretsKey),
     totp: otplibTotp,
     qrCode: pngQrCode,
-    presence: options.presence ?? { connectionOf: () => undefined },
+    presence,
     events,
     logger,
-    access: new AccessFeed(),
+    access: new AccessFeed((change) => events.emit('access.changed', { ...change, at: clock.now() })),
     timetable,
     settings: {
       address: options.address,
@@ -131,16 +147,17 @@ export async function createController(options: ControllerOptions): Promise<Cont
     fetch: createHandler(
       engine,
       { client: clientOperations(facts), management: managementOperations(facts) },
-      { instanceId: random.uuid(), version },
+      { documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
     ),
     engine,
     events: { on: events.on },
+    presence,
     hasAdmin,
     tls: () => ({ cert: material.serverCertPem, key: material.serverKeyPem }),
     caPem: engine.context.pki.caBundlePem,
     close: async () => {
       await timetable.close()
-      await options.storage.close()
+      await storage.close()
     },
   }
 }

@@ -22,7 +22,17 @@ export type { ControllerEvents, EventName } from './ports/events.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PasswordHasher } from './ports/password-hasher.ts'
 export type { Random } from './ports/random.ts'
-export type { RouterConnection, RouterPresence } from './ports/router-presence.ts'
+export type {
+  DisconnectReason,
+  HostedPresence,
+  IdentityConnectionStatus,
+  IdentityConnections,
+  RouterAdmission,
+  RouterConnection,
+  RouterHello,
+  RouterPresence,
+  RouterVersion,
+} from './ports/router-presence.ts'
 export type { Scheduler } from './ports/scheduler.ts'
 export {
   type Change,

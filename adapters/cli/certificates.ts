@@ -1,53 +1,59 @@
-import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { PkiMaterial } from '../../src/index.ts'
-import { openPkiDirectory } from '../node/index.ts'
-import type { CertificateFiles, ServeOptions } from './serve-options.ts'
-import { messageOf, UsageError } from './usage-error.ts'
+import {
+  type Address,
+  isWildcardHost,
+  openPkiDirectory,
+  type PkiFiles,
+  pkiFilesIn,
+  readPkiFiles,
+  serverCertificateFacts,
+} from '../node/index.ts'
+import type { ServeOptions } from './options.ts'
 
-/** The certificates that the command line names, and where they came from in words. Rejects with a {@link UsageError}. */
-export async function openCertificates(
-  { certificates, trustDomain, listen, advertise }: ServeOptions,
-  now: number,
-): Promise<{ readonly material: PkiMaterial; readonly source: string }> {
-  if (!('directory' in certificates)) {
-    return { material: await readFiles(certificates), source: `certificate ${certificates.serverCert}` }
-  }
-  const { directory } = certificates
-  const named = [advertise?.host, listen.host, 'localhost', '127.0.0.1', '::1'].filter((host) => host !== undefined)
-  const hosts = [...new Set(named)].filter((host) => host !== '0.0.0.0' && host !== '::')
-  const { material, created } = await openPkiDirectory(directory, {
-    hosts,
-    trustDomain: trustDomain ?? 'portcullis.internal',
+/** Certificates and keys, and the files that they were read from. */
+export interface Certificates {
+  readonly material: PkiMaterial
+  readonly files: PkiFiles
+  /** What the operator should know of them, one line each. */
+  readonly notes: readonly string[]
+}
+
+const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
+
+/**
+ * Opens the PKI that the options name, creating it in a directory that has none. `now` is in milliseconds.
+ * Throws `PkiFileError` naming the file that cannot be used.
+ */
+export async function openCertificates(options: ServeOptions, now: number): Promise<Certificates> {
+  const { pki, listen, advertise = listen } = options
+  const hosts = [advertise.host, listen.host, 'localhost', '127.0.0.1', '::1'].filter((host) => !isWildcardHost(host))
+  const request = {
+    hosts: [...new Set(hosts)],
+    trustDomain: options.trustDomain ?? DEFAULT_TRUST_DOMAIN,
     now,
-  }).catch((error: unknown) => {
-    throw new UsageError(`--pki: ${messageOf(error)}`)
-  })
-  return { material, source: `pki ${directory}${created ? ' (new)' : ''}` }
-}
-
-async function readFiles(files: CertificateFiles): Promise<PkiMaterial> {
-  const [serverCertPem, serverKeyPem, caPem, signingCertPem, signingKeyPem] = await Promise.all([
-    read('--server-cert', files.serverCert),
-    read('--server-key', files.serverKey),
-    read('--ca', files.ca),
-    read('--signing-cert', files.signingCert),
-    read('--signing-key', files.signingKey),
-  ])
-  return { caPem, signingCertPem, signingKeyPem, serverCertPem, serverKeyPem }
-}
-
-async function read(option: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${option}: ${messageOf(error)}`)
+  }
+  if (pki.kind === 'files') {
+    const material = await readPkiFiles(pki.files)
+    return { material, files: pki.files, notes: serverWarnings(material, advertise, now) }
+  }
+  const { material, created } = await openPkiDirectory(pki.directory, request)
+  const notes = created ? [`created certificates and keys in ${pki.directory}`] : []
+  return {
+    material,
+    files: pkiFilesIn(pki.directory),
+    notes: [...notes, ...serverWarnings(material, advertise, now)],
   }
 }
 
-/** What is wrong with sending devices to `host` with this server certificate, if anything. */
-export function hostMismatch(serverCertPem: string, host: string): string | undefined {
-  const certificate = new X509Certificate(serverCertPem)
-  if (certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined) return undefined
-  return `the server certificate does not name ${host} (--advertise): it is for ${certificate.subjectAltName}`
+function serverWarnings({ serverCertPem }: PkiMaterial, { host }: Address, now: number): readonly string[] {
+  const { names, notAfter, covers } = serverCertificateFacts(serverCertPem)
+  const warnings: string[] = []
+  if (!covers(host)) {
+    const list = names.length === 0 ? 'no host' : names.join(', ')
+    warnings.push(`warning: the server certificate is not for the host of --advertise, ${host}: it is for ${list}`)
+  }
+  if (notAfter <= now) {
+    warnings.push(`warning: the server certificate expired on ${new Date(notAfter).toISOString().slice(0, 10)}`)
+  }
+  return warnings
 }

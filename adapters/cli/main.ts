@@ -1,52 +1,46 @@
 #!/usr/bin/env node
 import { VERSION } from '../../src/index.ts'
-import { startService } from './serve.ts'
-import { readServeOptions, SERVE_USAGE } from './serve-options.ts'
+import { PkiFileError } from '../node/index.ts'
+import { parseServeArgs } from './command-line.ts'
+import { readServeOptions, type ServeOptions } from './options.ts'
+import { tell } from './output.ts'
+import { serveController } from './serve.ts'
+import type { Environment } from './setting.ts'
+import { stopSignal } from './stop-signals.ts'
+import { USAGE } from './usage.ts'
 import { UsageError } from './usage-error.ts'
 
-const USAGE = `usage: portcullis COMMAND [options]
-
-  serve      runs a controller (portcullis serve --help)
-  --version  prints the version
-`
-
-/** Runs a command; answers the exit code, or nothing while it goes on. */
-async function run([command, ...args]: readonly string[]): Promise<number | undefined> {
-  if (command === 'serve') return args.includes('--help') ? print(SERVE_USAGE) : runServe(args)
-  if (command === '--version') return print(`${VERSION}\n`)
-  if (command === '--help' || command === 'help') return print(USAGE)
-  throw new UsageError(command === undefined ? 'say what to do, for example: portcullis serve' : `unknown command '${command}'`)
+/** Does what the command line asks; the exit code. */
+async function run([command, ...args]: readonly string[], environment: Environment): Promise<number> {
+  if (command === '--help') return answer(USAGE)
+  if (command === '--version') return answer(`portcullis ${VERSION}`)
+  if (command === undefined) throw new UsageError('say what to do: portcullis serve; portcullis --help tells more')
+  if (command !== 'serve') throw new UsageError(`there is no command '${command}'; portcullis --help tells which`)
+  const typed = parseServeArgs(args)
+  if (typed.help === true) return answer(USAGE)
+  if (typed.version === true) return answer(`portcullis ${VERSION}`)
+  return serveUntilStopped(readServeOptions(typed, environment))
 }
 
-async function runServe(args: readonly string[]): Promise<undefined> {
-  const service = await startService(readServeOptions(args, process.env))
-  for (const warning of service.warnings) console.error(`portcullis: ${warning}`)
-  console.log(service.readyLine)
-  let ending = false
-  const end = () => {
-    // Whoever asks a second time does not want to wait for requests in flight.
-    if (ending) process.exit(1)
-    ending = true
-    service.close().then(() => process.exit(0), fail)
-  }
-  process.on('SIGTERM', end)
-  process.on('SIGINT', end)
-}
-
-function print(text: string): number {
-  process.stdout.write(text)
+function answer(text: string): number {
+  console.log(text)
   return 0
 }
 
-function fail(error: unknown): void {
-  if (error instanceof UsageError) {
-    console.error(`portcullis: ${error.message.replaceAll('\n', ' ')}`)
-    process.exit(2)
-  }
-  console.error(error)
-  process.exit(1)
+async function serveUntilStopped(options: ServeOptions): Promise<number> {
+  const stopped = stopSignal()
+  const controller = await Promise.race([serveController(options), stopped.then(() => undefined)])
+  if (controller === undefined) return 0
+  console.log(controller.readyLine)
+  tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
+  await controller.close()
+  return 0
 }
 
-run(process.argv.slice(2)).then((code) => {
-  if (code !== undefined) process.exitCode = code
-}, fail)
+function refusal(error: unknown): number {
+  tell(error instanceof Error ? error.message : String(error))
+  return error instanceof UsageError || error instanceof PkiFileError ? 2 : 1
+}
+
+// Nothing may keep the process alive: not a start that a signal interrupted, not a connection pool.
+process.exit(await run(process.argv.slice(2), process.env).catch(refusal))

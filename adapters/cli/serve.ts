@@ -1,81 +1,100 @@
-import { type Controller, createController } from '../../src/index.ts'
-import { formatAddress, type RunningServer, serve } from '../node/index.ts'
-import { hostMismatch, openCertificates } from './certificates.ts'
-import type { ServeOptions } from './serve-options.ts'
-import { openStorage, withoutPassword } from './storage.ts'
-import { messageOf, UsageError } from './usage-error.ts'
+import { type Controller, createController, type PkiMaterial, type Storage } from '../../src/index.ts'
+import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../node/index.ts'
+import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
+import { openCertificates } from './certificates.ts'
+import type { ServeOptions } from './options.ts'
+import { tell } from './output.ts'
+import { openStorage } from './storage.ts'
+import { UsageError } from './usage-error.ts'
 
-/** Milliseconds that requests in flight have to finish when the process is told to end. */
-const DRAIN_MS = 5_000
-
-/** A served controller. */
-export interface Service {
-  /** One line for the person who started it. */
+/** A controller that answers over HTTPS. */
+export interface ServedController {
+  /** The line that tells programs and people that it does. */
   readonly readyLine: string
-  /** One line each about what may surprise that person. */
-  readonly warnings: readonly string[]
-  /** Finishes the requests in flight and closes the storage. */
+  /** Lets requests in flight finish, then closes the storage. */
   close(): Promise<void>
 }
 
 /**
- * Starts a controller as the command line says. The address is bound first, so that a taken port is told before anything
- * else happens, and requests wait until the controller is there. Rejects with a {@link UsageError}.
+ * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
+ * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
-export async function startService(options: ServeOptions): Promise<Service> {
-  const { material, source } = await openCertificates(options, Date.now())
-  const pending = pendingController()
-  const server = await bind(options, {
-    fetch: async (request, connection) => (await pending.controller).fetch(request, connection),
-    tls: () => ({ cert: material.serverCertPem, key: material.serverKeyPem }),
-  })
+export async function serveController(options: ServeOptions): Promise<ServedController> {
+  const { storage, name } = openStorage(options.storage)
   try {
-    const listening = { ...options.listen, port: server.port }
-    const advertised = options.advertise ?? listening
-    const controller = await createController({
-      storage: await openStorage(options.storage),
-      address: formatAddress(advertised),
-      pki: material,
-      ...(options.trustDomain !== undefined && { trustDomain: options.trustDomain }),
-      ...(options.admin && { admin: options.admin }),
-    })
-    pending.resolve(controller)
+    return await serveStorage(options, storage, name)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function serveStorage(options: ServeOptions, storage: Storage, storageName: string): Promise<ServedController> {
+  const { material, files, notes } = await openCertificates(options, Date.now())
+  for (const note of notes) tell(note)
+
+  // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
+  // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
+  // turn of the event loop.
+  const server = await bind(options, material, (...request) => building.then((built) => built.fetch(...request)))
+  const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
+  const building = build(options, { storage, material, files, address })
+  try {
+    const controller = await building
+    if (!controller.hasAdmin) {
+      tell(`there is no admin: ${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment create one`)
+    }
     return {
-      readyLine: `portcullis ready on https://${formatAddress(listening)} (advertised as ${formatAddress(advertised)}, storage ${withoutPassword(options.storage)}, ${source})`,
-      warnings: await warningsOf(controller, options, hostMismatch(material.serverCertPem, advertised.host)),
+      readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
       close: async () => {
-        await server.close({ graceMs: DRAIN_MS })
+        await server.close()
         await controller.close()
       },
     }
   } catch (error) {
     await server.close({ graceMs: 0 })
-    throw new UsageError(messageOf(error), { cause: error })
+    throw error
   }
 }
 
-function pendingController(): { controller: Promise<Controller>; resolve(controller: Controller): void } {
-  let resolve: (controller: Controller) => void = () => undefined
-  const controller = new Promise<Controller>((fulfil) => {
-    resolve = fulfil
-  })
-  return { controller, resolve: (value) => resolve(value) }
-}
-
-async function bind(options: ServeOptions, controller: Parameters<typeof serve>[0]): Promise<RunningServer> {
+async function bind(
+  { listen: { host, port } }: ServeOptions,
+  { serverCertPem, serverKeyPem }: PkiMaterial,
+  fetch: Controller['fetch'],
+): Promise<RunningServer> {
   try {
-    return await serve(controller, options.listen)
+    return await serve({ fetch, tls: () => ({ cert: serverCertPem, key: serverKeyPem }) }, { host, port })
   } catch (error) {
-    throw new UsageError(`--listen: ${messageOf(error)}`, { cause: error })
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })
   }
 }
 
-async function warningsOf(
-  controller: Controller,
-  options: ServeOptions,
-  mismatch: string | undefined,
-): Promise<readonly string[]> {
-  const hasAdmin = options.admin !== undefined || controller.hasAdmin
-  const noAdmin = 'there is no admin yet: PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD would create one'
-  return [...(mismatch === undefined ? [] : [mismatch]), ...(hasAdmin ? [] : [noAdmin])]
+interface Parts {
+  readonly storage: Storage
+  readonly material: PkiMaterial
+  readonly files: PkiFiles
+  readonly address: string
+}
+
+async function build({ admin, trustDomain }: ServeOptions, parts: Parts): Promise<Controller> {
+  const { storage, material, files, address } = parts
+  try {
+    return await createController({
+      storage,
+      address,
+      pki: material,
+      ...(admin === undefined ? {} : { admin }),
+      ...(trustDomain === undefined ? {} : { trustDomain }),
+    })
+  } catch (error) {
+    throw naming(files, error)
+  }
+}
+
+/** The controller names the part of the PKI that it cannot use; the operator knows the part by its file. */
+function naming(files: PkiFiles, error: unknown): unknown {
+  const [, part, problem] = (error instanceof Error ? /^(\w+Pem): (.*)/s.exec(error.message) : undefined) ?? []
+  const file = new Map(Object.entries(files)).get(part ?? '')
+  return file === undefined ? error : new PkiFileError(`${file}: ${problem}`, { cause: error })
 }

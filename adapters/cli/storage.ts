@@ -1,17 +1,19 @@
 import type { Storage } from '../../src/index.ts'
 import { memoryStorage } from '../memory/index.ts'
+import type { Setting } from './setting.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Opens the storage that `--storage` names. Rejects with a {@link UsageError}. */
-export async function openStorage(where: string): Promise<Storage> {
-  if (where === 'memory') return memoryStorage()
-  if (where.startsWith('sqlite:') || /^postgres(ql)?:\/\//.test(where)) {
-    throw new UsageError('--storage: this version keeps records in memory only; SQL storage is not part of it yet')
-  }
-  throw new UsageError(`--storage takes memory, sqlite:FILE or postgres://…: got '${withoutPassword(where)}'`)
+/** A storage, and what it is called in the ready line: without file names, addresses and passwords. */
+export interface OpenStorage {
+  readonly storage: Storage
+  readonly name: string
 }
 
-/** A storage as it may be shown: a URL may hold a password. */
-export function withoutPassword(where: string): string {
-  return where.replace(/\/\/[^@/]*@/, '//')
+/** Opens the storage of a setting: `memory`, `sqlite:FILE` or `postgres://…`. Throws {@link UsageError}. */
+export function openStorage({ name, value }: Setting): OpenStorage {
+  if (value === 'memory') return { storage: memoryStorage(), name: 'memory' }
+  // Only the scheme may be shown: what follows it can hold a password.
+  const [, scheme] = /^(sqlite|postgres|postgresql):/.exec(value) ?? []
+  if (scheme !== undefined) throw new UsageError(`${name} ${scheme}: is not available in this version, memory is`)
+  throw new UsageError(`${name} takes memory, sqlite:FILE or postgres://…`)
 }

@@ -1,6 +1,7 @@
-/** A command line, environment or file that the command cannot work with: one line for the person who started it. */
-export class UsageError extends Error {}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** What the command was asked cannot be done as asked: it ends with code 2. The message is one line that says what to change. */
+export class UsageError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'UsageError'
+  }
 }

@@ -72,5 +72,7 @@ function compareEntries(a: Entry, b: Entry): number {
 function compareValues(a: IndexedValue, b: IndexedValue): number {
   if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b)
   if (a === null || b === null) return Number(b === null) - Number(a === null)
+  // Values of different types are never equal, not even `false` and the empty text.
+  if (typeof a !== typeof b) return compareStrings(typeof a, typeof b)
   return a < b ? -1 : a > b ? 1 : 0
 }

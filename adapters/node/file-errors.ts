@@ -13,8 +13,9 @@ export function reasonOf(error: unknown): string {
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
+  ['ENOENT', 'there is no such file or directory'],
   ['EISDIR', 'it is a directory'],
-  ['ENOTDIR', 'a part of its path is not a directory'],
+  ['ENOTDIR', 'it, or a part of its path, is not a directory'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
 ])

@@ -52,16 +52,17 @@ export async function storeNew(directory: string, material: PkiMaterial): Promis
 /** Moves the files of {@link CREATED} to their places; another process may be doing the same. */
 export async function moveIntoPlace(directory: string): Promise<void> {
   for (const [, name] of partsAndNames()) {
-    await unlessGone(() => rename(join(directory, CREATED, name), join(directory, name)))
+    await tolerating('ENOENT', () => rename(join(directory, CREATED, name), join(directory, name)))
   }
-  await unlessGone(() => rmdir(join(directory, CREATED)))
+  // Not empty when a third process has put a PKI there in this moment: it is put aside, for this one is in place.
+  await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
 }
 
-async function unlessGone(work: () => Promise<void>): Promise<void> {
+async function tolerating(code: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error
+    if (errorCode(error) !== code) throw error
   }
 }
 

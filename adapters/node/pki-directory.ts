@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createPkiMaterial, type PkiMaterial } from '../../src/index.ts'
 import { errorCode, reasonOf } from './file-errors.ts'
 import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew } from './pki-creation.ts'
@@ -26,11 +26,13 @@ export async function openPkiDirectory(
   request: PkiDirectoryRequest,
 ): Promise<{ readonly material: PkiMaterial; readonly created: boolean }> {
   const created = await ensurePki(directory, request)
-  return { material: await readPkiFiles(filesIn(directory)), created }
+  const material = await readPkiFiles(pkiFilesIn(directory))
+  // Of two that created at the same time, one had its PKI put aside.
+  return { material, created: material.serverKeyPem === created?.serverKeyPem }
 }
 
 /** Where the parts of a directory's PKI stand. */
-export function filesIn(directory: string): PkiFiles {
+export function pkiFilesIn(directory: string): PkiFiles {
   return {
     caPem: join(directory, PKI_FILE_NAMES.caPem),
     signingCertPem: join(directory, PKI_FILE_NAMES.signingCertPem),
@@ -40,36 +42,53 @@ export function filesIn(directory: string): PkiFiles {
   }
 }
 
-async function ensurePki(directory: string, request: PkiDirectoryRequest): Promise<boolean> {
-  let created = false
-  await named(directory, () => mkdir(directory, { recursive: true, mode: 0o700 }))
+/** Resolves once the PKI is whole, with what this process created for it, if anything. */
+async function ensurePki(directory: string, request: PkiDirectoryRequest): Promise<PkiMaterial | undefined> {
+  let created: PkiMaterial | undefined
+  await named(directory, () => makeDirectory(directory))
   for (;;) {
     const present = await named(directory, () => readdir(directory))
     const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
-    const isMoving = present.includes(CREATED)
     if (missing.length === 0) {
       const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
       await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), removal))))
       return created
     }
-    if (isMoving) {
+    if (present.includes(CREATED)) {
       await named(directory, () => moveIntoPlace(directory))
     } else if (missing.length === Object.keys(PKI_FILE_NAMES).length) {
       const material = await createPkiMaterial(request)
-      created = await named(directory, () => storeNew(directory, material))
+      if (await named(directory, () => storeNew(directory, material))) created = material
     } else {
-      throw new PkiFileError(`${directory} holds a part of a PKI only: ${missing.join(', ')} missing`)
+      throw new PkiFileError(`${directory} holds only a part of a PKI: ${missing.join(', ')} missing`)
     }
   }
 }
 
 const removal = { recursive: true, force: true } as const
 
+/**
+ * Makes a directory and those above it that are missing, unless it is there. Node's own recursive mkdir never ends where
+ * the system refuses to make directories as if their parent were missing, as in /proc.
+ */
+async function makeDirectory(directory: string): Promise<void> {
+  const make = () => mkdir(directory, { mode: 0o700 })
+  try {
+    await make().catch(async (error: unknown) => {
+      if (errorCode(error) !== 'ENOENT' || dirname(directory) === directory) throw error
+      await makeDirectory(dirname(directory))
+      await make()
+    })
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Names the directory in what goes wrong with it. */
 async function named<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const reason = errorCode(error) === 'EEXIST' ? 'it is not a directory' : reasonOf(error)
-    throw new PkiFileError(`cannot use the PKI directory ${directory}: ${reason}`, { cause: error })
+    throw new PkiFileError(`cannot use the PKI directory ${directory}: ${reasonOf(error)}`, { cause: error })
   }
 }

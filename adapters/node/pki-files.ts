@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { PkiMaterial } from '../../src/index.ts'
-import { errorCode, reasonOf } from './file-errors.ts'
+import { reasonOf } from './file-errors.ts'
 
 /** The path of the PEM file of each part of a network's PKI. */
 export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
@@ -42,8 +42,7 @@ async function readPem(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const reason = errorCode(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error)
-    throw new PkiFileError(`cannot read ${file}: ${reason}`, { cause: error })
+    throw new PkiFileError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
   }
 }
 

@@ -28,12 +28,17 @@ export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
 /** Makes ids and UUIDs that are the same in every run with the same seed, and different from each other. */
 export function seededRandom(seed = 1): Random {
   let count = seed * 1_000_000
   return {
     id: () => (count++).toString(36).padStart(10, '0'),
-    base32: (length) => (count++).toString(32).toUpperCase().replace(/[0189]/g, 'Z').padStart(length, 'A'),
+    base32: (length) => {
+      const digits = [...(count++).toString(32).padStart(length, '0')]
+      return digits.map((digit) => BASE32.charAt(Number.parseInt(digit, 32))).join('')
+    },
     uuid: () => `00000000-0000-4000-8000-${(count++).toString(16).padStart(12, '0')}`,
   }
 }

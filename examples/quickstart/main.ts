@@ -27,7 +27,7 @@ async function tell(story: Story, options: Options, started: (controller: Served
   const controller = await step('Controller', (tick) => startController(options, pki, tick))
   started(controller)
   const { url, ca } = controller
-  const company = await step('Network (network.yaml, through the management API)', (tick) =>
+  const company = await step('Network of network.yaml, through the management API', (tick) =>
     createNetwork(controller, tick),
   )
   const laptop = await step(`Enrollment of ${DEVICE}`, async (tick) => {

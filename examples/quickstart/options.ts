@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Address, isWildcardHost, parseAddress } from 'portcullis/node'
+import { type Address, parseAddress, reachableAddress } from './address.ts'
 
 /** How the quickstart was asked to run. */
 export interface Options {
@@ -8,7 +8,7 @@ export interface Options {
   readonly help: boolean
   readonly listen: Address
   /** Where devices on this machine reach the controller. */
-  readonly deviceHost: string
+  readonly reached: Address
 }
 
 /** A command line that asks for something that does not exist. */
@@ -46,10 +46,10 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function addresses(option: string, text: string): Pick<Options, 'listen' | 'deviceHost'> {
+function addresses(option: string, text: string): Pick<Options, 'listen' | 'reached'> {
   const listen = parseAddress(text)
-  if (listen === undefined || listen.port === 0) {
+  if (listen === undefined) {
     throw new UsageError(`${option} takes HOST:PORT with a port from 1 to 65535: got '${text}'`)
   }
-  return { listen, deviceHost: isWildcardHost(listen.host) ? 'localhost' : listen.host }
+  return { listen, reached: reachableAddress(listen) }
 }

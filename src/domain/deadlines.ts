@@ -1,6 +1,8 @@
 interface Entry {
   readonly key: string
   readonly at: number
+  /** True once it was replaced or dropped. */
+  isOutdated: boolean
 }
 
 /**
@@ -9,7 +11,7 @@ interface Entry {
  * is out of date.
  */
 export class Deadlines {
-  readonly #current = new Map<string, number>()
+  readonly #current = new Map<string, Entry>()
   #heap: Entry[] = []
 
   get size(): number {
@@ -18,18 +20,23 @@ export class Deadlines {
 
   /** The instant of a key. */
   get(key: string): number | undefined {
-    return this.#current.get(key)
+    return this.#current.get(key)?.at
   }
 
   /** The key is due at `at`, instead of whenever it was due before. */
   set(key: string, at: number): void {
-    if (this.#current.get(key) === at) return
-    this.#current.set(key, at)
-    this.#push({ key, at })
+    const known = this.#current.get(key)
+    if (known?.at === at) return
+    if (known !== undefined) known.isOutdated = true
+    const entry = { key, at, isOutdated: false }
+    this.#current.set(key, entry)
+    this.#push(entry)
     if (this.#heap.length > 2 * this.#current.size + 64) this.#rebuild()
   }
 
   delete(key: string): void {
+    const known = this.#current.get(key)
+    if (known !== undefined) known.isOutdated = true
     this.#current.delete(key)
   }
 
@@ -51,14 +58,12 @@ export class Deadlines {
   }
 
   #dropOutdated(): void {
-    for (let top = this.#heap[0]; top !== undefined && this.#current.get(top.key) !== top.at; top = this.#heap[0]) {
-      this.#pop()
-    }
+    while (this.#heap[0]?.isOutdated) this.#pop()
   }
 
   #rebuild(): void {
     // A sorted array is a heap.
-    this.#heap = [...this.#current].map(([key, at]) => ({ key, at })).sort((a, b) => a.at - b.at)
+    this.#heap = [...this.#current.values()].sort((a, b) => a.at - b.at)
   }
 
   #push(entry: Entry): void {

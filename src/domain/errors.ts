@@ -87,6 +87,24 @@ export class TooManyAttempts extends ControllerError {
   }
 }
 
+/** What was wrong with the tokens of external signers that came with a request. */
+export type TokenProblem = 'missing' | 'invalid' | 'expired'
+
+/** A request that needs a token of an external signer and came without a good one. */
+export class TokenRefused extends ControllerError {
+  readonly factor: 'primary' | 'secondary'
+  readonly problem: TokenProblem
+  /** The signers whose token is wanted. */
+  readonly signers: readonly { readonly id: string; readonly issuer: string }[]
+
+  constructor(factor: TokenRefused['factor'], problem: TokenProblem, signers: TokenRefused['signers']) {
+    super('UNAUTHORIZED')
+    this.factor = factor
+    this.problem = problem
+    this.signers = signers
+  }
+}
+
 /** The error of a field that holds an unacceptable value (interface: `COULD_NOT_VALIDATE` with a field cause). */
 export function invalidField(field: string, reason: string, value?: unknown): ControllerError {
   return new ControllerError('COULD_NOT_VALIDATE', { field, reason, value: asText(value) })

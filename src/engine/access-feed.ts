@@ -1,4 +1,11 @@
-import { AccessIndex, type EntityKind, type IndexedPolicy, type PolicyKind } from '../domain/access-index/index.ts'
+import {
+  AccessIndex,
+  type AccessType,
+  type EntityKind,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+} from '../domain/access-index/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
 import { resourceNamed } from '../resources/index.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
@@ -6,14 +13,28 @@ import type { RecordOf, Resource } from '../resources/resource.ts'
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
 
+/** An identity gained or lost a service by a change of its own role attributes. */
+export interface AccessChange {
+  readonly identityId: string
+  readonly serviceId: string
+  readonly type: AccessType
+  readonly change: 'gained' | 'lost'
+}
+
 /**
  * Keeps the access index level with the store. It is fed by the change feed alone, so that a change made by another
  * process over the same store is seen as well.
  */
 export class AccessFeed {
+  readonly #tell: (change: AccessChange) => void
   #index = new AccessIndex()
   #revision = -1
   #queue: Promise<unknown> = Promise.resolve()
+
+  /** `tell` hears what the role attributes of single identities give and take. */
+  constructor(tell: (change: AccessChange) => void = () => undefined) {
+    this.#tell = tell
+  }
 
   /** The index as of the snapshot `tx`, or a later one. */
   async at(tx: ReadTransaction): Promise<AccessIndex> {
@@ -46,11 +67,32 @@ export class AccessFeed {
     const record = await tx.collection(resource).get(id)
     if (entityKind !== undefined) {
       if (record === undefined) this.#index.removeEntity(entityKind, id)
-      else this.#index.putEntity(entityKind, indexedEntity(record))
+      else this.#putEntity(entityKind, indexedEntity(record))
     } else if (policyKind !== undefined) {
       if (record === undefined) this.#index.removePolicy(policyKind, id)
       else this.#index.putPolicy(policyKind, indexedPolicy(resource, record))
     }
+  }
+
+  #putEntity(kind: EntityKind, entity: IndexedEntity): void {
+    const roles = entity.roleAttributes.map((name) => `#${name}`)
+    const isRegrouped =
+      kind === 'identities' &&
+      this.#index.has(kind, entity.id) &&
+      String(roles) !== String(this.#index.rolesOf(kind, entity.id))
+    const before = isRegrouped ? this.#accessOf(entity.id) : undefined
+    this.#index.putEntity(kind, entity)
+    if (before === undefined) return
+    const after = this.#accessOf(entity.id)
+    for (const [key, access] of after) if (!before.has(key)) this.#tell({ ...access, change: 'gained' })
+    for (const [key, access] of before) if (!after.has(key)) this.#tell({ ...access, change: 'lost' })
+  }
+
+  #accessOf(identityId: string) {
+    const access = (['Bind', 'Dial'] as const).flatMap((type) =>
+      this.#index.servicesOf(identityId, type).map((serviceId) => ({ identityId, serviceId, type })),
+    )
+    return new Map(access.map((one) => [`${one.type} ${one.serviceId}`, one]))
   }
 }
 

@@ -33,10 +33,13 @@ export class SessionActivity {
     known.at = now
     if (now - known.written < WRITE_INTERVAL_MS) return
     known.written = now
-    await this.#context.storage.write(async (tx) => {
+    const identityId = await this.#context.storage.write(async (tx) => {
       const stored = await tx.collection(apiSessions).get(id)
       if (stored !== undefined) await tx.collection(apiSessions).update({ ...stored, lastActivityAt: now })
+      return stored?.identityId
     })
+    if (identityId === undefined) return
+    this.#context.events.emit('api-session.refreshed', { apiSessionId: id, identityId, at: now })
   }
 
   forget(id: string): void {

@@ -5,6 +5,7 @@ import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { identities } from '../resources/identities.ts'
+import { mfas } from '../resources/mfas.ts'
 import type { RecordOf } from '../resources/resource.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
@@ -13,7 +14,9 @@ import { commit } from './commit.ts'
 import { configTypeIds } from './config-map.ts'
 import type { EngineContext } from './context.ts'
 import { deleteEntity } from './deletion.ts'
+import { withSignerProof } from './external-logins.ts'
 import { findOne } from './find-one.ts'
+import { missingFactors, withMissing } from './missing-factors.ts'
 import { postureDataOf } from './posture-facts.ts'
 import { storePostureData } from './posture-store.ts'
 import { changesTo } from './recorded-changes.ts'
@@ -85,7 +88,8 @@ export class ApiSessions {
       const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
       const identity = { ...current, envInfo, sdkInfo }
       await tx.collection(identities).update(identity)
-      const started = { ...apiSession, configTypes: await configTypeIds(tx, client.configTypes) }
+      const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
+      const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, client.configTypes) }
       await tx.collection(apiSessions).insert(started)
       if (client.sdkInfo !== undefined) {
         const known = await postureDataOf(tx, identity.id)
@@ -94,11 +98,11 @@ export class ApiSessions {
       return this.#caller(tx, started, identity, token)
     })
     await beginServiceView(this.#context, caller)
-    return caller
+    return withSignerProof(this.#context, caller, call.bearerTokens ?? [])
   }
 
   /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
-  async resolve(token: string): Promise<Caller | undefined> {
+  async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
     const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
     const caller = await this.#context.storage.read(async (tx) => {
@@ -109,8 +113,9 @@ export class ApiSessions {
       if (now - lastActivityAt >= this.#context.settings.apiSessionTimeoutMs) return undefined
       return this.#caller(tx, { ...stored, lastActivityAt: now }, identity, token)
     })
-    if (caller !== undefined) await this.#activity.touch(caller.apiSession.id, now)
-    return caller
+    if (caller === undefined) return undefined
+    await this.#activity.touch(caller.apiSession.id, now)
+    return withSignerProof(this.#context, caller, bearerTokens)
   }
 
   /** Ends an API session with its service sessions. */
@@ -139,9 +144,7 @@ export class ApiSessions {
   async #caller(tx: ReadTransaction, apiSession: ApiSession, identity: Identity, token: string): Promise<Caller> {
     const authPolicy = await tx.collection(authPolicies).get(identity.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('UNAUTHORIZED')
-    const needsTotp = apiSession.isMfaRequired || authPolicy.secondary.requireTotp
-    const needsJwt = Boolean(authPolicy.secondary.requireExtJwtSigner)
-    const isFullyAuthenticated = (!needsTotp || apiSession.isMfaComplete) && !needsJwt
-    return { apiSession, identity, authPolicy, token, isFullyAuthenticated }
+    const missing = await missingFactors(tx, apiSession, authPolicy)
+    return withMissing({ apiSession, identity, authPolicy, token }, missing)
   }
 }

@@ -1,6 +1,5 @@
-import { ControllerError } from '../domain/errors.ts'
+import { ControllerError, TokenRefused } from '../domain/errors.ts'
 import { isDisabled } from '../domain/identity.ts'
-import type { CertificateFacts } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
@@ -8,11 +7,14 @@ import { identities } from '../resources/identities.ts'
 import type { RecordOf } from '../resources/resource.ts'
 import type { ApiSessions, ClientInfo } from './api-sessions.ts'
 import type { Call, Caller } from './call.ts'
+import { certificateHolder, noteCertificateUse } from './certificate-holder.ts'
+import { isValidAt } from './client-certificates.ts'
 import type { EngineContext } from './context.ts'
+import { tokenHolder } from './external-logins.ts'
 import { findOne } from './find-one.ts'
 import { admitPassword, recordWrongPassword } from './password-attempts.ts'
 
-type Method = 'password' | 'cert'
+type Method = 'password' | 'cert' | 'ext-jwt'
 
 interface Credentials {
   readonly authenticator: RecordOf<typeof authenticators>
@@ -78,28 +80,37 @@ export class Authentication {
   byCertificate(call: Call, client: ClientInfo): Promise<Caller> {
     return this.#attempt('cert', call, async () => {
       const now = this.#context.clock.now()
-      const chain = call.clientCertificates ?? []
-      if (chain.length === 0) throw new Refusal('no client certificate')
-      const verdict = await this.#context.pki.verifyClientChain(chain, now)
-      if (!verdict.trusted) throw new Refusal('untrusted client certificate')
-      const found = await this.#context.storage.read((tx) =>
-        this.#credentials(tx, 'fingerprint', verdict.leaf.fingerprint),
-      )
-      if (found === undefined) throw new Refusal('unknown client certificate')
-      const { authenticator, identity, authPolicy } = found
+      const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
+      if (typeof holder === 'string') throw new Refusal(holder)
+      const { authenticator, identity, authPolicy, leaf, improper } = holder
       this.#refuseDisabled(identity)
       if (!authPolicy.primary.cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
-      if (!authPolicy.primary.cert.allowExpiredCerts && !isValidAt(verdict.leaf, now)) {
+      if (!authPolicy.primary.cert.allowExpiredCerts && !isValidAt(leaf, now)) {
         throw new Refusal('client certificate is not valid now', identity.id)
       }
-      const isCertExtendable = authenticator.isIssuedByNetwork
-      const improper = verdict.improper
-      return this.#apiSessions.start(call, found, {
+      return this.#apiSessions.start(call, holder, {
         method: 'cert',
-        isCertExtendable,
+        authenticatorId: authenticator?.id ?? 'internal',
+        isCertExtendable: authenticator?.isIssuedByNetwork ?? false,
         improper,
         client,
-        authenticatorId: authenticator.id,
+        confirm: async (tx) => {
+          if (authenticator === undefined || (await noteCertificateUse(tx, authenticator, improper))) return
+          throw new Refusal('client certificate was replaced', identity.id)
+        },
+      })
+    })
+  }
+
+  /** Starts an API session for a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
+  byExternalJwt(call: Call, client: ClientInfo): Promise<Caller> {
+    return this.#attempt('ext-jwt', call, async () => {
+      const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
+      return this.#apiSessions.start(call, holder, {
+        method: 'ext-jwt',
+        authenticatorId: `extJwtId:${holder.signer.id}`,
+        isCertExtendable: false,
+        client,
       })
     })
   }
@@ -113,6 +124,10 @@ export class Authentication {
       events.emit('authentication.attempted', { ...about, success: true, identityId, reason: undefined })
       return caller
     } catch (error) {
+      if (error instanceof TokenRefused) {
+        const reason = `${error.problem} external token`
+        events.emit('authentication.attempted', { ...about, success: false, identityId: undefined, reason })
+      }
       if (!(error instanceof Refusal)) throw error
       const { message: reason, identityId } = error
       events.emit('authentication.attempted', { ...about, success: false, identityId, reason })
@@ -135,8 +150,4 @@ export class Authentication {
   #refuseDisabled(identity: RecordOf<typeof identities>): void {
     if (isDisabled(identity, this.#context.clock.now())) throw new Refusal('identity is disabled', identity.id)
   }
-}
-
-function isValidAt({ notBefore, notAfter }: CertificateFacts, now: number): boolean {
-  return notBefore <= now && now <= notAfter
 }

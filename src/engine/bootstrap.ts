@@ -1,10 +1,12 @@
 import { BUILT_IN_CONFIG_TYPES } from '../domain/config-types/index.ts'
+import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
 import { configTypes } from '../resources/config-types.ts'
 import { identities } from '../resources/identities.ts'
 import { identityTypes } from '../resources/identity-types.ts'
+import { postureCheckTypes } from '../resources/posture-check-types.ts'
 import type { EngineContext } from './context.ts'
 import { newAuthenticator } from './new-authenticator.ts'
 import { PLAIN_IDENTITY } from './new-identity.ts'
@@ -35,6 +37,11 @@ export async function bootstrap(context: EngineContext, admin: AdminCredentials 
     }
     if ((await tx.collection(authPolicies).get('default')) === undefined) {
       await tx.collection(authPolicies).insert({ ...base, ...DEFAULT_AUTH_POLICY })
+    }
+    for (const type of POSTURE_CHECK_TYPES) {
+      if ((await tx.collection(postureCheckTypes).get(type.id)) === undefined) {
+        await tx.collection(postureCheckTypes).insert({ ...base, ...type })
+      }
     }
     const { totalCount: known } = await tx.collection(configTypes).find({ limit: 1 })
     for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {

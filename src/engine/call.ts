@@ -1,5 +1,7 @@
+import type { TokenProblem } from '../domain/errors.ts'
 import type { apiSessions } from '../resources/api-sessions.ts'
 import type { authPolicies } from '../resources/auth-policies.ts'
+import type { externalJwtSigners } from '../resources/external-jwt-signers.ts'
 import type { identities } from '../resources/identities.ts'
 import type { RecordOf } from '../resources/resource.ts'
 
@@ -12,6 +14,8 @@ export interface Caller {
   readonly token: string
   /** False while a second factor is missing. */
   readonly isFullyAuthenticated: boolean
+  /** What is still to be proved. */
+  readonly missing: MissingFactors
 }
 
 /** How services are looked at, where that differs from how the caller does. */
@@ -22,6 +26,15 @@ export interface ServiceView {
   readonly configTypes?: readonly string[]
 }
 
+/** Second factors that a session needs and has not proved. */
+export interface MissingFactors {
+  /** A one-time password, of an authenticator app that may still have to be enrolled. */
+  readonly totp?: { readonly isEnrolled: boolean }
+  /** A token of this external signer with every request. */
+  readonly signer?: RecordOf<typeof externalJwtSigners>
+  readonly signerProblem?: TokenProblem
+}
+
 /** The circumstances of one call into the engine. */
 export interface Call {
   /** Absent for anonymous calls and for the controller's own doing. */
@@ -29,6 +42,8 @@ export interface Call {
   readonly remoteAddress?: string
   /** The client's certificate chain as presented in the TLS handshake, DER, leaf first. */
   readonly clientCertificates?: readonly Uint8Array[]
+  /** The bearer tokens of the request, as sent; nothing about them is trusted. */
+  readonly bearerTokens?: readonly string[]
   readonly serviceView?: ServiceView
 }
 

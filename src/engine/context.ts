@@ -1,18 +1,20 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Digest } from '../ports/digest.ts'
 import type { Events } from '../ports/events.ts'
+import type { ExternalTokens } from '../ports/external-tokens.ts'
 import type { JsonSchema } from '../ports/json-schema.ts'
+import type { KeySets } from '../ports/key-sets.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { Pki } from '../ports/pki.ts'
 import type { QrCode } from '../ports/qr-code.ts'
 import type { Random } from '../ports/random.ts'
-import type { RouterPresence } from '../ports/router-presence.ts'
 import type { Sealer } from '../ports/sealer.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { Tokens } from '../ports/tokens.ts'
 import type { Totp } from '../ports/totp.ts'
 import type { AccessFeed } from './access-feed.ts'
+import type { Presence } from './presence.ts'
 import type { Timetable } from './timetable.ts'
 
 export interface EngineSettings {
@@ -38,10 +40,12 @@ export interface EngineContext {
   readonly tokens: Tokens
   readonly jsonSchema: JsonSchema
   readonly passwordHasher: PasswordHasher
+  readonly externalTokens: ExternalTokens
+  readonly keySets: KeySets
   readonly sealer: Sealer
   readonly totp: Totp
   readonly qrCode: QrCode
-  readonly presence: RouterPresence
+  readonly presence: Presence
   readonly events: Events
   readonly logger: Logger
   readonly access: AccessFeed

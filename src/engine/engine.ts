@@ -1,27 +1,38 @@
+import type { AccessType } from '../domain/access-index/index.ts'
+import type { Explanation } from '../domain/explain/index.ts'
+import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
+import { cas } from '../resources/cas.ts'
 import { configTypes } from '../resources/config-types.ts'
 import { configs } from '../resources/configs.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
+import { externalJwtSigners } from '../resources/external-jwt-signers.ts'
 import { identities } from '../resources/identities.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/policies.ts'
 import { postureChecks } from '../resources/posture-checks.ts'
 import type { Resource } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
+import { sessions } from '../resources/sessions.ts'
 import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
 import { enforcePosture } from './access-enforcement.ts'
 import { ApiSessions } from './api-sessions.ts'
 import { Authentication } from './authentication.ts'
 import { Authenticators } from './authenticators.ts'
+import { CaEnrollment } from './ca-enrollment.ts'
+import { CertificateAuthorities } from './certificate-authorities.ts'
 import { ConfigTypes } from './config-types.ts'
 import { Configs } from './configs.ts'
 import type { EngineContext } from './context.ts'
 import { Enrollment } from './enrollment.ts'
 import { Enrollments } from './enrollments.ts'
 import { EntityReader } from './entity-reader.ts'
+import { type ExplainOptions, explain } from './explain.ts'
 import { authPolicyHooks } from './hooks/auth-policy-hooks.ts'
+import { caHooks } from './hooks/ca-hooks.ts'
 import { edgeRouterHooks, edgeRouterPolicyHooks } from './hooks/edge-router-hooks.ts'
+import { externalJwtSignerHooks } from './hooks/external-jwt-signer-hooks.ts'
 import { identityHooks } from './hooks/identity-hooks.ts'
 import { postureCheckHooks } from './hooks/posture-check-hooks.ts'
 import { serviceHooks } from './hooks/service-hooks.ts'
@@ -29,12 +40,20 @@ import { servicePolicyHooks } from './hooks/service-policy-hooks.ts'
 import { terminatorHooks } from './hooks/terminator-hooks.ts'
 import { transitRouterHooks } from './hooks/transit-router-hooks.ts'
 import { IdentityState } from './identity-state.ts'
+import { DataIntegrity } from './integrity/data-integrity.ts'
+import { Mfa } from './mfa.ts'
+import { NetworkToken } from './network-token.ts'
 import { Posture } from './posture.ts'
 import { ResourceService } from './resource-service.ts'
+import { resume } from './resume.ts'
+import { Revocations } from './revocations.ts'
 import { RouterEnrollment } from './router-enrollment.ts'
 import { ServiceConfigs } from './service-configs.ts'
 import { ServiceUpdates } from './service-updates.ts'
 import { Sessions } from './sessions.ts'
+import { Snapshots } from './snapshots.ts'
+import { TokenEnrollment } from './token-enrollment.ts'
+import { Traces } from './traces.ts'
 
 /**
  * The controller without its wire: what the two APIs call, and what a host may call directly. Every method takes the
@@ -47,15 +66,28 @@ export class ControllerEngine {
   readonly apiSessions: ApiSessions
   readonly authentication: Authentication
   readonly authenticators: Authenticators
+  readonly caEnrollment: CaEnrollment
+  readonly certificateAuthorities: CertificateAuthorities
   readonly enrollment: Enrollment
   readonly enrollments: Enrollments
   readonly routerEnrollment: RouterEnrollment
+  readonly tokenEnrollment: TokenEnrollment
   readonly identityState: IdentityState
+  readonly mfa: Mfa
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  readonly networkToken: NetworkToken
   readonly posture: Posture
+  readonly revocations: Revocations
   readonly serviceUpdates: ServiceUpdates
   readonly sessions: Sessions
   readonly serviceConfigs: ServiceConfigs
+  readonly traces: Traces
+  readonly snapshots: Snapshots
+  readonly dataIntegrity: DataIntegrity
 
+  readonly cas: ResourceService<typeof cas>
+  readonly externalJwtSigners: ResourceService<typeof externalJwtSigners>
   readonly authPolicies: ResourceService<typeof authPolicies>
   readonly identities: ResourceService<typeof identities>
   readonly services: ResourceService<typeof services>
@@ -74,20 +106,38 @@ export class ControllerEngine {
   constructor(context: EngineContext) {
     this.context = context
     context.timetable.onDue('posture', (ids) => enforcePosture(context, ids))
+    context.timetable.onDue('access', () => resume(context))
     context.timetable.onDue('api-session', (ids) => this.apiSessions.endIdle(ids))
     this.reader = new EntityReader(context)
     this.apiSessions = new ApiSessions(context)
     this.authentication = new Authentication(context, this.apiSessions)
     this.authenticators = new Authenticators(context)
+    this.caEnrollment = new CaEnrollment(context)
+    this.certificateAuthorities = new CertificateAuthorities(context)
     this.enrollment = new Enrollment(context)
     this.enrollments = new Enrollments(context)
     this.routerEnrollment = new RouterEnrollment(context)
+    this.tokenEnrollment = new TokenEnrollment(context)
     this.identityState = new IdentityState(context)
+    this.mfa = new Mfa(context)
+    this.startedAt = context.clock.now()
+    this.networkToken = new NetworkToken(context)
     this.posture = new Posture(context)
+    this.revocations = new Revocations(context)
     this.serviceUpdates = new ServiceUpdates(context)
     this.sessions = new Sessions(context)
     this.serviceConfigs = new ServiceConfigs(context)
+    this.traces = new Traces(context)
+    this.snapshots = new Snapshots(context)
+    this.dataIntegrity = new DataIntegrity(context)
+    this.#offer(apiSessions, new ResourceService(context, apiSessions))
+    this.#offer(sessions, new ResourceService(context, sessions))
     this.#offer(authenticators, new ResourceService(context, authenticators))
+    this.cas = this.#offer(cas, new ResourceService(context, cas, caHooks))
+    this.externalJwtSigners = this.#offer(
+      externalJwtSigners,
+      new ResourceService(context, externalJwtSigners, externalJwtSignerHooks),
+    )
     this.authPolicies = this.#offer(authPolicies, new ResourceService(context, authPolicies, authPolicyHooks))
     this.identities = this.#offer(identities, new ResourceService(context, identities, identityHooks))
     this.services = this.#offer(services, new ResourceService(context, services, serviceHooks))
@@ -116,6 +166,14 @@ export class ControllerEngine {
     const service = this.#services.get(resource.name)
     if (!(service instanceof ResourceService)) throw new Error(`no service writes ${resource.name}`)
     return service
+  }
+
+  /**
+   * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from,
+   * and what may be done about it. Nothing is written.
+   */
+  explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
+    return explain(this.context, identity, service, type, options)
   }
 
   #offer<R extends Resource>(resource: R, service: ResourceService<R>): ResourceService<R> {

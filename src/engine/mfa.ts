@@ -9,14 +9,7 @@ import { type Call, callerOf } from './call.ts'
 import type { EngineContext } from './context.ts'
 import { findOne } from './find-one.ts'
 import { refuseAdminChange } from './identity-state.ts'
-import {
-  type MfaRecord,
-  newRecoveryCodes,
-  purposeOf,
-  recoveryCodesOf,
-  totpSecretOf,
-  withCode,
-} from './mfa-codes.ts'
+import { type MfaRecord, newRecoveryCodes, purposeOf, recoveryCodesOf, totpSecretOf, withCode } from './mfa-codes.ts'
 import { postureDataOf } from './posture-facts.ts'
 import { storePostureData } from './posture-store.ts'
 import { writeAndTell } from './writes.ts'

@@ -3,14 +3,17 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Scheduler } from '../ports/scheduler.ts'
 
-/** What becomes due: the posture of an identity, and the end of an API session that nobody uses. */
-type Occasion = 'posture' | 'api-session'
+/**
+ * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
+ * an identity is connected, and judging every session because a change could not be enforced.
+ */
+type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
 const BATCH = 500
 /** Milliseconds after which work that failed is tried again. */
-const RETRY_MS = 60_000
+export const RETRY_MS = 60_000
 
 /** What this process has to do by itself, and when: one timer, however much there is. */
 export class Timetable {
@@ -20,6 +23,8 @@ export class Timetable {
   readonly #deadlines: Readonly<Record<Occasion, Deadlines>> = {
     posture: new Deadlines(),
     'api-session': new Deadlines(),
+    'identity-connection': new Deadlines(),
+    access: new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

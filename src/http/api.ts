@@ -1,48 +1,73 @@
+import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
 import { authenticators } from '../resources/authenticators.ts'
+import { cas } from '../resources/cas.ts'
 import { configTypes } from '../resources/config-types.ts'
 import { configs } from '../resources/configs.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
+import { externalJwtSigners } from '../resources/external-jwt-signers.ts'
 import { identities } from '../resources/identities.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/policies.ts'
 import { postureChecks } from '../resources/posture-checks.ts'
+import { revocations } from '../resources/revocations.ts'
 import { services } from '../resources/services.ts'
+import { sessions } from '../resources/sessions.ts'
 import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
+import { clientEdgeRouterOperations } from './client/edge-routers.ts'
 import { enrollOperations } from './client/enroll.ts'
+import { clientExternalJwtSigners } from './client/external-jwt-signers.ts'
 import { postureResponseOperations } from './client/posture-responses.ts'
+import { protocols } from './client/protocols.ts'
 import { serviceUpdates } from './client/service-updates.ts'
 import { clientServiceOperations } from './client/services.ts'
 import { clientSessionOperations } from './client/sessions.ts'
 import { reachableTerminators } from './client/terminators.ts'
 import { crud } from './crud.ts'
+import { identityAccessOperations } from './management/access.ts'
 import { authenticatorOperations } from './management/authenticators.ts'
+import { caOperations } from './management/cas.ts'
 import { configOperations } from './management/configs.ts'
+import { databaseOperations } from './management/database.ts'
 import { enrollmentOperations } from './management/enrollments.ts'
 import { identityStateOperations } from './management/identity-state.ts'
 import { identityPostureOperations } from './management/posture.ts'
 import { relatedOperations } from './management/related.ts'
+import { revocationCreation } from './management/revocations.ts'
+import { roleAttributeOperations } from './management/role-attributes.ts'
+import { routePath } from './management/route-path.ts'
 import { edgeRouterReEnrollment, routerAliases } from './management/routers.ts'
 import { serviceConfigOperations } from './management/service-configs.ts'
 import { serviceList } from './management/services.ts'
+import { summary } from './management/summary.ts'
 import { terminatorsOfService } from './management/terminators.ts'
+import { typeOperations } from './management/types.ts'
 import type { Operation } from './operation.ts'
 import { authenticate } from './shared/authenticate.ts'
 import { caCertificates } from './shared/ca-certificates.ts'
+import { capabilityOperations } from './shared/capabilities.ts'
+import { clientControllers, managementControllers } from './shared/controllers.ts'
 import { currentApiSessionOperations } from './shared/current-api-session.ts'
 import { currentIdentity } from './shared/current-identity.ts'
 import { currentIdentityAuthenticatorOperations } from './shared/current-identity-authenticators.ts'
+import { mfaOperations } from './shared/current-identity-mfa.ts'
+import { networkJwts } from './shared/network-jwts.ts'
+import { specOperations } from './shared/specs.ts'
 import { type VersionFacts, versionOperations } from './shared/version.ts'
 
 /** The operations that both APIs offer alike. */
 function sharedOperations(facts: VersionFacts) {
   return [
     ...versionOperations(facts),
+    ...capabilityOperations,
+    ...specOperations,
+    networkJwts,
     caCertificates,
     authenticate,
     ...currentApiSessionOperations,
     currentIdentity,
     ...currentIdentityAuthenticatorOperations,
+    ...mfaOperations,
   ] as const
 }
 
@@ -50,10 +75,14 @@ function sharedOperations(facts: VersionFacts) {
 export function clientOperations(facts: VersionFacts) {
   return [
     ...sharedOperations(facts),
+    protocols,
+    clientControllers,
     ...enrollOperations,
+    clientExternalJwtSigners,
     ...clientServiceOperations,
     serviceUpdates,
     reachableTerminators,
+    ...clientEdgeRouterOperations,
     ...clientSessionOperations,
     ...postureResponseOperations,
   ] as const
@@ -63,7 +92,21 @@ export function clientOperations(facts: VersionFacts) {
 export function managementOperations(facts: VersionFacts) {
   return [
     ...sharedOperations(facts),
+    managementControllers,
+    summary,
+    ...databaseOperations,
+    ...typeOperations,
+    ...crud(revocations),
+    ...crud(apiSessions),
+    ...crud(sessions),
+    routePath,
+    ...identityAccessOperations,
+    revocationCreation,
+    ...roleAttributeOperations,
     ...crud(authPolicies),
+    ...crud(cas),
+    ...caOperations,
+    ...crud(externalJwtSigners),
     ...crud(authenticators),
     ...authenticatorOperations,
     ...enrollmentOperations,

@@ -1,13 +1,22 @@
-import { ControllerError } from '../domain/errors.ts'
+import { ControllerError, TokenRefused } from '../domain/errors.ts'
 import { type Caller, isAdmin } from '../engine/call.ts'
 import type { Access } from './operation.ts'
+import { tokenChallenge } from './token-challenge.ts'
 
 /**
  * Lets a caller through whose rights suffice. A lack of permission is `UNAUTHORIZED` (401), as deployed clients expect
  * (ruling R3); while a second factor is missing nothing but `partial` is open, whatever the identity may do (R37).
  */
 export function authorize(access: Access, caller: Caller): void {
-  if (!isAllowed(access, caller)) throw new ControllerError('UNAUTHORIZED')
+  if (isAllowed(access, caller)) return
+  const { signer, signerProblem = 'missing' } = caller.missing
+  if (signer !== undefined) throw new TokenRefused('secondary', signerProblem, [signer])
+  throw new ControllerError('UNAUTHORIZED')
+}
+
+/** The challenge of a session that may go on, but needs a token of an external signer to be complete. */
+export function secondaryChallenge({ missing: { signer, signerProblem = 'missing' } }: Caller): string | undefined {
+  return signer && tokenChallenge({ factor: 'secondary', problem: signerProblem, signers: [signer] })
 }
 
 function isAllowed(access: Access, caller: Caller): boolean {

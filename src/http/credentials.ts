@@ -1,5 +1,6 @@
 import type { Caller } from '../engine/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
+import { bearerTokens } from './bearer-tokens.ts'
 import { HttpRefusal } from './problem.ts'
 
 const MISSING = 'error="missing" error_description="no matching token was provided"'
@@ -12,7 +13,7 @@ const INVALID = 'error="invalid" error_description="token is invalid"'
 export async function authenticate(engine: ControllerEngine, headers: Headers): Promise<Caller> {
   const token = headers.get('zt-session')?.trim()
   if (token) {
-    const caller = await engine.apiSessions.resolve(token)
+    const caller = await engine.apiSessions.resolve(token, bearerTokens(headers))
     if (caller === undefined) throw unauthenticated(`zt-session realm="zt-session" ${INVALID}`)
     return caller
   }

@@ -1,12 +1,9 @@
 import { clientOperations, managementOperations } from './api.ts'
+import type { ApiDocuments } from './api-documents.ts'
 import { openApiDocument } from './openapi.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from './paths.ts'
 
-/** The OpenAPI 3.0 documents of both APIs, as plain JSON. */
-export interface ApiDocuments {
-  readonly management: Readonly<Record<string, unknown>>
-  readonly client: Readonly<Record<string, unknown>>
-}
+export type { ApiDocuments } from './api-documents.ts'
 
 /** Writes the OpenAPI documents from the operations that are served, so that what is described is what there is. */
 export function apiDocuments(version: string): ApiDocuments {

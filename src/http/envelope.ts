@@ -13,7 +13,7 @@ export function envelope(shape: OperationShape, answer: Answer, find: FindQuery)
     return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })
   }
   if (answer.page === undefined) {
-    return jsonResponse(status, { data: answer.data ?? {}, meta: API_VERSIONS }, answer.headers)
+    return jsonResponse(status, { data: answer.data ?? {}, meta: { ...API_VERSIONS, ...answer.meta } }, answer.headers)
   }
   const { items, totalCount } = answer.page
   const pagination = { limit: find.limit ?? items.length, offset: find.offset ?? 0, totalCount }

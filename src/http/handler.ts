@@ -1,6 +1,8 @@
 import type { Call, Caller } from '../engine/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
-import { authorize } from './authorize.ts'
+import type { ApiDocuments } from './api-documents.ts'
+import { authorize, secondaryChallenge } from './authorize.ts'
+import { bearerTokens } from './bearer-tokens.ts'
 import { readBodyText } from './body.ts'
 import type { ConnectionInfo, ControllerFetch } from './connection.ts'
 import { authenticate } from './credentials.ts'
@@ -22,11 +24,19 @@ export interface HandlerOptions {
   readonly instanceId: string
   /** The version that clients read, with a leading `v`. */
   readonly version: string
+  /** Writes the documents of both APIs; asked for once. */
+  documents(): ApiDocuments
 }
 
 /** Makes the controller's HTTP function out of its operations. */
 export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): ControllerFetch {
   const routers = { client: new Router(apis.client), management: new Router(apis.management) }
+
+  let written: ApiDocuments | undefined
+  const documents = () => {
+    written ??= options.documents()
+    return written
+  }
 
   /** The whole pipeline, in the order that deployed clients observe. */
   async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
@@ -39,10 +49,21 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const caller = shape.access === 'public' ? undefined : await authenticate(engine, request.headers)
     const input = readInput(shape, request, url, bodyText)
     if (caller !== undefined) authorize(shape.access, caller)
-    const call = callOf(connection, caller)
+    const call = callOf(connection, caller, bearerTokens(request.headers))
     // The declaration says what the handler takes; validation has made it so.
-    const result = await operation.handle({ engine, call, params, headers: request.headers, url, ...input } as never)
-    return envelope(shape, result, input.find)
+    const result = await operation.handle({
+      engine,
+      call,
+      params,
+      headers: request.headers,
+      url,
+      documents,
+      ...input,
+    } as never)
+    const response = envelope(shape, result, input.find)
+    const challenge = caller && secondaryChallenge(caller)
+    if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
+    return response
   }
 
   return async (request, connection = {}) => {
@@ -58,11 +79,12 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 }
 
-function callOf(connection: ConnectionInfo, caller: Caller | undefined): Call {
+function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: readonly string[]): Call {
   const { remoteAddress, clientCertificates } = connection
   return {
     ...(caller && { caller }),
     ...(remoteAddress !== undefined && { remoteAddress }),
     ...(clientCertificates !== undefined && { clientCertificates }),
+    ...(tokens.length > 0 && { bearerTokens: tokens }),
   }
 }

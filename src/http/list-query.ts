@@ -37,6 +37,12 @@ export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable,
   }
 }
 
+/** Reads a list query of `filter` alone; a list that it does not limit is whole. Error: `INVALID_FILTER`. */
+export function readFilter(parameters: URLSearchParams, symbols: SymbolTable): FindQuery {
+  const { limit, ...query } = refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols))
+  return limit === undefined || limit === 'none' || limit < 0 ? query : { ...query, limit }
+}
+
 function clampLimit(limit: number | 'none' | undefined): number {
   if (limit === undefined || limit === 0) return DEFAULT_LIMIT
   if (limit === 'none' || limit < 0) return MAX_LIMIT

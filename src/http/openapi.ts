@@ -114,7 +114,9 @@ function responsesOf(shape: OperationShape): JsonObject {
 
 function successResponse(shape: OperationShape): JsonObject {
   if (shape.produces !== undefined) {
-    return { description: 'The document', content: { [shape.produces]: { schema: { type: 'string' } } } }
+    const mediaTypes = [shape.produces, ...(shape.orProduces ?? [])]
+    const content = mediaTypes.map((mediaType) => [mediaType, { schema: { type: 'string' } }])
+    return { description: 'The document', content: Object.fromEntries(content) }
   }
   const item = shape.data === undefined ? { type: 'object' } : jsonSchema(shape.data)
   const data = shape.symbols ? { type: 'array', items: item } : item

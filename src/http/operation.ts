@@ -4,6 +4,7 @@ import type { SymbolTable } from '../domain/filter/index.ts'
 import type { Call } from '../engine/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import type { FindQuery, Page } from '../ports/storage.ts'
+import type { ApiDocuments } from './api-documents.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -41,10 +42,14 @@ export interface OperationShape {
   readonly data?: z.ZodType
   /** What a list's filter may name; makes the operation a list, whose `data` schema describes one item. */
   readonly symbols?: SymbolTable
+  /** True for a list whose page is asked for by `skip` and `limit` in the filter alone; without a limit it is whole. */
+  readonly pagedByFilter?: boolean
   /** True when a list can be narrowed by `roleFilter`. */
   readonly byRole?: boolean
   /** The media type of an answer that is not an envelope. */
   readonly produces?: string
+  /** Other media types that it can answer instead, when the client accepts no better one. */
+  readonly orProduces?: readonly string[]
   readonly status?: 200 | 201 | 202
   /** Errors beyond those that every operation of its class may answer. */
   readonly errors?: readonly ErrorCode[]
@@ -81,6 +86,8 @@ export interface OperationInput<S extends OperationShape> {
   /** The body as text, where the operation takes text. */
   readonly text: string | undefined
   readonly url: URL
+  /** Writes the documents of both APIs. */
+  documents(): ApiDocuments
 }
 
 /** What a handler answers: data, response headers, or a body of its own. */
@@ -88,6 +95,8 @@ export interface Answer {
   readonly data?: unknown
   readonly page?: Page<unknown>
   readonly raw?: string | Uint8Array
+  /** Members of `meta` beyond those of every answer. */
+  readonly meta?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 

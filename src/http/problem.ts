@@ -1,7 +1,8 @@
-import { ControllerError, type ErrorCause, type ErrorCode, TooManyAttempts } from '../domain/errors.ts'
+import { ControllerError, type ErrorCause, type ErrorCode, TokenRefused, TooManyAttempts } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
 import { API_VERSIONS } from './envelope.ts'
 import { jsonResponse } from './json-response.ts'
+import { tokenChallenge } from './token-challenge.ts'
 
 /** A refusal that only HTTP knows: a status other than its code's, or headers that tell the client what to do. */
 export class HttpRefusal extends ControllerError {
@@ -133,7 +134,7 @@ export function toProblem(error: unknown, requestId: string, logger: Logger): Re
     return problemResponse('UNHANDLED', STATUS_OF.UNHANDLED, requestId)
   }
   const { status, headers } =
-    error instanceof HttpRefusal ? error : { status: STATUS_OF[error.code], headers: retryHeaders(error) }
+    error instanceof HttpRefusal ? error : { status: STATUS_OF[error.code], headers: headersOf(error) }
   return problemResponse(error.code, status, requestId, error.details, headers)
 }
 
@@ -150,7 +151,9 @@ function problemResponse(
   return jsonResponse(status, body, headers)
 }
 
-function retryHeaders(error: ControllerError): Readonly<Record<string, string>> {
+function headersOf(error: ControllerError): Readonly<Record<string, string>> {
+  const challenge = error instanceof TokenRefused ? tokenChallenge(error) : undefined
+  if (challenge !== undefined) return { 'www-authenticate': challenge }
   return error instanceof TooManyAttempts ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
 }
 

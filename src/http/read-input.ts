@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../domain/errors.ts'
+import type { SymbolTable } from '../domain/filter/index.ts'
 import type { FindQuery } from '../ports/storage.ts'
 import { parseJsonBody } from './body.ts'
-import { readListQuery } from './list-query.ts'
+import { readFilter, readListQuery } from './list-query.ts'
 import { isAcceptable, mediaTypeOf } from './media-types.ts'
 import type { OperationShape } from './operation.ts'
 import { HttpRefusal } from './problem.ts'
@@ -25,10 +26,14 @@ export function readInput(shape: OperationShape, request: Request, url: URL, bod
   requireAccepted(shape, request.headers.get('accept'), isText)
   return {
     query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
-    find: shape.symbols === undefined ? {} : readListQuery(url.searchParams, shape.symbols, shape.byRole),
+    find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
     body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText),
     text: isText ? bodyText : undefined,
   }
+}
+
+function findQuery(symbols: SymbolTable, shape: OperationShape, parameters: URLSearchParams): FindQuery {
+  return shape.pagedByFilter ? readFilter(parameters, symbols) : readListQuery(parameters, symbols, shape.byRole)
 }
 
 /** The parameters of a query; one that may be repeated is a list, of any other the last one counts. */
@@ -46,7 +51,7 @@ function isList(type: z.core.$ZodType): boolean {
 /** Who sends text is answered like everybody, but is told with a code of its own when that is not accepted. */
 function requireAccepted(shape: OperationShape, accept: string | null, isText: boolean): void {
   const produced = shape.produces ?? 'application/json'
-  if (isAcceptable(accept, produced)) return
+  if ([produced, ...(shape.orProduces ?? [])].some((mediaType) => isAcceptable(accept, mediaType))) return
   if (isText) throw new ControllerError('UNSUPPORTED_MEDIA')
   const reason = `unsupported media type requested, only [${produced}] are available`
   throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })

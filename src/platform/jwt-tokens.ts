@@ -24,5 +24,14 @@ export const createJwtTokens = async (
       const { SignJWT } = await import('jose')
       return new SignJWT(claims).setProtectedHeader(header).sign(key)
     },
+    verify: async (token, now) => {
+      const { importX509, jwtVerify } = await import('jose')
+      const publicKey = await importX509(material.serverCertPem, jwa)
+      const verified = jwtVerify(token, publicKey, { algorithms: [jwa], currentDate: new Date(now) })
+      return verified.then(
+        ({ payload }) => payload,
+        () => undefined,
+      )
+    },
   }
 }

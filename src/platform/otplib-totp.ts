@@ -16,5 +16,6 @@ export const otplibTotp: Totp = {
     const result = await verify({ secret, token: code, epoch, epochTolerance: TOLERANCE_SECONDS })
     return result.valid && 'timeStep' in result ? result.timeStep : undefined
   },
-  provisioningUrl: async (secret, issuer, account) => (await loadOtplib()).generateURI({ issuer, label: account, secret }),
+  provisioningUrl: async (secret, issuer, account) =>
+    (await loadOtplib()).generateURI({ issuer, label: account, secret }),
 }

@@ -70,8 +70,8 @@ export interface ControllerEvents {
     readonly change: 'gained' | 'lost'
     readonly at: number
   }
-  /** The control channel of an edge router opened or closed. */
-  'router.connection': { readonly edgeRouterId: string; readonly isOnline: boolean; readonly at: number }
+  /** The control channel of a router opened or closed. */
+  'router.connection': { readonly routerId: string; readonly isOnline: boolean; readonly at: number }
   /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
   'identity.connection': {
     readonly identityId: string

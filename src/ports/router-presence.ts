@@ -1,12 +1,70 @@
+/** Versions that a router tells of itself. */
+export interface RouterVersion {
+  readonly arch: string
+  readonly buildDate: string
+  readonly os: string
+  readonly revision: string
+  readonly version: string
+}
+
 /** What a host knows of an edge router that is connected to its data plane. */
 export interface RouterConnection {
   readonly hostname: string
   /** Protocol to URL, for example `{ tls: 'tls://er1.example.org:3022' }`. */
   readonly supportedProtocols: Readonly<Record<string, string>>
+  /** How far the router is in taking over the model. Default: `SYNC_DONE`. */
+  readonly syncStatus?: string
+  readonly versionInfo?: RouterVersion | undefined
 }
 
 /** Tells which edge routers are connected. A controller without a data plane uses a presence that knows none. */
 export interface RouterPresence {
   /** The connection of an online router, `undefined` while it is offline. */
   connectionOf(edgeRouterId: string): RouterConnection | undefined
+}
+
+/** Whether identities have endpoints that are connected to edge routers; unknown while the router that knows is away. */
+export type IdentityConnectionStatus = 'online' | 'offline' | 'unknown'
+
+/** The answer to a router that opens its control channel. */
+export type RouterAdmission =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly reason: 'unknown' | 'disabled' | 'unverified' | 'fingerprint' }
+
+/** How a router introduces itself on its control channel. */
+export interface RouterHello {
+  readonly hostname: string
+  /** Where it listens: the protocol (`tls`, `wss` …) and `host:port` as clients reach it. */
+  readonly listeners: readonly { readonly protocol: string; readonly advertise: string }[]
+  readonly versionInfo?: RouterVersion
+}
+
+/** Why a connected router is to be let go of. */
+export type DisconnectReason = 'deleted' | 'disabled' | 're-enrolled' | 'fingerprint'
+
+/** Which identities have endpoints connected to a router: all of them, or what changed since the last report. */
+export interface IdentityConnections {
+  readonly full: boolean
+  readonly identities: readonly { readonly identityId: string; readonly connected: boolean }[]
+}
+
+/**
+ * Where a host that runs the data plane reports what happens in it, and is told what it has to do. Everything is kept in
+ * memory: after a restart nobody is connected until a router reports again, and each process of several knows its own
+ * routers.
+ */
+export interface HostedPresence {
+  /**
+   * A router opened its control channel with a certificate of this fingerprint (lower-case hexadecimal SHA-1). It is online
+   * when it is accepted; one that is unknown, disabled, not enrolled or has another certificate is to be refused.
+   */
+  routerConnected(routerId: string, fingerprint: string): Promise<RouterAdmission>
+  /** A connected router says where it is reached; for one that is not connected nothing happens. */
+  routerHello(routerId: string, hello: RouterHello): void
+  /** The control channel closed. Who was connected through the router only is in an unknown state for five minutes. */
+  routerDisconnected(routerId: string): void
+  /** A connected router tells which identities are connected to it. */
+  identityConnections(routerId: string, report: IdentityConnections): void
+  /** Adds a listener that is told which router's control channel is to be closed; answers the function that removes it. */
+  onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void
 }

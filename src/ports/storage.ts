@@ -89,6 +89,8 @@ export interface WriteTransaction extends ReadTransaction {
 export interface Storage {
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
+  /** Makes a durable copy of everything beside the original; absent where a storage makes none. */
+  snapshot?(): Promise<void>
   close(): Promise<void>
 }
 

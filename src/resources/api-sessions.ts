@@ -50,7 +50,7 @@ export const apiSessions = defineResource({
   indexed: ['identityId', 'authenticatorId'],
   references: {
     identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
-    authenticatorId: { to: 'authenticators', onDelete: 'cascade' },
+    authenticatorId: { to: 'authenticators', isLoose: true, onDelete: 'cascade' },
   },
   links: ['sessions'],
   symbols: {
@@ -59,5 +59,5 @@ export const apiSessions = defineResource({
     mfaComplete: 'isMfaComplete',
     mfaRequired: 'isMfaRequired',
   },
-  operations: [],
+  operations: ['list', 'get', 'delete'],
 })

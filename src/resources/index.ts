@@ -12,9 +12,11 @@ import { identities } from './identities.ts'
 import { identityTypes } from './identity-types.ts'
 import { mfas } from './mfas.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policies.ts'
+import { postureCheckTypes } from './posture-check-types.ts'
 import { postureChecks } from './posture-checks.ts'
 import { failedServiceRequests, postureData } from './posture-records.ts'
 import type { Resource } from './resource.ts'
+import { revocations } from './revocations.ts'
 import { serviceConfigs } from './service-configs.ts'
 import { serviceViews } from './service-views.ts'
 import { services } from './services.ts'
@@ -38,8 +40,10 @@ export const RESOURCES: readonly Resource[] = [
   identities,
   identityTypes,
   mfas,
+  postureCheckTypes,
   postureChecks,
   postureData,
+  revocations,
   serviceConfigs,
   serviceEdgeRouterPolicies,
   servicePolicies,

@@ -17,6 +17,8 @@ export interface Reference {
   readonly to: string
   /** Another resource that the id may belong to as well. */
   readonly orTo?: string
+  /** True when the id may stand for something that is not stored. */
+  readonly isLoose?: boolean
   /** What happens to a record when one that it refers to is deleted; `clear` takes the id out of the field. */
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   /** Under which member the entity reference is shown; absent when it is not. */

@@ -41,5 +41,5 @@ export const sessions = defineResource({
   },
   links: ['route-path'],
   symbols: { apiSession: 'apiSessionId', service: 'serviceId' },
-  operations: [],
+  operations: ['list', 'get', 'delete'],
 })

@@ -1,3 +1,6 @@
+import type { Storage } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { resume } from '../../src/engine/resume.ts'
 import { servicePolicies } from '../../src/resources/policies.ts'
@@ -12,8 +15,8 @@ interface Staged extends World {
 }
 
 /** alice and bob may dial web by one policy, and both do. */
-async function stage(): Promise<Staged> {
-  const here = await world()
+async function stage(options?: TestControllerOptions): Promise<Staged> {
+  const here = await world(options)
   const web = await here.service('web', ['apps'])
   const policyId = await here.policy('people dial apps', {
     identityRoles: ['#people', '#staff'],
@@ -155,6 +158,27 @@ describe('a session goes on when', () => {
     await here.admin.call('PATCH /identities/{id}', { ...params(here.alice.id), body: { roleAttributes: ['people'] } })
     expect(await here.sessions()).toEqual(before)
   })
+})
+
+it('a change that cannot be enforced at once is enforced a minute later', async () => {
+  const memory = memoryStorage()
+  let isAway = false
+  const storage: Storage = {
+    ...memory,
+    write: (work) => (isAway ? Promise.reject(new Error('the storage is away')) : memory.write(work)),
+  }
+  const here = await stage({ storage })
+  here.controller.events.on('entity.changed', ({ kind }) => {
+    // Goes away right after the commit of the change.
+    isAway = kind === 'service-policies'
+  })
+  await expect(here.admin.call('DELETE /service-policies/{id}', params(here.policyId))).rejects.toThrow('UNHANDLED')
+  expect(await here.sessions()).toHaveLength(2)
+  await here.controller.elapse(60_000)
+  expect(await here.sessions()).toHaveLength(2)
+  isAway = false
+  await here.controller.elapse(60_000)
+  expect(await here.sessions()).toEqual([])
 })
 
 it('a restart judges the sessions of its store, so that one left by a crash does not outlive it', async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { apiDocuments, VERSION } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { freePort, node } from './support/quickstart.ts'
 
@@ -27,11 +28,35 @@ describe('README.md', () => {
     (path) => expect(readFileSync(resolve(root, path), 'utf8')).not.toBe(''),
   )
 
-  it.each([...readme.matchAll(/\| `(portcullis(?:\/\w+)?)` \|/g)].map(([, entry]) => [String(entry)]))(
+  it.each([...readme.matchAll(/`(portcullis(?:\/\w+)?)`/g)].map(([, entry]) => [String(entry)]))(
     'names the entry point %s, which the package exports',
     (entry) => {
       const { name, exports } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
       expect(Object.keys(exports)).toContain(entry.replace(name, '.'))
     },
   )
+
+  it.each(operationsByTable())('lists operations of the %s API that are served: %s', (api, path) => {
+    expect(Object.keys(apiDocuments(VERSION)[api].paths ?? {})).toContain(path)
+  })
 })
+
+/** The paths in the tables of the status: those of both APIs, of the client API, of the management API. */
+function operationsByTable() {
+  const [, status = ''] = readme.split('## What works in')
+  const [shared = [], client = [], management = []] = status
+    .split('| Topic |')
+    .slice(1)
+    .map((table) =>
+      [
+        ...table
+          .split('\n\n', 1)
+          .join()
+          .matchAll(/`(\/[^`]+)`/g),
+      ].map(([, path]) => String(path)),
+    )
+  return [
+    ...[...shared, ...client].map((path) => ['client', path] as const),
+    ...[...shared, ...management].map((path) => ['management', path] as const),
+  ]
+}

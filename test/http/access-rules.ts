@@ -13,6 +13,7 @@ const OPEN: ReadonlySet<string> = new Set([
   'GET /specs',
   'GET /specs/{id}',
   'GET /specs/{id}/spec',
+  'GET /swagger.json',
   'POST /authenticate',
 ])
 const OPEN_TO_CLIENTS: ReadonlySet<string> = new Set(['GET /protocols', 'GET /external-jwt-signers'])

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
-import { newKey, signingRequest } from '../contract/http/signing-request.ts'
+import { newKey, selfSigned, signingRequest } from '../contract/http/signing-request.ts'
 
 /** What a request is made of: the values of its path, its query and its body. */
 export interface ValidRequest {
@@ -23,6 +24,15 @@ const COLLECTION_BODIES: Readonly<Record<string, MakeBody>> = {
     password: 'some-password',
   }),
   'auth-policies': (_admin, name) => ({ name, ...AUTH_POLICY }),
+  cas: (_admin, name) => ({
+    name,
+    certPem: selfSigned(newKey(), `/CN=${name}`),
+    identityNameFormat: '[caName]-[commonName]',
+    identityRoles: [],
+    isAuthEnabled: true,
+    isAutoCaEnrollmentEnabled: true,
+    isOttCaEnrollmentEnabled: true,
+  }),
   'config-types': (_admin, name) => ({ name, schema: {} }),
   configs: async (admin, name) => ({
     name,
@@ -36,11 +46,27 @@ const COLLECTION_BODIES: Readonly<Record<string, MakeBody>> = {
     method: 'ott',
     expiresAt: TOMORROW,
   }),
+  'external-jwt-signers': (_admin, name) => ({
+    name,
+    issuer: `https://idp.example/${name}`,
+    audience: 'network',
+    enabled: true,
+    jwksEndpoint: 'https://idp.example/jwks',
+  }),
   identities: (_admin, name) => ({ name, type: 'User', isAdmin: false }),
   'posture-checks': (_admin, name) => ({ name, typeId: 'MFA' }),
+  revocations: () => ({ id: randomUUID(), type: 'JTI' }),
+  routers: (_admin, name) => ({ name }),
   'service-edge-router-policies': (_admin, name) => ({ name, semantic: 'AnyOf' }),
   'service-policies': (_admin, name) => ({ name, semantic: 'AnyOf', type: 'Dial' }),
   services: (_admin, name) => ({ name, encryptionRequired: true, roleAttributes: ['apps'] }),
+  terminators: async (admin, name) => ({
+    service: await made(admin, 'services', `service of ${name}`),
+    router: await made(admin, 'edge-routers', `router of ${name}`),
+    binding: 'transport',
+    address: 'tcp:localhost:1',
+  }),
+  'transit-routers': (_admin, name) => ({ name }),
 }
 
 const AUTH_POLICY = {
@@ -86,7 +112,14 @@ const SPECIAL: Readonly<
 /** Bodies of operations below an entity or of the caller itself. */
 const PART_BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /current-identity/authenticators/{id}': { currentPassword: 'some-password' },
+  'POST /authenticate/mfa': { code: '000000' },
   'POST /authenticators/{id}/re-enroll': { expiresAt: TOMORROW },
+  'POST /current-api-session/certificates': { csr: CSR },
+  'POST /current-api-session/totp-token': { code: '000000' },
+  'POST /current-identity/authenticators/{id}/extend': { clientCertCsr: CSR },
+  'POST /current-identity/authenticators/{id}/extend-verify': { clientCert: selfSigned(newKey()) },
+  'POST /current-identity/mfa/recovery-codes': { code: '000000' },
+  'POST /current-identity/mfa/verify': { code: '000000' },
   'POST /enrollments/{id}/refresh': { expiresAt: TOMORROW },
   'POST /identities/{id}/disable': { durationMinutes: 1 },
   'POST /identities/{id}/service-configs': [],

@@ -1,7 +1,8 @@
-import { verify, X509Certificate } from 'node:crypto'
+import { verify, type X509Certificate } from 'node:crypto'
 import { type RunningServer, serve } from 'portcullis/node'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTls } from '../adapters/tls-client.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
 import type { ClientCertificate, MountedController } from '../contract/http/mount.ts'
 import { httpsClient } from '../support/https-fetch.ts'
@@ -73,11 +74,13 @@ async function createModel(admin: ForeignClient) {
   return { identityId, serviceId, checkId, jwt }
 }
 
-/** The certificate that the TLS server presents, as `openssl s_client` shows it. */
-function presentedBy(folder: OpensslFolder, { port }: RunningServer): X509Certificate {
-  const shown = folder.run(`s_client -connect 127.0.0.1:${port} -servername localhost`, 'Q\n')
-  const [, pem = ''] = /(-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----)/.exec(shown) ?? []
-  return new X509Certificate(pem)
+/** The certificate that the TLS server presents, whoever signed it. */
+async function presentedBy({ port }: RunningServer): Promise<X509Certificate> {
+  const socket = await openTls(port)
+  const certificate = socket.getPeerX509Certificate()
+  socket.destroy()
+  if (certificate === undefined) throw new Error('the server presents no certificate')
+  return certificate
 }
 
 function verifiedClaims(jwt: string, { publicKey }: X509Certificate) {
@@ -89,7 +92,7 @@ function verifiedClaims(jwt: string, { publicKey }: X509Certificate) {
 
 /** Enrolls a device with nothing but its token: key, signing request and trust are made with the openssl command line. */
 async function enrollDevice(folder: OpensslFolder, { controller, server }: Served, jwt: string) {
-  const claims = verifiedClaims(jwt, presentedBy(folder, server))
+  const claims = verifiedClaims(jwt, await presentedBy(server))
   expect(claims).toMatchObject({ iss: 'https://localhost:1280', em: 'ott' })
   const naive = mountedAt(controller, server)
   const store = await foreignClient(naive, '').get('/.well-known/est/cacerts')
@@ -168,7 +171,7 @@ describe('a device enrolls and dials', () => {
     const session = await dial()
     expect(session.status).toBe(201)
     expect(session.body.data.edgeRouters).toMatchObject([{ name: 'router', isOnline: false }])
-    const claims = verifiedClaims(session.body.data.token, presentedBy(folder, network.server))
+    const claims = verifiedClaims(session.body.data.token, await presentedBy(network.server))
     expect(claims).toMatchObject({
       jti: session.body.data.id,
       sub: model.serviceId,

@@ -47,6 +47,11 @@ export class NaiveAccess implements Pick<AccessIndex, keyof AccessIndex> {
     return { ...this.#entities, ...this.#policies }[kind].has(id)
   }
 
+  rolesOf(kind: EntityKind, id: string): string[] {
+    const held = this.#entities[kind].get(id)?.roleAttributes ?? []
+    return [...new Set(held)].map((attribute) => `#${attribute}`)
+  }
+
   selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
     return this.#entityIds(entityKind, (id) => this.#matches(policyKind, policyId, entityKind, id))
   }

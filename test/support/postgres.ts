@@ -9,7 +9,7 @@ export interface PostgresServer {
   /** What `pg` takes as a connection: the database `postgres` of the server, as its superuser. */
   readonly url: string
   stop(): Promise<void>
-  /** Ends the server as a loss of power would, and starts it again on the same data and address. */
+  /** Ends the server at once, without a word to its clients, and starts it again; what was not durable may be lost. */
   restart(): Promise<void>
 }
 

@@ -46,8 +46,9 @@ export async function postgresDialect(options: PostgresStorageOptions): Promise<
     new PostgresDialect({
       pool: async () => {
         const pool = new Pool(config)
-        // An idle connection that is lost is replaced; whoever needs one learns then whether that works.
+        // A connection that is lost is replaced; whoever needs one learns by its next statement whether that works.
         pool.on('error', () => undefined)
+        pool.on('connect', (client) => client.on('error', () => undefined))
         return pool
       },
     })

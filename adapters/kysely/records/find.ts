@@ -11,6 +11,8 @@ import { decodeRecord } from './record-row.ts'
 interface Term {
   readonly expression: Sql
   readonly direction: OrderBy['direction']
+  /** True where there is no null to put first or last, so that a plain index serves. */
+  readonly isRequired?: boolean
 }
 
 /** Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. */
@@ -34,7 +36,7 @@ export async function find(
   const isCounted = condition !== true && limit !== undefined && !asksForOne(records, where)
   const query = isCounted
     ? countedPage(database, records, matching, terms, limit, offset)
-    : sql`select ${columnsOf(records)} from ${matching} ${order(database, terms)} ${database.language.slice(limit, offset)}`
+    : sql`select ${columnsOf(database, records)} from ${matching} ${order(database, terms)} ${database.language.slice(limit, offset)}`
   const rows = await connection.rows(database.compile(query))
   const items = rows.map((row) => decodeRecord(records, row))
   const [first] = rows
@@ -55,17 +57,29 @@ function countedPage(
   const named = terms.map(({ expression }, position) => sql`${expression} as ${sql.id(`o${position}`)}`)
   const page = sql`select t.id as page_id, ${sql.join([...named, sql`count(*) over () as page_total`])} from ${matching}
     ${order(database, terms)} ${database.language.slice(limit, offset)}`
-  const outer = terms.map(({ direction }, position) => ({ expression: sql.ref(`k.o${position}`), direction }))
-  return sql`select ${columnsOf(records)}, k.page_total from (${page}) as k
+  const outer = terms.map((term, position) => ({ ...term, expression: sql.ref(`k.o${position}`) }))
+  return sql`select ${columnsOf(database, records)}, k.page_total from (${page}) as k
     join ${database.table(records.table)} as t on t.id = k.page_id ${order(database, outer)}`
 }
 
-function columnsOf({ fields }: RecordTable): Sql {
-  return sql.join(['id', ...fields.map(({ column }) => column)].map((column) => sql.ref(`t.${column}`)))
+/** What every question about a kind fetches; written once, for there are many of them. */
+const columnLists = new WeakMap<RecordTable, Sql>()
+
+function columnsOf(database: Database, records: RecordTable): Sql {
+  let list = columnLists.get(records)
+  if (list === undefined) {
+    const columns = ['id', ...records.fields.map(({ column }) => column)].map((column) => sql.ref(`t.${column}`))
+    list = sql.raw(database.compile(sql.join(columns)).sql)
+    columnLists.set(records, list)
+  }
+  return list
 }
 
 function order({ language }: Database, terms: readonly Term[]): Sql {
-  return sql`order by ${sql.join(terms.map(({ expression, direction }) => sql`${expression} ${language.direction(direction)}`))}`
+  const ordered = terms.map(({ expression, direction, isRequired }) =>
+    isRequired ? sql`${expression} ${sql.raw(direction)}` : sql`${expression} ${language.direction(direction)}`,
+  )
+  return sql`order by ${sql.join(ordered)}`
 }
 
 /** What to order by; the id decides in the end. Throws a TypeError for a field whose values have no order. */
@@ -73,7 +87,7 @@ function orderTerms({ language }: Database, { kind, byField }: RecordTable, orde
   const terms: Term[] = []
   for (const { field, direction } of orderBy) {
     const known = byField.get(field)
-    if (field === 'id') return [...terms, { expression: sql.ref('t.id'), direction }]
+    if (field === 'id') return [...terms, { expression: sql.ref('t.id'), direction, isRequired: true }]
     if (known === undefined) continue
     if (known.kind === 'set' || known.kind === 'json') throw new TypeError(`${kind.name} have no order by ${field}`)
     const column = sql.ref(`t.${known.column}`)
@@ -82,7 +96,7 @@ function orderTerms({ language }: Database, { kind, byField }: RecordTable, orde
     if (key !== undefined) terms.push({ expression: key, direction })
     terms.push({ expression: column, direction })
   }
-  return [...terms, { expression: sql.ref('t.id'), direction: 'asc' }]
+  return [...terms, { expression: sql.ref('t.id'), direction: 'asc', isRequired: true }]
 }
 
 /** Whether no two records can fulfil a filter, for it names the id or a unique value. */

@@ -13,15 +13,16 @@ export type SchemaStep =
  */
 export function compareSchemas(recorded: readonly TableModel[], declared: readonly TableModel[]): SchemaStep[] {
   const byName = new Map(recorded.map((table) => [table.name, table]))
-  for (const { name } of recorded) {
-    if (!declared.some((table) => table.name === name)) throw newer(`the table ${name}`)
-  }
-  return declared.flatMap((table) => {
+  const steps = declared.flatMap((table): SchemaStep[] => {
     const before = byName.get(table.name)
     if (before !== undefined) return tableSteps(before, table)
     const indexes = table.indexes.map((index) => ({ kind: 'create-index', table, index }) as const)
     return [{ kind: 'create-table', table }, ...indexes]
   })
+  for (const { name } of recorded) {
+    if (!declared.some((table) => table.name === name)) throw newer(`the table ${name}`)
+  }
+  return steps
 }
 
 function tableSteps(before: TableModel, table: TableModel): SchemaStep[] {

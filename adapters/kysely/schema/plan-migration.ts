@@ -44,9 +44,13 @@ export function planMigration(database: Database, recorded: RecordedSchema | und
   if (steps.length === 0) return undefined
   const number = (recorded?.number ?? 0) + 1
   const begin = recorded === undefined ? preparations(database) : []
-  const statements = [...begin, ...steps.flatMap((step) => statementsOf(database, step, recorded?.tables ?? []))]
+  const ordered = steps.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+  const statements = [...begin, ...ordered.flatMap((step) => statementsOf(database, step, recorded?.tables ?? []))]
   return { number, name: nameOf(number, steps), tables, statements: statements.map((one) => textOf(database, one)) }
 }
+
+/** Tables first, which new columns may have to fill; indexes last, over what is there then. */
+const ORDER: readonly SchemaStep['kind'][] = ['create-table', 'add-column', 'drop-index', 'create-index']
 
 function preparations(database: Database): Sql[] {
   const { schema } = database

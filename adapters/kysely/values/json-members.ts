@@ -18,7 +18,7 @@ export function memberPath(parent: string, key: string): string {
   return path.length <= LONGEST_PATH ? path : `#${createHash('sha256').update(path).digest('base64')}`
 }
 
-/** Every member that is not null; what has none of its own comes as it is found, without recursion. */
+/** Every member that has a name and is not null. */
 export function* membersOf(value: unknown): Generator<JsonMember> {
   const open: (readonly [path: string, value: unknown])[] = [['', value]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -27,9 +27,9 @@ export function* membersOf(value: unknown): Generator<JsonMember> {
       const member = asMember(path, at)
       if (member !== undefined) yield member
     }
-    if (typeof at !== 'object' || at === null) continue
+    // The elements of a list have no names that a filter could say.
+    if (typeof at !== 'object' || at === null || Array.isArray(at)) continue
     for (const [key, below] of Object.entries(at)) open.push([memberPath(path, key), below])
-    if (Array.isArray(at)) open.push([memberPath(path, 'length'), at.length])
   }
 }
 

@@ -1,5 +1,6 @@
 import { createController, type PkiMaterial } from 'portcullis'
-import { formatAddress, serve } from 'portcullis/node'
+import { serve } from 'portcullis/node'
+import { formatAddress } from '../address.ts'
 import { type Admin, openAdmin } from '../admin.ts'
 import { ADMIN_FILE } from '../files.ts'
 import type { Options } from '../options.ts'
@@ -17,12 +18,11 @@ export interface ServedController {
 
 /** Starts a controller and serves it. Rejects when the address is taken, naming the option that chooses another. */
 export async function startController(options: Options, pki: PkiMaterial, tick: Tick): Promise<ServedController> {
-  const { storage, note } = openStorage()
+  const { storage, note } = await openStorage()
   const { admin, created } = await openAdmin()
-  const { listen, deviceHost } = options
-  const address = formatAddress({ host: deviceHost, port: listen.port })
+  const address = formatAddress(options.reached)
   const controller = await createController({ storage, pki, admin, address })
-  const server = await serve(controller, listen).catch((error: unknown) => {
+  const server = await serve(controller, options.listen).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} with --listen HOST:PORT or PORTCULLIS_LISTEN`)
   })
   const url = `https://${address}`

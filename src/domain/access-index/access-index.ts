@@ -54,6 +54,12 @@ export class AccessIndex {
     return isPolicyKind(kind) ? this.#policies[kind].has(id) : this.#entities[kind].slotOf(id) !== undefined
   }
 
+  /** The `#` entries that select the entity; none for an unknown one. */
+  rolesOf(kind: EntityKind, id: string): string[] {
+    const slot = this.#entities[kind].slotOf(id)
+    return slot === undefined ? [] : this.#entities[kind].attributeRoles(slot)
+  }
+
   /** The entities of the kind that the policy selects: one side of one policy. */
   selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
     return this.#entities[entityKind].idsOf(this.#policies[policyKind].members(policyId, entityKind))

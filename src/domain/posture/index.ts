@@ -1,12 +1,14 @@
 export { type CheckFailure, explainFailure, type ProcessValue } from './check-failure.ts'
+export { POSTURE_CHECK_TYPES, type PostureCheckType } from './check-types.ts'
 export { evaluateCheck, nextDeadline } from './evaluate-check.ts'
 export { type CheckedPolicy, evaluatePolicies, type PolicyDecision, type PolicyFailure } from './evaluate-policies.ts'
-export { normaliseHex } from './hex.ts'
+export { includesAnyHex, normaliseHex } from './hex.ts'
 export { isLegacyEndpoint } from './legacy-endpoint.ts'
 export { MFA_GRACE_SECONDS, markTimedOut } from './mfa-check.ts'
 export type { MfaFailure, MfaValues } from './mfa-failure.ts'
 export { NO_TIMEOUT, normaliseTimeout, timeoutRemaining } from './mfa-timeout.ts'
 export { canonicalOsType, OS_TYPES, type OsType } from './os-type.ts'
+export { nextPolicyDeadline } from './policy-deadline.ts'
 export type {
   CheckedMultiProcess,
   CheckedProcess,
@@ -37,7 +39,6 @@ export {
   postureDataView,
   type SessionPostureView,
 } from './posture-data-view.ts'
-export { nextPolicyDeadline } from './policy-deadline.ts'
 export { type PostureQuery, postureQuery, type QueriedProcess, queryUpdatedAt } from './posture-query.ts'
 export {
   applyResponses,
@@ -49,6 +50,7 @@ export {
   type PostureResponse,
   type ProcessResponse,
 } from './posture-response.ts'
+export { processAtPath, processReport } from './process-check.ts'
 export { type CheckedService, type ServiceTimeout, serviceTimeouts } from './service-timeouts.ts'
 export { clearMfa, forgetSession, recordMfaPass, recordSdkInfo, sessionPosture } from './session-posture.ts'
 export {

@@ -18,17 +18,28 @@ export function currentApiSessionMembers(context: EngineContext, caller: Caller)
   const { apiSessionTimeoutMs } = context.settings
   return {
     _links: { self: { href: './current-api-session' }, 'current-identity': { href: './current-identity' } },
-    authQueries: caller.isFullyAuthenticated ? [] : [TOTP_QUERY],
+    authQueries: authQueriesOf(caller),
     token: caller.token,
     expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
     expiresAt: instant(lastActivityAt + apiSessionTimeoutMs),
   }
 }
 
+function authQueriesOf({ missing: { totp, signer } }: Caller): readonly Detail[] {
+  const queries: Detail[] = []
+  if (totp !== undefined) queries.push({ ...TOTP_QUERY, isTotpEnrolled: totp.isEnrolled })
+  if (signer !== undefined) {
+    const { id, clientId, externalAuthUrl, scopes } = signer
+    const known = { ...(clientId && { clientId }), ...(externalAuthUrl && { httpUrl: externalAuthUrl }) }
+    queries.push({ typeId: 'EXT-JWT', provider: 'url', id, scopes, ...known })
+  }
+  return queries
+}
+
 const TOTP_QUERY = {
   typeId: 'MFA',
   provider: 'ziti',
-  format: 'numeric',
+  format: 'alphaNumeric',
   httpMethod: 'POST',
   httpUrl: './authenticate/mfa',
   minLength: 4,

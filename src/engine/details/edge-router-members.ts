@@ -12,7 +12,7 @@ export function presenceMembers(presence: RouterPresence, id: string) {
     hostname: connection?.hostname ?? '',
     isOnline: connection !== undefined,
     supportedProtocols: connection?.supportedProtocols ?? {},
-    syncStatus: connection === undefined ? 'SYNC_UNKNOWN' : 'SYNC_DONE',
+    syncStatus: connection === undefined ? 'SYNC_UNKNOWN' : (connection.syncStatus ?? 'SYNC_DONE'),
   }
 }
 
@@ -23,7 +23,7 @@ export const edgeRouterMembers: DeriveMembers<typeof edgeRouters> = async (conte
     ...presenceMembers(context.presence, router.id),
     fingerprint: router.fingerprint ?? undefined,
     interfaces: null,
-    versionInfo: UNKNOWN_VERSION,
+    versionInfo: context.presence.connectionOf(router.id)?.versionInfo ?? UNKNOWN_VERSION,
     ...outstanding.get(router.id),
   }))
 }

@@ -8,8 +8,10 @@ import { cas } from '../../resources/cas.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { EntityRef } from '../../resources/fields.ts'
 import type { identities } from '../../resources/identities.ts'
+import { mfas } from '../../resources/mfas.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { isAdminCall } from '../call.ts'
+import type { EngineContext } from '../context.ts'
 import { entityRef } from './links.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
@@ -23,11 +25,13 @@ export const identityMembers: DeriveMembers<typeof identities> = async (context,
   const credentials = groupByIdentity((await tx.collection(authenticators).find({ where })).items)
   const invitations = groupByIdentity((await tx.collection(enrollments).find({ where })).items)
   const authorities = await authoritiesOf(tx, [...invitations.values()].flat())
+  const { items: factors } = await tx.collection(mfas).find({ where })
+  const enabled = new Set(factors.filter(({ isVerified }) => isVerified).map(({ identityId }) => identityId))
   const live = groupByIdentity((await tx.collection(apiSessions).find({ where })).items)
   return records.map((identity) => ({
     authenticators: Object.fromEntries((credentials.get(identity.id) ?? []).map(shownAuthenticator)),
     disabled: isDisabled(identity, now),
-    edgeRouterConnectionStatus: 'offline',
+    ...connectionMembers(context, identity),
     // A token of an admin makes an admin of whoever reads it.
     enrollment:
       isAdminCall(call) || !(identity.isAdmin || identity.isDefaultAdmin)
@@ -36,10 +40,16 @@ export const identityMembers: DeriveMembers<typeof identities> = async (context,
     hasApiSession: (live.get(identity.id) ?? []).some(
       ({ lastActivityAt }) => now - lastActivityAt < context.settings.apiSessionTimeoutMs,
     ),
-    hasEdgeRouterConnection: false,
     interfaces: null,
-    isMfaEnabled: false,
+    isMfaEnabled: enabled.has(identity.id),
   }))
+}
+
+/** A router's own identity is connected while the router is. */
+function connectionMembers({ presence }: EngineContext, { id, typeId }: RecordOf<typeof identities>) {
+  const isOwnRouter = typeId === 'Router' && presence.connectionOf(id) !== undefined
+  const status = isOwnRouter ? 'online' : presence.statusOf(id)
+  return { edgeRouterConnectionStatus: status, hasEdgeRouterConnection: status === 'online' }
 }
 
 function shownAuthenticator(authenticator: RecordOf<typeof authenticators>): readonly [string, Detail] {

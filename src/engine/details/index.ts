@@ -1,9 +1,11 @@
 import type { Resource } from '../../resources/resource.ts'
 import { apiSessionMembers } from './api-session-members.ts'
 import { authenticatorMembers } from './authenticator-members.ts'
+import { caMembers } from './ca-members.ts'
 import { edgeRouterMembers } from './edge-router-members.ts'
 import { identityMembers } from './identity-members.ts'
 import { postureCheckMembers } from './posture-check-members.ts'
+import { postureCheckTypeMembers } from './posture-check-type-members.ts'
 import type { DeriveMembers } from './render.ts'
 import { serviceMembers } from './service-members.ts'
 import { sessionMembers } from './session-members.ts'
@@ -14,8 +16,10 @@ import { transitRouterMembers } from './transit-router-members.ts'
 const MEMBERS = new Map<string, unknown>([
   ['api-sessions', apiSessionMembers],
   ['authenticators', authenticatorMembers],
+  ['cas', caMembers],
   ['edge-routers', edgeRouterMembers],
   ['identities', identityMembers],
+  ['posture-check-types', postureCheckTypeMembers],
   ['posture-checks', postureCheckMembers],
   ['services', serviceMembers],
   ['sessions', sessionMembers],

@@ -36,7 +36,8 @@ export const serviceMembers: DeriveMembers<typeof services> = async (context, tx
   })
 }
 
-function permissionsOf(index: AccessIndex, identityId: string, serviceId: string): readonly string[] {
+/** What an identity may do with a service, in the order of the wire; `Invalid` alone when nothing. */
+export function permissionsOf(index: AccessIndex, identityId: string, serviceId: string): readonly string[] {
   const allowed = ACCESS_TYPES.filter((type) => index.allows(identityId, serviceId, type))
   return allowed.length > 0 ? allowed : ['Invalid']
 }

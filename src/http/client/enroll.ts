@@ -76,6 +76,15 @@ export const enrollOperations = [
   ),
   defineOperation(
     {
+      route: 'POST /enroll/ca',
+      summary: 'Makes an identity for the holder of a certificate of a third party that is trusted with it',
+      access: 'public',
+      errors: ['ENROLLMENT_NO_VALID_CAS', 'CERT_FAILED_VALIDATION', 'MISSING_CERT_CLAIM', 'CERT_IN_USE', 'NOT_FOUND'],
+    },
+    ({ engine, call }) => enroll(engine, call, { method: 'ca', token: '' }),
+  ),
+  defineOperation(
+    {
       route: 'POST /enroll/updb',
       summary: 'Enrolls an identity with a one-time token and a password of its choice',
       access: 'public',
@@ -113,6 +122,27 @@ export const enrollOperations = [
       return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
     },
   ),
+  defineOperation(
+    {
+      route: 'POST /enroll/token',
+      summary: 'Makes an identity for the holder of a token of an external signer',
+      access: 'public',
+      headers: ['Authorization', 'ziti-token-issuer-id'],
+      body: z.object({ clientCsr: Pem.optional() }),
+      bodyOptional: true,
+      data: Enrolled,
+      errors: [
+        ...ERRORS,
+        'ENROLLMENT_IDENTITY_ALREADY_ENROLLED',
+        'INVALID_ENROLLMENT_NOT_ALLOWED',
+        'INVALID_ENROLLMENT_ALREADY_ENROLLED',
+      ],
+    },
+    async ({ engine, call, headers, body }) => {
+      const cert = await engine.tokenEnrollment.enroll(call, headers.get('ziti-token-issuer-id'), body?.clientCsr)
+      return cert === undefined ? DONE : { data: { ca: engine.context.pki.caBundlePem, cert } }
+    },
+  ),
 ] as const
 
 interface Request extends z.output<typeof EnrollBody> {
@@ -132,6 +162,9 @@ async function enroll(engine: ControllerEngine, call: Call, request: Request): P
       return DONE
     case 'updb':
       return { data: await engine.enrollment.byPassword(call, token, request.password ?? '') }
+    case 'ca':
+      await engine.caEnrollment.enroll(call, request.name)
+      return DONE
     case 'erott': {
       const requests = { clientCsr: certCsr, serverCsr: serverCertCsr }
       const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, token, requests)

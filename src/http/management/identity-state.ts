@@ -4,7 +4,7 @@ import { defineOperation } from '../operation.ts'
 
 const access = { entity: 'identity', action: 'update' } as const
 
-/** Shutting identities out and letting them in again. */
+/** Shutting identities out, letting them in again, and freeing them of a second factor that they lost. */
 export const identityStateOperations = [
   defineOperation(
     {
@@ -26,6 +26,13 @@ export const identityStateOperations = [
     },
     async ({ engine, call, params }) => {
       await engine.identityState.enable(call, params.id)
+      return DONE
+    },
+  ),
+  defineOperation(
+    { route: 'DELETE /identities/{id}/mfa', summary: 'Ends the MFA enrollment of an identity', access },
+    async ({ engine, call, params }) => {
+      await engine.mfa.removeFrom(call, params.id)
       return DONE
     },
   ),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
 import type { Caller } from '../../engine/call.ts'
 import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
 import { defineOperation, type OperationInput } from '../operation.ts'
@@ -18,6 +17,7 @@ const shape = {
   summary: 'Authenticates by password, client certificate or external JWT and starts an API session',
   access: 'public',
   query: z.object({ method: z.enum(['password', 'cert', 'ext-jwt']) }),
+  headers: ['authorization'],
   body: Credentials,
   bodyOptional: true,
   data: CurrentApiSession,
@@ -52,6 +52,6 @@ function callerBy({ engine, call, query, body }: OperationInput<typeof shape>): 
     case 'cert':
       return engine.authentication.byCertificate(call, client)
     case 'ext-jwt':
-      throw new ControllerError('INVALID_AUTH_METHOD')
+      return engine.authentication.byExternalJwt(call, client)
   }
 }

@@ -1,0 +1,48 @@
+import { type Address, formatAddress, isWildcardHost } from '../node/index.ts'
+import { readAddress } from './address.ts'
+import { type AdminCredentials, adminCredentials } from './admin.ts'
+import { settingOf, type TypedOptions } from './command-line.ts'
+import { type PkiSource, readPkiSource } from './pki-options.ts'
+import type { Environment, Setting } from './setting.ts'
+import { UsageError } from './usage-error.ts'
+
+/** How `portcullis serve` was asked to run. */
+export interface ServeOptions {
+  readonly listen: Address
+  /** Undefined when it is the address that is listened on, with the port that it gets. */
+  readonly advertise: Address | undefined
+  readonly storage: Setting
+  readonly pki: PkiSource
+  readonly trustDomain: string | undefined
+  readonly admin: AdminCredentials | undefined
+}
+
+/** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
+export function readServeOptions(typed: TypedOptions, environment: Environment): ServeOptions {
+  const setting = (option: Parameters<typeof settingOf>[2]) => settingOf(typed, environment, option)
+  const listen = readAddress(setting('listen') ?? { name: '--listen', value: '127.0.0.1:1280' }, 0)
+  return {
+    listen,
+    advertise: readAdvertise(setting('advertise'), listen),
+    storage: setting('storage') ?? { name: '--storage', value: 'memory' },
+    pki: readPkiSource(typed, setting('pki')),
+    trustDomain: readTrustDomain(setting('trust-domain')),
+    admin: adminCredentials(environment),
+  }
+}
+
+function readAdvertise(advertised: Setting | undefined, listen: Address): Address | undefined {
+  const advertise = advertised && readAddress(advertised, 1)
+  if (!isWildcardHost((advertise ?? listen).host)) return advertise
+  throw new UsageError(
+    advertised === undefined
+      ? `--advertise HOST:PORT is needed: ${formatAddress(listen)} stands for every interface, clients need one address`
+      : `${advertised.name} takes an address that clients can connect to, not '${advertised.value}'`,
+  )
+}
+
+function readTrustDomain(setting: Setting | undefined): string | undefined {
+  if (setting === undefined || /^[a-z0-9._-]{1,255}$/.test(setting.value)) return setting?.value
+  const allowed = 'lower-case letters, digits, dots, hyphens and underscores'
+  throw new UsageError(`${setting.name} takes ${allowed}, at most 255: not '${setting.value}'`)
+}

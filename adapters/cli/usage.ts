@@ -1,0 +1,23 @@
+export const USAGE = `usage: portcullis serve [options]
+
+Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish.
+One line on standard output tells when it is ready; everything else goes to standard error.
+
+  --listen HOST:PORT      where to listen; port 0 lets the system choose; default 127.0.0.1:1280
+  --advertise HOST:PORT   where clients reach the controller; default: the address of --listen
+  --storage STORAGE       memory; default memory
+  --pki DIR               folder of certificates and keys, created when missing; default .portcullis/pki
+  --trust-domain NAME     SPIFFE trust domain; default: the one of the certificates, portcullis.internal in new ones
+  --help, --version
+
+Certificates of your own, PEM files, all five instead of --pki:
+  --server-cert FILE, --server-key FILE     TLS server certificate with its intermediates, and its key
+  --signing-cert FILE, --signing-key FILE   authority that signs client certificates, and its key
+  --ca FILE                                 trust bundle that the two lead to
+
+Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_PKI and PORTCULLIS_TRUST_DOMAIN stand
+for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5 to
+100) create the admin of an empty store; an admin that is there is never changed.
+
+Exit codes: 0 after a stop that was asked for or an answer; 2 for options, files or addresses that cannot be used;
+1 for any other failure; 130 or 143 when a second signal ends the process at once.`

@@ -1,0 +1,93 @@
+import { instant } from '../instant.ts'
+import { checkText } from './check-text.ts'
+import type { Explanation, PolicyExplanation, SideExplanation } from './explanation.ts'
+import type { Reason } from './reason.ts'
+import { counted, fewOf, listed, quoted } from './words.ts'
+
+/** So many names stand in one sentence. */
+const MOST_NAMES = 5
+
+/** Renders an explanation as lines of sentences, the verdict first. Instants are RFC 3339. */
+export function explanationText(explanation: Explanation): string {
+  const lines = [verdict(explanation), ...policyLines(explanation), ...routerLines(explanation)]
+  const { holdsUntil, suggestions } = explanation
+  if (holdsUntil !== null)
+    lines.push(`Unless the endpoint reports anew, this ends at ${instant(holdsUntil).toISOString()} at the latest.`)
+  return [...lines, ...suggestions.map(({ text }) => text)].join('\n')
+}
+
+function verdict({ allowed, reason, type, asked, identity, service }: Explanation): string {
+  const who = quoted(identity?.name ?? asked.identity)
+  const what = quoted(service?.name ?? asked.service)
+  const because = BECAUSE[reason]
+  return `${who} ${allowed ? 'may' : 'may not'} ${type.toLowerCase()} ${what}${because === '' ? '.' : `: ${because}.`}`
+}
+
+const BECAUSE: Readonly<Record<Reason, string>> = {
+  'identity-unknown': 'there is no such identity',
+  'service-unknown': 'there is no such service',
+  'identity-disabled': 'the identity is disabled',
+  'no-policy-for-pair': 'no service policy selects both',
+  'only-other-type': 'service policies select both, but only for the other of Dial and Bind',
+  'posture-failing': 'every service policy that selects both has a posture check that fails',
+  'no-edge-router-for-identity': 'no edge router policy gives the identity an edge router',
+  'no-edge-router-for-service': 'no service edge router policy gives the service an edge router',
+  'no-common-edge-router': 'the identity and the service have no edge router in common',
+  'all-common-edge-routers-offline': 'but nothing will connect, because all of their common edge routers are offline',
+  granted: '',
+}
+
+function policyLines(explanation: Explanation): readonly string[] {
+  const { policies } = explanation
+  const selectingBoth = policies.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
+  const lines = selectingBoth.flatMap((policy) => [
+    selectingBothText(policy, explanation),
+    ...policy.checks.map((check) => `  ${checkText(check)}`),
+  ])
+  if (selectingBoth.length > 0) return lines
+  return [
+    ...oneSidedText(policies, 'identitySide', explanation.identity?.name),
+    ...oneSidedText(policies, 'serviceSide', explanation.service?.name),
+  ]
+}
+
+function selectingBothText(policy: PolicyExplanation, { identity, service }: Explanation): string {
+  const sides = `${sideText(identity?.name, policy.identitySide)} and ${sideText(service?.name, policy.serviceSide)}`
+  const beginning = `The ${policy.type} policy ${quoted(policy.name)} selects ${sides}`
+  if (!policy.applies) return `${beginning}, but is of the other type.`
+  if (policy.checks.length === 0) return `${beginning}; it asks for no posture.`
+  const failing = policy.checks.filter(({ isPassing }) => !isPassing).length
+  const total = counted(policy.checks.length, 'posture check')
+  if (failing === 0) return `${beginning}; its ${total} pass${policy.checks.length === 1 ? 'es' : ''}.`
+  return `${beginning}; of its ${total} ${failing} fail${failing === 1 ? 's' : ''}:`
+}
+
+function sideText(name: string | undefined, { matched }: SideExplanation): string {
+  return `${quoted(name ?? '')} by ${listed(matched.map((role) => role.name))}`
+}
+
+function oneSidedText(
+  policies: readonly PolicyExplanation[],
+  side: 'identitySide' | 'serviceSide',
+  name: string | undefined,
+): readonly string[] {
+  if (name === undefined) return []
+  const names = policies.filter((policy) => policy[side].selects).map((policy) => quoted(policy.name))
+  if (names.length === 0) return [`No service policy selects ${quoted(name)}.`]
+  const subject = counted(names.length, 'service policy').replace(/policys$/, 'policies')
+  return [`${subject} ${names.length === 1 ? 'selects' : 'select'} ${quoted(name)} alone: ${fewOf(names, MOST_NAMES)}.`]
+}
+
+function routerLines({ identity, service, edgeRouters }: Explanation): readonly string[] {
+  if (identity === null || service === null) return []
+  const { ofIdentity, ofService, common, online } = edgeRouters
+  const uses = `${quoted(identity.name)} may use ${counted(ofIdentity.length, 'edge router')}`
+  const reached = `${quoted(service.name)} is reached through ${counted(ofService.length, 'edge router')}`
+  const shared = `They have ${counted(common.length, 'edge router')} in common`
+  const names = common.length === 0 ? '' : ` (${fewOf(common.map(routerText), MOST_NAMES)}), ${online.length} online`
+  return [`${uses}, ${reached}.`, `${shared}${names}.`]
+}
+
+function routerText({ name, isOnline }: { readonly name: string; readonly isOnline: boolean }): string {
+  return `${quoted(name)} ${isOnline ? 'online' : 'offline'}`
+}

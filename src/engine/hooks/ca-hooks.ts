@@ -1,0 +1,52 @@
+import { invalidField, unacceptableField } from '../../domain/errors.ts'
+import { claimProblem } from '../../domain/external-id-claim.ts'
+import { DEFAULT_IDENTITY_NAME_FORMAT } from '../../domain/identity-name-format.ts'
+import { cas } from '../../resources/cas.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { isAdminCall } from '../call.ts'
+import { findOne } from '../find-one.ts'
+import type { ResourceHooks } from './resource-hooks.ts'
+
+type Ca = RecordOf<typeof cas>
+
+/**
+ * What is special about certificate authorities: they begin unverified, with the token that verifies them, and one whose
+ * claims a delegate decided never authenticates an admin.
+ */
+export const caHooks: ResourceHooks<typeof cas> = {
+  async prepareCreate({ pki, random }, call, { input }) {
+    const certificates = await pki.readCertificates(input.certPem)
+    const [authority] = typeof certificates === 'string' ? [] : certificates
+    if (authority === undefined) throw invalidField('certPem', 'could not be parsed as PEM certificates', '')
+    if (!authority.isAuthority) throw invalidField('certPem', 'certificate is not a CA', '')
+    return {
+      system: {
+        fingerprint: authority.fingerprint,
+        isVerified: false,
+        verificationToken: random.uuid(),
+        mayAuthenticateAdmins: isAdminCall(call),
+      },
+    }
+  },
+
+  async guard(_context, tx, call, change) {
+    if (change.kind === 'delete') return undefined
+    const { after } = change
+    if (change.kind === 'create') {
+      const known = await findOne(tx, cas, 'fingerprint', after.fingerprint)
+      if (known !== undefined) throw invalidField('certPem', `certificate already used as CA ${known.id}`, '')
+    }
+    checkClaim(after)
+    const isDecided = JSON.stringify(after.externalIdClaim) === JSON.stringify(change.before?.externalIdClaim)
+    return {
+      ...after,
+      identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
+      mayAuthenticateAdmins: isDecided ? after.mayAuthenticateAdmins : isAdminCall(call),
+    }
+  },
+}
+
+function checkClaim({ externalIdClaim }: Ca): void {
+  const problem = externalIdClaim && claimProblem(externalIdClaim)
+  if (problem) throw unacceptableField(`externalIdClaim.${problem.member}`, problem.reason, '')
+}

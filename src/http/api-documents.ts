@@ -1,0 +1,5 @@
+/** The OpenAPI 3.0 documents of both APIs, as plain JSON. */
+export interface ApiDocuments {
+  readonly management: Readonly<Record<string, unknown>>
+  readonly client: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { both, equals, ids } from '../../domain/filter/index.ts'
+import { callerOf, isAdmin } from '../../engine/call.ts'
+import type { Detail } from '../../engine/details/render.ts'
+import { edgeRoutersFor } from '../../engine/details/session-members.ts'
+import { isReachable } from '../../engine/service-access.ts'
+import { requireSessionToken } from '../../engine/session-tokens.ts'
+import { EdgeRouterPresence, edgeRouters } from '../../resources/edge-routers.ts'
+import { JsonObject, Links, Tags } from '../../resources/fields.ts'
+import { services } from '../../resources/services.ts'
+import { ListQuery } from '../list-query.ts'
+import { defineOperation } from '../operation.ts'
+
+/** What everybody who may use an edge router sees of it. */
+const CommonEdgeRouter = z.object({
+  appData: JsonObject,
+  cost: z.int(),
+  disabled: z.boolean(),
+  name: z.string(),
+  noTraversal: z.boolean(),
+  ...EdgeRouterPresence,
+})
+
+const UsableEdgeRouter = CommonEdgeRouter.extend({
+  _links: Links,
+  createdAt: z.iso.datetime(),
+  id: z.string(),
+  tags: Tags,
+  updatedAt: z.iso.datetime(),
+})
+
+/** The edge routers that the caller may use at all, and for one service. */
+export const clientEdgeRouterOperations = [
+  defineOperation(
+    {
+      route: 'GET /current-identity/edge-routers',
+      summary: 'Lists the verified edge routers that the caller may use; an admin sees all',
+      access: 'authenticated',
+      data: UsableEdgeRouter,
+      symbols: edgeRouters.symbols,
+    },
+    async ({ engine, call, find }) => {
+      const caller = callerOf(call)
+      const { items, totalCount } = await engine.reader.list(call, edgeRouters, find, async (tx) => {
+        const index = await engine.context.access.at(tx)
+        const own = isAdmin(caller) ? undefined : ids(index.edgeRoutersOfIdentity(caller.identity.id))
+        return both(own, equals('isVerified', true))
+      })
+      return { page: { items: items.map((router) => only(router, UsableEdgeRouter)), totalCount } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /services/{id}/edge-routers',
+      summary: 'Lists the edge routers that the caller and a service may both use',
+      access: 'authenticated',
+      headers: ['session-token'],
+      query: ListQuery,
+      data: z.object({ edgeRouters: z.array(CommonEdgeRouter) }),
+    },
+    async ({ engine, call, params, headers }) => {
+      const caller = callerOf(call)
+      const token = headers.get('session-token')
+      if (token) await requireSessionToken(engine.context, caller, token)
+      await engine.reader.get(call, services, params.id, async (tx, service) =>
+        isReachable(await engine.context.access.at(tx), caller.identity.id, service.id),
+      )
+      const found = await engine.context.storage.read((tx) =>
+        edgeRoutersFor(engine.context, tx, caller.identity.id, params.id),
+      )
+      return { data: { edgeRouters: found.map((router) => only(router, CommonEdgeRouter)) } }
+    },
+  ),
+] as const
+
+function only(detail: Detail, schema: z.ZodObject): Detail {
+  return Object.fromEntries(Object.keys(schema.shape).map((member) => [member, detail[member]]))
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { equals } from '../../domain/filter/index.ts'
+import type { Detail } from '../../engine/details/render.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { Links, Tags } from '../../resources/fields.ts'
+import { defineOperation } from '../operation.ts'
+
+const ClientSigner = z.object({
+  _links: Links,
+  audience: z.string(),
+  clientId: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+  enrollToCertEnabled: z.boolean(),
+  enrollToTokenEnabled: z.boolean(),
+  externalAuthUrl: z.string().nullable(),
+  id: z.string(),
+  name: z.string(),
+  openIdConfigurationUrl: z.string().nullable(),
+  scopes: z.array(z.string()),
+  tags: Tags,
+  targetToken: z.enum(['ACCESS', 'ID']),
+  updatedAt: z.iso.datetime(),
+})
+
+const MEMBERS = Object.keys(ClientSigner.shape)
+const { symbols } = externalJwtSigners
+const SYMBOLS = Object.fromEntries(Object.entries(symbols).filter(([symbol]) => MEMBERS.includes(symbol)))
+
+/** The signers with whose tokens anybody may try to log in, as far as a login needs to know them. */
+export const clientExternalJwtSigners = defineOperation(
+  {
+    route: 'GET /external-jwt-signers',
+    summary: 'Lists the enabled external JWT signers',
+    access: 'public',
+    data: ClientSigner,
+    symbols: SYMBOLS,
+    errors: ['UNAUTHORIZED'],
+  },
+  async ({ engine, call, find }) => {
+    const page = await engine.reader.list(call, externalJwtSigners, find, async () => equals('enabled', true))
+    return { page: { ...page, items: page.items.map(asSeen) } }
+  },
+)
+
+function asSeen(signer: Detail): Detail {
+  const seen = Object.entries(signer).filter(([member]) => MEMBERS.includes(member))
+  return { ...Object.fromEntries(seen), openIdConfigurationUrl: null }
+}

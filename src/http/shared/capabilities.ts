@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { defineOperation } from '../operation.ts'
+
+const CAPABILITIES = ['OIDC_AUTH', 'HA_CONTROLLER', 'OIDC_AUTH_WITH_CSR']
+/** In the order of the bits in which routers tell them. */
+const ROUTER_CAPABILITIES = ['MULTI_CHANNEL', 'CONNECT_V2', 'SERVICE_SUBSCRIPTIONS', 'POSTURE_CHECKS', 'BIND_SUCCESS']
+
+/** The words in which controllers and routers tell what they can do; what this one can is part of its version. */
+export const capabilityOperations = [
+  defineOperation(
+    {
+      route: 'GET /enumerated-capabilities',
+      summary: 'Lists the capabilities that a controller may have',
+      access: 'public',
+      data: z.array(z.string()),
+    },
+    async () => ({ data: CAPABILITIES }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /enumerated-router-capabilities',
+      summary: 'Lists the capabilities that a router may have',
+      access: 'partial',
+      data: z.array(z.string()),
+    },
+    async () => ({ data: ROUTER_CAPABILITIES }),
+  ),
+] as const

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Call } from '../../engine/call.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import type { MfaRecord } from '../../engine/mfa-codes.ts'
+import { Links, Tags } from '../../resources/fields.ts'
+import { mfas } from '../../resources/mfas.ts'
+import { Created, DONE } from '../answers.ts'
+import { defineOperation } from '../operation.ts'
+import { wireSchema } from '../wire-schema.ts'
+
+const HEADER = 'mfa-validation-code'
+const SELF = './current-identity/mfa'
+
+const Code = z.object({ code: z.string().max(64) })
+
+const RecoveryCodes = z.object({
+  _links: Links,
+  createdAt: z.iso.datetime(),
+  id: z.string(),
+  recoveryCodes: z.array(z.string()),
+  tags: Tags,
+  updatedAt: z.iso.datetime(),
+})
+
+/** The caller's second factor: enrolling, verifying, recovery codes, removal; and passing it in an API session. */
+export const mfaOperations = [
+  defineOperation(
+    {
+      route: 'POST /authenticate/mfa',
+      summary: 'Completes the authentication of the session with a one-time password or a recovery code',
+      access: 'partial',
+      body: Code,
+      errors: ['MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+    },
+    async ({ engine, call, body }) => {
+      await engine.mfa.authenticate(call, body.code)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /current-identity/mfa',
+      summary: 'Shows the MFA enrollment of the caller',
+      access: 'partial',
+      data: wireSchema(mfas),
+      errors: ['NOT_FOUND'],
+    },
+    async ({ engine, call }) => ({ data: await shownMfa(engine, call, await engine.mfa.get(call)) }),
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-identity/mfa',
+      summary: 'Begins an MFA enrollment',
+      access: 'partial',
+      data: Created,
+      status: 201,
+      errors: ['MFA_EXISTS'],
+    },
+    async ({ engine, call }) => {
+      const { id } = await engine.mfa.enroll(call)
+      return { data: { _links: { self: { href: SELF } }, id } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /current-identity/mfa',
+      summary: 'Ends the MFA enrollment of the caller; a complete one needs a code',
+      access: 'authenticated',
+      headers: [HEADER],
+      errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+    },
+    async ({ engine, call, headers }) => {
+      await engine.mfa.remove(call, headers.get(HEADER) ?? '')
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-identity/mfa/verify',
+      summary: 'Completes an MFA enrollment with a one-time password',
+      access: 'partial',
+      body: Code,
+      errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+    },
+    async ({ engine, call, body }) => {
+      await engine.mfa.verify(call, body.code)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /current-identity/mfa/qr-code',
+      summary: 'Draws the provisioning URL of a pending MFA enrollment',
+      access: 'partial',
+      produces: 'image/png',
+      errors: ['NOT_FOUND'],
+    },
+    async ({ engine, call }) => ({ raw: await engine.mfa.qrCode(call) }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /current-identity/mfa/recovery-codes',
+      summary: 'Shows the unused recovery codes, given a one-time password',
+      access: 'authenticated',
+      headers: [HEADER],
+      body: Code,
+      bodyOptional: true,
+      data: RecoveryCodes,
+      errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+    },
+    async ({ engine, call, headers, body }) => {
+      const code = headers.get(HEADER) ?? body?.code ?? ''
+      const { record, recoveryCodes } = await engine.mfa.recoveryCodes(call, code)
+      const { id, tags } = record
+      const [createdAt, updatedAt] = [new Date(record.createdAt), new Date(record.updatedAt)]
+      return { data: { _links: linksOf(record), createdAt, id, recoveryCodes, tags, updatedAt } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-identity/mfa/recovery-codes',
+      summary: 'Replaces the recovery codes',
+      access: 'authenticated',
+      body: Code,
+      errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+    },
+    async ({ engine, call, body }) => {
+      await engine.mfa.renewRecoveryCodes(call, body.code)
+      return DONE
+    },
+  ),
+] as const
+
+async function shownMfa(engine: ControllerEngine, call: Call, record: MfaRecord) {
+  const secrets = record.isVerified ? { recoveryCodes: null } : await engine.mfa.pendingSecrets(call)
+  return { ...(await engine.reader.show(call, mfas, record)), ...secrets, _links: linksOf(record) }
+}
+
+function linksOf({ isVerified }: MfaRecord) {
+  const further = isVerified
+    ? { 'recovery-codes': { href: `${SELF}/recovery-codes` } }
+    : { verify: { href: `${SELF}/verify` }, qr: { href: `${SELF}/qr-code` } }
+  return { self: { href: SELF }, 'current-identity': { href: './current-identity' }, ...further }
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { notFound } from '../../domain/errors.ts'
+import { instant } from '../../domain/instant.ts'
+import { Links, Tags } from '../../resources/fields.ts'
+import { isAcceptable } from '../media-types.ts'
+import { defineOperation } from '../operation.ts'
+import { apiPathOf } from '../paths.ts'
+import { toYaml } from '../yaml.ts'
+
+const Spec = z.object({
+  _links: Links,
+  createdAt: z.iso.datetime(),
+  id: z.string(),
+  name: z.string(),
+  tags: Tags,
+  updatedAt: z.iso.datetime(),
+})
+
+const APIS = { 'edge-client': 'client', 'edge-management': 'management' } as const
+type SpecId = keyof typeof APIS
+
+/** The documents that describe the APIs; deployed clients expect one in the list, that of the client API. */
+export const specOperations = [
+  defineOperation(
+    { route: 'GET /specs', summary: 'Lists API documents', access: 'public', data: z.array(Spec) },
+    async ({ engine }) => ({ data: [shown('edge-client', engine.startedAt)] }),
+  ),
+  defineOperation(
+    { route: 'GET /specs/{id}', summary: 'Shows one API document', access: 'public', data: Spec },
+    async ({ engine, params }) => ({ data: shown(specId(params.id), engine.startedAt) }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /specs/{id}/spec',
+      summary: 'Serves an API document as YAML or JSON, whichever is accepted',
+      access: 'public',
+      produces: 'text/yaml',
+      orProduces: ['application/json'],
+    },
+    async ({ params, headers, documents }) => {
+      const document = documents()[APIS[specId(params.id)]]
+      if (isAcceptable(headers.get('accept'), 'text/yaml')) return { raw: `${toYaml(document).trimStart()}\n` }
+      return { raw: JSON.stringify(document), headers: { 'content-type': 'application/json' } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'GET /swagger.json',
+      summary: 'Serves the document of this API',
+      access: 'public',
+      produces: 'application/json',
+    },
+    async ({ url, documents }) => ({ raw: JSON.stringify(documents()[apiPathOf(url.pathname).api]) }),
+  ),
+] as const
+
+function specId(id: string): SpecId {
+  if (id === 'edge-client' || id === 'edge-management') return id
+  throw notFound('spec', id)
+}
+
+function shown(id: SpecId, startedAt: number) {
+  const self = `./specs/${id}`
+  return {
+    _links: { self: { href: self }, spec: { href: `${self}/spec` } },
+    createdAt: instant(startedAt),
+    id,
+    name: id,
+    tags: {},
+    updatedAt: instant(startedAt),
+  }
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AccessFacts,
+  explanationText,
+  REASONS,
+  type Reason,
+  type SuggestionKind,
+} from '../../../src/domain/explain/index.ts'
+import { CORP, explained, policy, router } from './facts.ts'
+
+interface Row {
+  readonly reason: Reason
+  readonly allowed?: true
+  readonly change: Partial<AccessFacts>
+  readonly suggests: readonly SuggestionKind[]
+  readonly says: string
+}
+
+const alice = { id: 'i1', name: 'alice', roleAttributes: ['users'], isDisabled: false }
+
+const ROWS: readonly Row[] = [
+  {
+    reason: 'identity-unknown',
+    change: { identity: undefined },
+    suggests: ['check-spelling'],
+    says: "'alice' may not dial 'web': there is no such identity.",
+  },
+  {
+    reason: 'service-unknown',
+    change: { service: undefined },
+    suggests: ['check-spelling'],
+    says: "'alice' may not dial 'web': there is no such service.",
+  },
+  {
+    reason: 'identity-disabled',
+    change: { identity: { ...alice, isDisabled: true } },
+    suggests: ['enable-identity'],
+    says: "'alice' may not dial 'web': the identity is disabled.",
+  },
+  {
+    reason: 'no-policy-for-pair',
+    change: { policies: [policy({ serviceRoles: ['#other'] })] },
+    suggests: ['add-role-attributes', 'create-service-policy'],
+    says: "'alice' may not dial 'web': no service policy selects both.",
+  },
+  {
+    reason: 'only-other-type',
+    change: { policies: [policy({ type: 'Bind' })] },
+    suggests: ['create-service-policy'],
+    says: "'alice' may not dial 'web': service policies select both, but only for the other of Dial and Bind.",
+  },
+  {
+    reason: 'posture-failing',
+    change: { policies: [policy({ checks: [CORP] })] },
+    suggests: ['fulfil-posture-check'],
+    says: "'alice' may not dial 'web': every service policy that selects both has a posture check that fails.",
+  },
+  {
+    reason: 'no-edge-router-for-identity',
+    change: { identityRouters: [] },
+    suggests: ['assign-edge-router-to-identity'],
+    says: "'alice' may not dial 'web': no edge router policy gives the identity an edge router.",
+  },
+  {
+    reason: 'no-edge-router-for-service',
+    change: { serviceRouters: [] },
+    suggests: ['assign-edge-router-to-service'],
+    says: "'alice' may not dial 'web': no service edge router policy gives the service an edge router.",
+  },
+  {
+    reason: 'no-common-edge-router',
+    change: { serviceRouters: [router('r3')] },
+    suggests: ['share-edge-router'],
+    says: "'alice' may not dial 'web': the identity and the service have no edge router in common.",
+  },
+  {
+    reason: 'all-common-edge-routers-offline',
+    allowed: true,
+    change: { identityRouters: [router('r1', false), router('r2')] },
+    suggests: ['bring-edge-router-online'],
+    says: "'alice' may dial 'web': but nothing will connect, because all of their common edge routers are offline.",
+  },
+  { reason: 'granted', allowed: true, change: {}, suggests: [], says: "'alice' may dial 'web'." },
+]
+
+describe('the reason of an explanation', () => {
+  it('is one of a closed list, each with a row below', () => {
+    expect(ROWS.map(({ reason }) => reason)).toEqual(REASONS)
+  })
+
+  it.each(ROWS)('$reason', ({ reason, allowed = false, change, suggests, says }) => {
+    const explanation = explained(change)
+    expect(explanation).toMatchObject({ reason, allowed })
+    expect(explanation.suggestions.map(({ kind }) => kind)).toEqual(suggests)
+    expect(explanationText(explanation).split('\n')[0]).toBe(says)
+  })
+
+  it.each(REASONS.map((reason, position) => [reason, REASONS.slice(position + 1)] as const))(
+    '%s comes before %j',
+    (reason, later) => {
+      const everything = [reason, ...later].map((one) => ROWS.find((row) => row.reason === one)?.change ?? {})
+      // The first obstacle wins, so its facts are laid over those of every later one.
+      expect(explained(Object.assign({}, ...everything.reverse())).reason).toBe(reason)
+    },
+  )
+})

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { parseGoDuration } from '../../src/domain/go-duration.ts'
+
+describe('spans as Go writes them', () => {
+  it.each([
+    ['10m', 600_000],
+    ['1h30m', 5_400_000],
+    ['1.5s', 1500],
+    ['.5s', 500],
+    ['1.s', 1000],
+    ['500ms', 500],
+    ['250us', 0.25],
+    ['250µs', 0.25],
+    ['1ns', 0.000001],
+    ['0', 0],
+    ['-1s', -1000],
+    ['+1s', 1000],
+  ])('%s is %d ms', (text, milliseconds) => {
+    expect(parseGoDuration(text)).toBeCloseTo(milliseconds, 9)
+  })
+
+  it.each([[''], ['10'], ['m'], ['10 m'], ['10x'], ['1d'], ['--1s'], ['1s '], ['s1'], ['9999999999999h'], ['.s']])(
+    '%j is none',
+    (text) => {
+      expect(parseGoDuration(text)).toBeUndefined()
+    },
+  )
+})
