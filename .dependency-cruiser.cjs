@@ -15,7 +15,11 @@ module.exports = {
     layer('engine-knows-ports-only', '^src/engine', ['^src/(engine|resources|ports|domain)', '^node_modules/zod']),
     layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
     layer('client-knows-operations', '^src/client', ['^src/(client|http)']),
-    layer('platform-implements-ports', '^src/platform', ['^src/(platform|ports|domain)', '^node_modules/', '^node:|^(crypto|os)$']),
+    layer('platform-implements-ports', '^src/platform', [
+      '^src/(platform|ports|domain)',
+      '^node_modules/',
+      '^node:|^(crypto|os|net|http|https|dns|events)$',
+    ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
       '^adapters/(node|memory)/index.ts$',

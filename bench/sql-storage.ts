@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '../adapters/kysely/index.ts'
 import { memoryStorage } from '../adapters/memory/index.ts'
 import { type FindQuery, RECORD_KINDS, type RecordKind, type Storage, type StoredRecord } from '../src/index.ts'
@@ -16,6 +16,7 @@ export async function benchSqlStorage(): Promise<BenchRow[]> {
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
   const file = join(directory, 'records.db')
   const memory = memoryStorage()
+  const single = await singleCreates(directory)
   let storage = await sqliteStorage(file)
   try {
     const sqlImport = await importAll(storage)
@@ -25,7 +26,6 @@ export async function benchSqlStorage(): Promise<BenchRow[]> {
       storage = await sqliteStorage(file)
       await storage.read((tx) => tx.collection(identities).get(identity(7).id))
     })
-    const single = await singleCreates(storage, directory)
     return [
       { name: 'SQLite: import 100k identities, 2k services', value: sqlImport / 1000, unit: 's', target: '≤15 s (W9)' },
       { name: 'SQLite: open it, first read', value: open, unit: 'ms', target: '≤1,500 ms (W20)' },
@@ -52,8 +52,10 @@ async function importAll(storage: Storage): Promise<number> {
   })
 }
 
-async function singleCreates(storage: Storage, directory: string): Promise<BenchRow[]> {
-  const create = (index: number) => storage.write((tx) => tx.collection(identities).insert(identity(IDENTITIES + index)))
+async function singleCreates(directory: string): Promise<BenchRow[]> {
+  const storage = await sqliteStorage(join(directory, 'single.db'))
+  const create = (index: number) =>
+    storage.write((tx) => tx.collection(identities).insert(identity(IDENTITIES + index)))
   await create(0)
   const sequential = await elapsed(async () => {
     for (let index = 1; index <= SINGLE; index += 1) await create(index)
@@ -63,6 +65,7 @@ async function singleCreates(storage: Storage, directory: string): Promise<Bench
       await Promise.all(Array.from({ length: 100 }, (_, offset) => create(begin + offset)))
     }
   })
+  await storage.close()
   const sequentialRate = SINGLE / (sequential / 1000)
   const bare = bareInserts(join(directory, 'bare.db'))
   return [
@@ -86,9 +89,13 @@ async function singleCreates(storage: Storage, directory: string): Promise<Bench
 /** What SQLite itself does with a row of the same size, a commit each, in per second. */
 function bareInserts(file: string): number {
   const database = new DatabaseSync(file)
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; create table t (id text primary key, record text)')
+  database.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; create table t (id text primary key, record text)',
+  )
   const insert = database.prepare('insert into t values (?, ?)')
-  const rows = Array.from({ length: SINGLE }, (_, index) => identity(index)).map((row) => [row.id, JSON.stringify(row)] as const)
+  const rows = Array.from({ length: SINGLE }, (_, index) => identity(index)).map(
+    (row) => [row.id, JSON.stringify(row)] as const,
+  )
   const begin = performance.now()
   for (const row of rows) insert.run(...row)
   const rate = SINGLE / ((performance.now() - begin) / 1000)
@@ -193,7 +200,12 @@ async function milliseconds(rounds: number, work: (round: number) => Promise<unk
 
 if (import.meta.main) {
   for (const { name, value, unit, ceiling, target } of await benchSqlStorage()) {
-    const ratio = ceiling === undefined ? '' : `  ${(value / ceiling.value).toFixed(2)} x ${ceiling.name} (${ceiling.value.toPrecision(3)})`
-    console.log(`${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${ratio}${target ? `  (target ${target})` : ''}`)
+    const ratio =
+      ceiling === undefined
+        ? ''
+        : `  ${(value / ceiling.value).toFixed(2)} x ${ceiling.name} (${ceiling.value.toPrecision(3)})`
+    console.log(
+      `${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${ratio}${target ? `  (target ${target})` : ''}`,
+    )
   }
 }

@@ -1,4 +1,4 @@
-// Writes the OpenAPI documents of both APIs: npm run openapi -- DIRECTORY
+// Writes the OpenAPI documents of every API: npm run openapi -- DIRECTORY
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { apiDocuments, VERSION } from 'portcullis'

@@ -4,7 +4,7 @@ import { ControllerEngine } from './engine/engine.ts'
 import { Presence } from './engine/presence.ts'
 import { resume } from './engine/resume.ts'
 import { Timetable } from './engine/timetable.ts'
-import { clientOperations, managementOperations } from './http/api.ts'
+import { clientOperations, managementOperations, portcullisOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
 import { apiDocuments } from './http/documents.ts'
 import { createHandler } from './http/handler.ts'
@@ -19,6 +19,7 @@ import { createEvents } from './platform/mitt-events.ts'
 import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+import { eventLoopTurns } from './platform/event-loop-turns.ts'
 import { pngQrCode } from './platform/png-qr-code.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
@@ -131,6 +132,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     logger,
     access: new AccessFeed((change) => events.emit('access.changed', { ...change, at: clock.now() })),
     timetable,
+    turns: eventLoopTurns,
     settings: {
       address: options.address,
       apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
@@ -146,7 +148,11 @@ export async function createController(options: ControllerOptions): Promise<Cont
   return {
     fetch: createHandler(
       engine,
-      { client: clientOperations(facts), management: managementOperations(facts) },
+      {
+        client: clientOperations(facts),
+        management: managementOperations(facts),
+        portcullis: portcullisOperations,
+      },
       { documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
     ),
     engine,

@@ -1,5 +1,6 @@
 export { type Controller, type ControllerOptions, createController } from './create-controller.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
+export { type Explanation, explanationText, type Reason, type Suggestion } from './domain/explain/index.ts'
 export {
   type Comparison,
   compareBy,
@@ -14,6 +15,9 @@ export {
 } from './domain/filter/index.ts'
 export { type Call, type Caller, SYSTEM_CALL } from './engine/call.ts'
 export { ControllerEngine } from './engine/engine.ts'
+export type { ExplainOptions } from './engine/explain.ts'
+export type { SimulatedChange } from './engine/simulation/simulated-change.ts'
+export type { ChangedPair, PairCounts, SimulationPage, SimulationResult } from './engine/simulation/simulation.ts'
 export type { ConnectionInfo, ControllerFetch } from './http/connection.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'

@@ -1,4 +1,4 @@
-import { type CompiledQuery, DummyDriver, type Dialect, Kysely, PostgresAdapter, SqliteAdapter, sql } from 'kysely'
+import { type CompiledQuery, type Dialect, DummyDriver, Kysely, PostgresAdapter, SqliteAdapter, sql } from 'kysely'
 import type { RecordKind } from './core.ts'
 import type { SqlLanguage } from './language.ts'
 import type { KyselyStorageOptions } from './options.ts'

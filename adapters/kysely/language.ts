@@ -30,6 +30,8 @@ export interface SqlLanguage {
   /** Nulls come first ascending, last descending. */
   direction(direction: 'asc' | 'desc'): Sql
   slice(limit: number | undefined, offset: number): Sql
+  /** The values in a slice, in their order. */
+  sliceValues(limit: number | undefined, offset: number): readonly number[]
   /** Asks for one row when a table of that name exists. */
   findTable(table: string, schema: string | undefined): Sql
 }

@@ -1,7 +1,7 @@
-import type { ClientApi, ManagementApi } from '../http/api.ts'
+import type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 import { type AnswerOf, ApiError, type ApiErrorBody, type RequestOf } from './types.ts'
 
-export type { ClientApi, ManagementApi } from '../http/api.ts'
+export type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 export { type AnswerOf, ApiError, type RequestOf } from './types.ts'
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
@@ -34,6 +34,11 @@ export function createManagementClient(options: ClientOptions): ApiClient<Manage
 /** A client of the client API: what an identity does for itself. */
 export function createClient(options: ClientOptions): ApiClient<ClientApi> {
   return createApiClient('/edge/client/v1', options)
+}
+
+/** A client of our own API: explanations and simulations of access. */
+export function createPortcullisClient(options: ClientOptions): ApiClient<PortcullisApi> {
+  return createApiClient('/portcullis/v1', options)
 }
 
 function createApiClient<Api>(basePath: string, options: ClientOptions): ApiClient<Api> {

@@ -110,11 +110,11 @@ async function buildIndex(tx: ReadTransaction): Promise<AccessIndex> {
   return index
 }
 
-function indexedEntity(record: RecordOf<Resource>) {
+export function indexedEntity(record: RecordOf<Resource>) {
   return { id: record.id, roleAttributes: textList(record.roleAttributes) }
 }
 
-function indexedPolicy(resource: Resource, record: RecordOf<Resource>): IndexedPolicy {
+export function indexedPolicy(resource: Resource, record: RecordOf<Resource>): IndexedPolicy {
   const sides = Object.entries(resource.definition.selects ?? {})
   const roles = Object.fromEntries(sides.map(([field, kind]) => [kind, textList(record[field])]))
   const { type, semantic } = record

@@ -13,6 +13,7 @@ import type { Sealer } from '../ports/sealer.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { Tokens } from '../ports/tokens.ts'
 import type { Totp } from '../ports/totp.ts'
+import type { Turns } from '../ports/turns.ts'
 import type { AccessFeed } from './access-feed.ts'
 import type { Presence } from './presence.ts'
 import type { Timetable } from './timetable.ts'
@@ -50,5 +51,6 @@ export interface EngineContext {
   readonly logger: Logger
   readonly access: AccessFeed
   readonly timetable: Timetable
+  readonly turns: Turns
   readonly settings: EngineSettings
 }

@@ -22,6 +22,7 @@ import { Authentication } from './authentication.ts'
 import { Authenticators } from './authenticators.ts'
 import { CaEnrollment } from './ca-enrollment.ts'
 import { CertificateAuthorities } from './certificate-authorities.ts'
+import { CertificateExtension } from './certificate-extension.ts'
 import { ConfigTypes } from './config-types.ts'
 import { Configs } from './configs.ts'
 import type { EngineContext } from './context.ts'
@@ -50,7 +51,10 @@ import { Revocations } from './revocations.ts'
 import { RouterEnrollment } from './router-enrollment.ts'
 import { ServiceConfigs } from './service-configs.ts'
 import { ServiceUpdates } from './service-updates.ts'
+import { SessionCertificates } from './session-certificates.ts'
 import { Sessions } from './sessions.ts'
+import type { SimulatedChange } from './simulation/simulated-change.ts'
+import { Simulation, type SimulationPage, type SimulationResult } from './simulation/simulation.ts'
 import { Snapshots } from './snapshots.ts'
 import { TokenEnrollment } from './token-enrollment.ts'
 import { Traces } from './traces.ts'
@@ -70,6 +74,8 @@ export class ControllerEngine {
   readonly certificateAuthorities: CertificateAuthorities
   readonly enrollment: Enrollment
   readonly enrollments: Enrollments
+  readonly certificateExtension: CertificateExtension
+  readonly sessionCertificates: SessionCertificates
   readonly routerEnrollment: RouterEnrollment
   readonly tokenEnrollment: TokenEnrollment
   readonly identityState: IdentityState
@@ -102,6 +108,7 @@ export class ControllerEngine {
   readonly terminators: ResourceService<typeof terminators>
 
   readonly #services = new Map<string, unknown>()
+  readonly #simulation: Simulation
 
   constructor(context: EngineContext) {
     this.context = context
@@ -116,6 +123,8 @@ export class ControllerEngine {
     this.certificateAuthorities = new CertificateAuthorities(context)
     this.enrollment = new Enrollment(context)
     this.enrollments = new Enrollments(context)
+    this.certificateExtension = new CertificateExtension(context)
+    this.sessionCertificates = new SessionCertificates(context)
     this.routerEnrollment = new RouterEnrollment(context)
     this.tokenEnrollment = new TokenEnrollment(context)
     this.identityState = new IdentityState(context)
@@ -132,6 +141,7 @@ export class ControllerEngine {
     this.dataIntegrity = new DataIntegrity(context)
     this.#offer(apiSessions, new ResourceService(context, apiSessions))
     this.#offer(sessions, new ResourceService(context, sessions))
+    this.#simulation = new Simulation(context)
     this.#offer(authenticators, new ResourceService(context, authenticators))
     this.cas = this.#offer(cas, new ResourceService(context, cas, caHooks))
     this.externalJwtSigners = this.#offer(
@@ -174,6 +184,14 @@ export class ControllerEngine {
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
     return explain(this.context, identity, service, type, options)
+  }
+
+  /**
+   * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
+   * requests, posture aside: counts with the first page, pairs page by page. Nothing is written.
+   */
+  simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult> {
+    return this.#simulation.run(changes, page)
   }
 
   #offer<R extends Resource>(resource: R, service: ResourceService<R>): ResourceService<R> {

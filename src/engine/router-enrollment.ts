@@ -1,9 +1,10 @@
 import { ControllerError, invalidField } from '../domain/errors.ts'
 import type { CsrProblem } from '../ports/pki.ts'
-import type { WriteTransaction } from '../ports/storage.ts'
+import type { ReadTransaction, RecordKind, WriteTransaction } from '../ports/storage.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
 import { enrollments } from '../resources/enrollments.ts'
 import type { RecordOf } from '../resources/resource.ts'
+import { transitRouters } from '../resources/transit-routers.ts'
 import type { Call } from './call.ts'
 import { isValidAt } from './client-certificates.ts'
 import type { EngineContext } from './context.ts'
@@ -11,7 +12,16 @@ import { usableEnrollment } from './enrollment.ts'
 import { findOne } from './find-one.ts'
 import { writeAndTell } from './writes.ts'
 
-type Router = RecordOf<typeof edgeRouters>
+/** What edge routers and transit routers have in common. */
+type Router = Pick<
+  RecordOf<typeof transitRouters>,
+  'id' | 'updatedAt' | 'certPem' | 'fingerprint' | 'isVerified' | 'unverifiedCertPem' | 'unverifiedFingerprint'
+>
+
+/** The method by which a router enrolls tells what it is. */
+export type RouterMethod = 'erott' | 'trott'
+
+const KINDS: Readonly<Record<RouterMethod, RecordKind<Router>>> = { erott: edgeRouters, trott: transitRouters }
 
 /** Signing requests for the two certificates of a router, PEM. */
 export interface RouterRequests {
@@ -34,29 +44,35 @@ export class RouterEnrollment {
   }
 
   /**
-   * Enrolls an edge router. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`,
+   * Enrolls a router; a transit router need not name itself in its requests. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`,
    * `MISSING_OR_INVALID_CSR` without one of the requests, `COULD_NOT_PROCESS_CSR`.
    */
-  async byOneTimeToken(call: Call, token: string, requests: RouterRequests): Promise<RouterChains> {
+  async byOneTimeToken(
+    call: Call,
+    method: RouterMethod,
+    token: string,
+    requests: RouterRequests,
+  ): Promise<RouterChains> {
     const now = this.#context.clock.now()
+    const kind = KINDS[method]
     const { enrollment, routerId } = await this.#context.storage.read(async (tx) => {
-      const usable = await usableEnrollment(tx, token, 'erott', now)
-      const router = await tx.collection(edgeRouters).get(usable.edgeRouterId ?? '')
+      const usable = await usableEnrollment(tx, token, method, now)
+      const router = await tx.collection(kind).get(usable.edgeRouterId ?? usable.transitRouterId ?? '')
       if (router === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
       return { enrollment: usable, routerId: router.id }
     })
     if (requests.clientCsr.trim() === '' || requests.serverCsr.trim() === '') {
       throw new ControllerError('MISSING_OR_INVALID_CSR')
     }
-    const issued = await this.#issue(routerId, requests, now)
+    const issued = await this.#issue(routerId, method, requests, now)
     await writeAndTell(this.#context, call, async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
-      const router = await tx.collection(edgeRouters).get(routerId)
+      const router = await tx.collection(kind).get(routerId)
       if (current?.token !== enrollment.token || router === undefined) {
         throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
       }
       await tx.collection(enrollments).delete(enrollment.id)
-      await certify(tx, router, issued, now)
+      await certify(tx, kind, router, issued, now)
     })
     return issued
   }
@@ -70,23 +86,31 @@ export class RouterEnrollment {
     const verdict = await this.#context.pki.verifyClientChain(call.clientCertificates ?? [], now)
     if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('UNAUTHORIZED')
     const { fingerprint } = verdict.leaf
-    const caller = await this.#context.storage.read((tx) => findOne(tx, edgeRouters, 'fingerprint', fingerprint))
+    const caller = await this.#context.storage.read((tx) => routerWith(tx, fingerprint))
     if (caller === undefined) throw new ControllerError('UNAUTHORIZED')
+    const { id, method } = caller
     if (requests.clientCsr.trim() === '') throw invalidField('certCsr', 'client CSR is required', '')
     if (requests.serverCsr.trim() === '') throw invalidField('serverCertCsr', 'server CSR is required', '')
-    const issued = await this.#issue(caller.id, requests, now)
+    const issued = await this.#issue(id, method, requests, now)
     await writeAndTell(this.#context, call, async (tx) => {
-      const router = await tx.collection(edgeRouters).get(caller.id)
+      const router = await tx.collection(KINDS[method]).get(id)
       if (router?.fingerprint !== fingerprint) throw new ControllerError('UNAUTHORIZED')
-      await certify(tx, router, issued, now)
+      await certify(tx, KINDS[method], router, issued, now)
     })
     return issued
   }
 
-  async #issue(routerId: string, { clientCsr, serverCsr }: RouterRequests, now: number) {
+  async #issue(routerId: string, method: RouterMethod, { clientCsr, serverCsr }: RouterRequests, now: number) {
     const { pki } = this.#context
     const spiffeId = `spiffe://${pki.trustDomain}/router/${routerId}`
-    const request = { clientCsrPem: clientCsr, serverCsrPem: serverCsr, routerId, namesItself: true, spiffeId, now }
+    const request = {
+      clientCsrPem: clientCsr,
+      serverCsrPem: serverCsr,
+      routerId,
+      namesItself: method === 'erott',
+      spiffeId,
+      now,
+    }
     const issued = await pki.issueRouterCertificates(request)
     if (!issued.issued) throw refusedRouterCsr(issued.of, issued.problem)
     const { client, clientChainPem, serverChainPem } = issued
@@ -94,8 +118,17 @@ export class RouterEnrollment {
   }
 }
 
+async function routerWith(tx: ReadTransaction, fingerprint: string) {
+  for (const method of ['erott', 'trott'] as const) {
+    const router = await findOne(tx, KINDS[method], 'fingerprint', fingerprint)
+    if (router !== undefined) return { id: router.id, method }
+  }
+  return undefined
+}
+
 async function certify(
   tx: WriteTransaction,
+  kind: RecordKind<Router>,
   router: Router,
   { cert, fingerprint }: { readonly cert: string; readonly fingerprint: string },
   now: number,
@@ -107,7 +140,7 @@ async function certify(
     unverifiedCertPem: null,
     unverifiedFingerprint: null,
   }
-  await tx.collection(edgeRouters).update({ ...router, ...certified, updatedAt: now })
+  await tx.collection(kind).update({ ...router, ...certified, updatedAt: now })
 }
 
 function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-name'): ControllerError {

@@ -2,4 +2,5 @@
 export interface ApiDocuments {
   readonly management: Readonly<Record<string, unknown>>
   readonly client: Readonly<Record<string, unknown>>
+  readonly portcullis: Readonly<Record<string, unknown>>
 }

@@ -16,11 +16,13 @@ import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
 import { clientEdgeRouterOperations } from './client/edge-routers.ts'
 import { enrollOperations } from './client/enroll.ts'
+import { enrollmentKeyOperations } from './client/enrollment-keys.ts'
 import { clientExternalJwtSigners } from './client/external-jwt-signers.ts'
 import { postureResponseOperations } from './client/posture-responses.ts'
 import { protocols } from './client/protocols.ts'
 import { serviceUpdates } from './client/service-updates.ts'
 import { clientServiceOperations } from './client/services.ts'
+import { sessionCertificateOperations } from './client/session-certificates.ts'
 import { clientSessionOperations } from './client/sessions.ts'
 import { reachableTerminators } from './client/terminators.ts'
 import { crud } from './crud.ts'
@@ -43,6 +45,8 @@ import { summary } from './management/summary.ts'
 import { terminatorsOfService } from './management/terminators.ts'
 import { typeOperations } from './management/types.ts'
 import type { Operation } from './operation.ts'
+import { explainOperation } from './portcullis/explain.ts'
+import { simulateOperation } from './portcullis/simulate.ts'
 import { authenticate } from './shared/authenticate.ts'
 import { caCertificates } from './shared/ca-certificates.ts'
 import { capabilityOperations } from './shared/capabilities.ts'
@@ -79,6 +83,8 @@ export function clientOperations(facts: VersionFacts) {
     clientControllers,
     ...enrollOperations,
     clientExternalJwtSigners,
+    ...enrollmentKeyOperations,
+    ...sessionCertificateOperations,
     ...clientServiceOperations,
     serviceUpdates,
     reachableTerminators,
@@ -133,6 +139,9 @@ export function managementOperations(facts: VersionFacts) {
   ] as const
 }
 
+/** The rows of our own API: what neither edge API has. API sessions of both are good here. */
+export const portcullisOperations = [explainOperation, simulateOperation] as const
+
 /** Rows whose route is known as a literal; rows that are computed from relations are reachable, but not typed. */
 type ShapesByRoute<Operations extends readonly Operation[]> = {
   readonly [O in Operations[number] as IsLiteral<O['shape']['route']> extends true
@@ -144,3 +153,4 @@ type IsLiteral<T extends string> = Record<never, never> extends Record<T, 1> ? f
 /** The operations of each API by route, for typed clients. */
 export type ClientApi = ShapesByRoute<ReturnType<typeof clientOperations>>
 export type ManagementApi = ShapesByRoute<ReturnType<typeof managementOperations>>
+export type PortcullisApi = ShapesByRoute<typeof portcullisOperations>

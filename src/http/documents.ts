@@ -1,7 +1,7 @@
-import { clientOperations, managementOperations } from './api.ts'
+import { clientOperations, managementOperations, portcullisOperations } from './api.ts'
 import type { ApiDocuments } from './api-documents.ts'
 import { openApiDocument } from './openapi.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE } from './paths.ts'
+import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './paths.ts'
 
 export type { ApiDocuments } from './api-documents.ts'
 
@@ -20,6 +20,12 @@ export function apiDocuments(version: string): ApiDocuments {
       description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
       version,
       basePath: CLIENT_BASE,
+    }),
+    portcullis: openApiDocument(portcullisOperations, {
+      title: 'Portcullis API',
+      description: 'What Portcullis offers beyond the two edge APIs: explanations and simulations of access.',
+      version,
+      basePath: PORTCULLIS_BASE,
     }),
   }
 }

@@ -13,10 +13,11 @@ import { toProblem } from './problem.ts'
 import { readInput, refuseEncodedBody } from './read-input.ts'
 import { Router } from './router.ts'
 
-/** The operations of both APIs. */
+/** The operations of every API. */
 export interface Apis {
   readonly client: readonly Operation[]
   readonly management: readonly Operation[]
+  readonly portcullis: readonly Operation[]
 }
 
 export interface HandlerOptions {
@@ -30,7 +31,11 @@ export interface HandlerOptions {
 
 /** Makes the controller's HTTP function out of its operations. */
 export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): ControllerFetch {
-  const routers = { client: new Router(apis.client), management: new Router(apis.management) }
+  const routers = {
+    client: new Router(apis.client),
+    management: new Router(apis.management),
+    portcullis: new Router(apis.portcullis),
+  }
 
   let written: ApiDocuments | undefined
   const documents = () => {

@@ -1,4 +1,5 @@
 import type { Tokens } from '../ports/tokens.ts'
+import { toBase64 } from './base64.ts'
 import type { PkiMaterial } from './pki-material.ts'
 import { readCertificates } from './x509/certificate.ts'
 import { fingerprintOf } from './x509/facts.ts'
@@ -15,7 +16,7 @@ export const createJwtTokens = async (
 ): Promise<Tokens> => {
   const library = await loadLibrary()
   const [server] = await readPart('serverCertPem', () => readCertificates(library, material.serverCertPem))
-  const { key, jwa } = await readPart('serverKeyPem', () =>
+  const { key, jwa, algorithm } = await readPart('serverKeyPem', () =>
     loadSigningKey(library, material.serverKeyPem, server.publicKey),
   )
   const header = { alg: jwa, typ: 'JWT', kid: await fingerprintOf(library, server) }
@@ -24,9 +25,19 @@ export const createJwtTokens = async (
       const { SignJWT } = await import('jose')
       return new SignJWT(claims).setProtectedHeader(header).sign(key)
     },
+    publicKey: async () => {
+      const { exportJWK, importX509 } = await import('jose')
+      const { kid } = header
+      const jwk = await exportJWK(await importX509(server.pem, jwa, { extractable: true }))
+      return { ...jwk, kid, use: 'sig', alg: jwa, x5c: [toBase64(server.der)] }
+    },
+    signNonce: async (nonce) => {
+      const signature = await library.crypto.subtle.sign(algorithm, key, new TextEncoder().encode(nonce))
+      return { algorithm: jwa, signature: toBase64(new Uint8Array(signature)) }
+    },
     verify: async (token, now) => {
       const { importX509, jwtVerify } = await import('jose')
-      const publicKey = await importX509(material.serverCertPem, jwa)
+      const publicKey = await importX509(server.pem, jwa)
       const verified = jwtVerify(token, publicKey, { algorithms: [jwa], currentDate: new Date(now) })
       return verified.then(
         ({ payload }) => payload,

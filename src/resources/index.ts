@@ -1,4 +1,5 @@
 import type { RecordKind } from '../ports/storage.ts'
+import { apiSessionCertificates } from './api-session-certificates.ts'
 import { apiSessions } from './api-sessions.ts'
 import { authPolicies } from './auth-policies.ts'
 import { authenticators } from './authenticators.ts'
@@ -26,6 +27,7 @@ import { transitRouters } from './transit-routers.ts'
 
 /** Every kind of record that a controller keeps. */
 export const RESOURCES: readonly Resource[] = [
+  apiSessionCertificates,
   apiSessions,
   authPolicies,
   authenticators,

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { defineResource } from './define-resource.ts'
 import { EdgeRouterPresence } from './edge-routers.ts'
-import { EntityRef, Id } from './fields.ts'
+import { EntityRef, Id, JsonObject } from './fields.ts'
 
 /** An edge router that a session may use. */
 export const SessionEdgeRouter = z.object({
+  appData: JsonObject,
   cost: z.int(),
   disabled: z.boolean(),
   name: z.string(),

@@ -38,7 +38,9 @@ describe('PostgreSQL storage', () => {
   it('keeps, finds, orders and tells apart values that are longer than an index entry may be', async () => {
     const storage = await postgresStorage({ connection: server.url, schema: 'long', kinds })
     // Text that does not compress, so that the index would have to hold all of it.
-    const noise = Array.from({ length: 64 }, (_, index) => createHash('sha512').update(`${index}`).digest('base64')).join('')
+    const noise = Array.from({ length: 64 }, (_, index) =>
+      createHash('sha512').update(`${index}`).digest('base64'),
+    ).join('')
     const names = [`${noise}a`, `${noise}b`, noise, noise.slice(0, 1000), '\u{1f600}'.repeat(1024)]
     const records = names.map((name, index) => machine(`m${index}`, { name, serial: name, owner: name, roles: [name] }))
     await insertAll(storage, machines, records)

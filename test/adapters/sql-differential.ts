@@ -14,7 +14,9 @@ const SCALE = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
 export function describeDifferential(name: string, cases: number, open: () => Promise<Storage>): void {
   const populations = Math.ceil((cases * SCALE) / QUESTIONS_PER_POPULATION)
   const count = populations * QUESTIONS_PER_POPULATION
-  it(`answers ${count} random questions as the memory storage does: ${name}`, { timeout: 60_000 + count * 50 }, async () => {
+  it(`answers ${count} random questions as the memory storage does: ${name}`, {
+    timeout: 60_000 + count * 50,
+  }, async () => {
     const storage = await open()
     await fc.assert(
       fc.asyncProperty(population, questions, async (records, asked) => {
@@ -61,7 +63,22 @@ const integer = fc.oneof(
 const NUMBERS = [0, 1, -1.5, 0.1 + 0.2, 0.3, 3, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, -1234.5] as const
 const number = fc.constantFrom(...NUMBERS)
 
-const KEYS = ['site', 'Site', 'a', 'a.b', '', '$', '"', '\\', "'", '0', 'length', 'constructor', 'ключ', '\u{1f600}'] as const
+const KEYS = [
+  'site',
+  'Site',
+  'a',
+  'a.b',
+  '',
+  '$',
+  '"',
+  '\\',
+  "'",
+  '0',
+  'length',
+  'constructor',
+  'ключ',
+  '\u{1f600}',
+] as const
 const key = fc.constantFrom(...KEYS)
 const scalar = fc.oneof(shortText, number, fc.boolean(), fc.constant(null))
 const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -102,7 +119,20 @@ const literal: fc.Arbitrary<Literal> = fc.oneof(
   fc.constant(null),
 )
 
-const FIELDS = ['id', 'name', 'serial', 'owner', 'cost', 'weight', 'active', 'seenAt', 'note', 'tags', 'roles', 'none'] as const
+const FIELDS = [
+  'id',
+  'name',
+  'serial',
+  'owner',
+  'cost',
+  'weight',
+  'active',
+  'seenAt',
+  'note',
+  'tags',
+  'roles',
+  'none',
+] as const
 const path = fc.array(key, { minLength: 1, maxLength: 3 })
 const SETS = ['roles', 'roles', 'roles', 'none'] as const
 
@@ -126,7 +156,14 @@ function operandOver(element: fc.Arbitrary<Filter>): fc.Arbitrary<Operand> {
 }
 
 function testOf(operand: fc.Arbitrary<Operand>): fc.Arbitrary<Filter> {
-  const comparison = fc.constantFrom('=' as const, '!=' as const, '<' as const, '<=' as const, '>' as const, '>=' as const)
+  const comparison = fc.constantFrom(
+    '=' as const,
+    '!=' as const,
+    '<' as const,
+    '<=' as const,
+    '>' as const,
+    '>=' as const,
+  )
   return fc.oneof(
     fc
       .tuple(operand, comparison, literal)

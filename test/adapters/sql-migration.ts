@@ -53,7 +53,9 @@ export function describeMigrations(fresh: FreshDatabase): void {
     const options = { ...(await fresh()), kinds: [machines, tickets] }
     const first = await migrate({ ...options, dryRun: true })
     expect(first.name).toBe('0001 create')
-    expect(first.statements.filter((text) => text.startsWith('create table "')).join('\n')).toContain('contract_machines')
+    expect(first.statements.filter((text) => text.startsWith('create table "')).join('\n')).toContain(
+      'contract_machines',
+    )
     expect(await migrate({ ...options, dryRun: true })).toEqual(first)
     expect(await migrate(options)).toEqual(first)
     expect(await migrate(options)).toEqual({ name: '', statements: [] })
@@ -68,7 +70,10 @@ export function describeMigrations(fresh: FreshDatabase): void {
   it('adds what a later version declares, and keeps what is there', async () => {
     const options = await fresh()
     await using({ ...options, kinds: [machines, tickets] }, async (storage) => {
-      await insertAll(storage, machines, [machine('m1', { serial: 'S-1', roles: ['red'], tags: { a: 1 } }), machine('m2')])
+      await insertAll(storage, machines, [
+        machine('m1', { serial: 'S-1', roles: ['red'], tags: { a: 1 } }),
+        machine('m2'),
+      ])
       await insertAll(storage, tickets, [ticket('t1')])
     })
     const kinds = [laterMachines, tickets, doors]
@@ -88,7 +93,12 @@ export function describeMigrations(fresh: FreshDatabase): void {
       expect(await idsOf(storage, laterMachines, folded)).toEqual(['m1', 'm2'])
       const labelled = { ...field('', 'north'), operand: { kind: 'json', field: 'labels', path: ['site'] } } as const
       expect(await idsOf(storage, laterMachines, labelled)).toEqual(['m1', 'm2'])
-      const ratio = { kind: 'contains', operand: { kind: 'field', field: 'ratio' }, text: '0.5', foldCase: false } as const
+      const ratio = {
+        kind: 'contains',
+        operand: { kind: 'field', field: 'ratio' },
+        text: '0.5',
+        foldCase: false,
+      } as const
       expect(await idsOf(storage, laterMachines, ratio)).toEqual(['m1', 'm2'])
       expect(await idsOf(storage, tickets, where('true'))).toEqual(['t1'])
       await insertAll(storage, doors, [{ id: 'd1', name: 'front' }])
@@ -103,7 +113,10 @@ export function describeMigrations(fresh: FreshDatabase): void {
     const options = await fresh()
     await using({ ...options, kinds: [laterMachines, doors] }, async () => undefined)
     const older = [
-      [[machines, doors], /newer version: it has the column contract_machines\.colour, which this version does not know/],
+      [
+        [machines, doors],
+        /newer version: it has the column contract_machines\.colour, which this version does not know/,
+      ],
       [[laterMachines], /newer version: it has the table contract_doors, which this version does not know/],
     ] as const
     for (const [kinds, line] of older) {
@@ -164,6 +177,8 @@ export function describeMigrations(fresh: FreshDatabase): void {
 
   it('refuses a field whose name can be no column', async () => {
     const options = await fresh()
-    await expect(kyselyStorage({ ...options, kinds: [later] })).rejects.toThrow('cannot be the name of a table or column')
+    await expect(kyselyStorage({ ...options, kinds: [later] })).rejects.toThrow(
+      'cannot be the name of a table or column',
+    )
   })
 }

@@ -1,7 +1,14 @@
 import type { CompiledQuery, Dialect } from 'kysely'
 import { expect, it } from 'vitest'
 import { kyselyStorage } from '../../adapters/kysely/index.ts'
-import { type Filter, type FindQuery, type Literal, type Operand, RECORD_KINDS, type RecordKind } from '../../src/index.ts'
+import {
+  type Filter,
+  type FindQuery,
+  type Literal,
+  type Operand,
+  RECORD_KINDS,
+  type RecordKind,
+} from '../../src/index.ts'
 import { watchedDialect } from '../support/watched-dialect.ts'
 
 /** How the database says it would answer a statement; a line that matches `scan` looks at every row of a table. */

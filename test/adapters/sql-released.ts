@@ -12,7 +12,10 @@ export function describeReleased(name: 'sqlite' | 'postgres', fresh: () => Promi
   const files = readdirSync(folder).filter((file) => file.endsWith(`-${name}.jsonl`))
 
   it.each(files)('opens the database of release %s', async (file) => {
-    const lines = readFileSync(new URL(file, folder), 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+    const lines = readFileSync(new URL(file, folder), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
     const released: ReleasedDatabase = {
       statements: lines.filter((line) => 'sql' in line),
       records: lines.filter((line) => 'kind' in line),

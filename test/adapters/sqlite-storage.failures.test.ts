@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { kyselyStorage, sqliteDialect, sqliteStorage } from '../../adapters/kysely/index.ts'
 import { StorageUnavailable } from '../../src/index.ts'
@@ -42,25 +42,28 @@ describe('SQLite storage when the database cannot be used', () => {
     ['read-only', 1032, /^commit/],
     ['corrupt', 11, /^select revision/],
     ['corrupt', 267, /^delete from "contract_machines_tags"/],
-  ])('says %s for the result code %i of a statement, stores nothing, and goes on afterwards', async (reason, code, at) => {
-    const { control, storage } = await watchedStorage()
-    await insertAll(storage, machines, [machine('m0', { roles: ['a'], tags: { a: 1 } })])
-    const before = await contentOf(storage)
-    control.failure = { at, error: sqliteError(code) }
-    const write = () =>
-      storage.write(async (tx) => {
-        await tx.collection(machines).delete('m0')
-        await tx.collection(machines).insert(machine('m1', { roles: ['a', 'b'], tags: { a: 1 } }))
-      })
-    const failed = await write().catch((error: unknown) => error)
-    expect(failed).toBeInstanceOf(StorageUnavailable)
-    expect(failed).toMatchObject({ reason })
-    control.failure = undefined
-    expect(await contentOf(storage)).toEqual(before)
-    await write()
-    expect(await get(storage, machines, 'm1')).toEqual(machine('m1', { roles: ['a', 'b'], tags: { a: 1 } }))
-    await storage.close()
-  })
+  ])(
+    'says %s for the result code %i of a statement, stores nothing, and goes on afterwards',
+    async (reason, code, at) => {
+      const { control, storage } = await watchedStorage()
+      await insertAll(storage, machines, [machine('m0', { roles: ['a'], tags: { a: 1 } })])
+      const before = await contentOf(storage)
+      control.failure = { at, error: sqliteError(code) }
+      const write = () =>
+        storage.write(async (tx) => {
+          await tx.collection(machines).delete('m0')
+          await tx.collection(machines).insert(machine('m1', { roles: ['a', 'b'], tags: { a: 1 } }))
+        })
+      const failed = await write().catch((error: unknown) => error)
+      expect(failed).toBeInstanceOf(StorageUnavailable)
+      expect(failed).toMatchObject({ reason })
+      control.failure = undefined
+      expect(await contentOf(storage)).toEqual(before)
+      await write()
+      expect(await get(storage, machines, 'm1')).toEqual(machine('m1', { roles: ['a', 'b'], tags: { a: 1 } }))
+      await storage.close()
+    },
+  )
 
   it('rolls back a write whose work goes on after a statement that failed', async () => {
     const { control, storage } = await watchedStorage()
@@ -143,7 +146,9 @@ describe('group commit', () => {
     )
     expect(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason.reason === 'full')).toBe(true)
     control.failure = undefined
-    expect(await storage.read(async (tx) => [tx.revision, (await tx.collection(tickets).find()).totalCount])).toEqual([0, 0])
+    expect(await storage.read(async (tx) => [tx.revision, (await tx.collection(tickets).find()).totalCount])).toEqual([
+      0, 0,
+    ])
     await storage.close()
   })
 })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { afterAll, describe } from 'vitest'
 import { sqliteDialect } from '../../adapters/kysely/index.ts'
 import { describePlans } from './sql-plans.ts'

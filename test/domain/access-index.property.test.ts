@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from '../../src/domain/access-index/index.ts'
 import { SlotSet } from '../../src/domain/access-index/slot-set.ts'
-import { NaiveAccess } from '../support/naive-access.ts'
+import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
 
 const effort = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
 const runs = (usual: number): { numRuns: number } => ({ numRuns: Math.ceil(usual * effort) })
@@ -11,7 +11,7 @@ const entityKinds: readonly EntityKind[] = ['identities', 'services', 'edge-rout
 const policyKinds: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
 const types: readonly AccessType[] = ['Dial', 'Bind']
 
-type Access = Pick<AccessIndex, keyof AccessIndex>
+type Access = ComparableAccess
 type Edit = (access: Access) => void
 
 /** Ids whose code-unit order is neither the order of writing nor that of a dictionary. */

@@ -1,5 +1,8 @@
-import type { EventName } from 'portcullis'
+import type { ControllerEvents, EventName } from 'portcullis'
 import { describe, expect, it } from 'vitest'
+import { adminOf, create } from '../contract/http/foreign-client.ts'
+import { enroll } from '../contract/http/scenario.ts'
+import { mount } from '../http/mount.ts'
 import { type Person, type World, world } from './world.ts'
 
 const MINUTE = 60_000
@@ -116,6 +119,22 @@ describe('listeners are told, after the commit and in order', () => {
   ])('%s', async (_, work, expected) => {
     const here = await stage()
     expect(await told(here, () => work(here))).toEqual(expected)
+  })
+
+  it('an enrollment that was completed, and none that was withdrawn', async () => {
+    const mounted = await mount()
+    const admin = await adminOf(mounted)
+    const heard: ControllerEvents['enrollment.completed'][] = []
+    mounted.controller.events.on('enrollment.completed', (event) => heard.push(event))
+    const withdrawn = await create(admin, '/identities', {
+      name: 'withdrawn',
+      type: 'User',
+      isAdmin: false,
+      enrollment: { ott: true },
+    })
+    await admin.delete(`/identities/${withdrawn}`)
+    const { id } = await enroll(mounted, admin, { name: 'laptop' })
+    expect(heard).toMatchObject([{ method: 'ott', identityId: id, edgeRouterId: undefined }])
   })
 
   it('however a listener fails', async () => {

@@ -208,6 +208,21 @@ describe('enrolling an edge router', () => {
     ).toBe(200)
   })
 
+  it('or a transit router, which need not name itself', async () => {
+    const { mounted, admin, keys, anybody } = await routerScene()
+    const id = await create(admin, '/transit-routers', { name: 'transit' })
+    const token: string = (await read(admin, `/transit-routers/${id}`)).enrollmentToken
+    const requests = { certCsr: signingRequest(keys.client, '/CN=any'), serverCertCsr: signingRequest(keys.server) }
+    expectError(await anybody.post(`/enroll?method=erott&token=${token}`, requests), 'INVALID_ENROLL_METHOD')
+    const answer = await anybody.post(`/enroll?method=trott&token=${token}`, requests)
+    expect(answer.status, answer.text).toBe(200)
+    const { cert } = answer.body.data
+    expect(new X509Certificate(cert).subject).toBe(`CN=${id}`)
+    expect((await read(admin, `/transit-routers/${id}`)).isVerified).toBe(true)
+    const router = foreignClient(mounted, CLIENT, undefined, { cert, key: keys.client })
+    expect((await router.post('/enroll/extend/router', requests)).status).toBe(200)
+  })
+
   it('takes no identity for a router', async () => {
     const { mounted, admin, keys, csr } = await routerScene()
     const { enroll } = await import('../contract/http/scenario.ts')

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 export async function identityProvider(issuer = 'https://idp.example') {
   const keys: JWK[] = []
   const state = { fetches: 0, kid: '', answer: undefined as RequestListener | undefined }
-  let privateKey: CryptoKey | undefined
+  let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'] | undefined
   const server = createServer((request, response) => {
     state.fetches += 1
     if (state.answer !== undefined) return state.answer(request, response)

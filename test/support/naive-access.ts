@@ -13,8 +13,11 @@ const sides: Record<PolicyKind, readonly EntityKind[]> = {
   'service-edge-router-policies': ['services', 'edge-routers'],
 }
 
+/** What can be asked of both: everything but the sets that only mean something inside of an index. */
+export type ComparableAccess = Omit<AccessIndex, 'audienceOf' | 'identitiesIn'>
+
 /** The oracle of the access index: plain maps, and the matching rule applied to every pair for every question. */
-export class NaiveAccess implements Pick<AccessIndex, keyof AccessIndex> {
+export class NaiveAccess implements ComparableAccess {
   readonly #entities: Record<EntityKind, Map<string, IndexedEntity>> = {
     identities: new Map(),
     services: new Map(),

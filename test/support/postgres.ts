@@ -37,7 +37,18 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
   if (owner !== undefined) await chown(directory, owner.uid, owner.gid)
   const data = join(directory, 'data')
   const run = (program: string, args: readonly string[]) => [...as, join(bin, program), ...args]
-  const [command = '', ...args] = run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'])
+  const [command = '', ...args] = run('initdb', [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+  ])
   execFileSync(command, args, { stdio: 'pipe', cwd: directory })
 
   const port = await freePort()
@@ -50,7 +61,8 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
     'max_connections=200',
     'shared_buffers=128MB',
   ]
-  const start = () => launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
+  const start = () =>
+    launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
   let server = await start()
   const removeAll = () => {
     server.kill('SIGKILL')
@@ -75,7 +87,8 @@ async function findInstallation(): Promise<Installation> {
   const bin = debianFolders().find((folder) => existsSync(join(folder, 'initdb'))) ?? (await embeddedFolder())
   if (process.getuid?.() !== 0) return { bin, as: [], owner: undefined }
   const user = ['postgres', 'nobody'].find((name) => idOf('-u', name) !== undefined)
-  if (user === undefined) throw new Error('PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody')
+  if (user === undefined)
+    throw new Error('PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody')
   const uid = idOf('-u', user) ?? 0
   const gid = idOf('-g', user) ?? 0
   const as = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--pdeathsig=INT', '--']

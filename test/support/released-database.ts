@@ -1,4 +1,4 @@
-import { type CompiledQuery, CompiledQuery as Query, type Dialect } from 'kysely'
+import { type CompiledQuery, type Dialect, CompiledQuery as Query } from 'kysely'
 import { kyselyStorage } from '../../adapters/kysely/index.ts'
 import { RECORD_KINDS, type RecordKind, type StoredRecord } from '../../src/index.ts'
 import { watchedDialect } from './watched-dialect.ts'

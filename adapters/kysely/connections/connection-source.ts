@@ -1,7 +1,7 @@
 import type { Dialect, Driver } from 'kysely'
-import { asUnavailable } from './unavailable.ts'
 import { Connection } from './connection.ts'
 import { Slots } from './slots.ts'
+import { asUnavailable } from './unavailable.ts'
 
 /** Where connections come from, each for one transaction at a time. */
 export interface ConnectionSource {

@@ -50,7 +50,9 @@ export function asUnavailable(error: unknown): StorageUnavailable | undefined {
   if (error instanceof StorageUnavailable) return error
   if (!(error instanceof Error)) return undefined
   const reason = reasonOf(error)
-  return reason && new StorageUnavailable(reason, `the database is ${WORDS[reason]}: ${error.message}`, { cause: error })
+  return (
+    reason && new StorageUnavailable(reason, `the database is ${WORDS[reason]}: ${error.message}`, { cause: error })
+  )
 }
 
 const WORDS: Readonly<Record<UnavailableReason, string>> = {

@@ -35,6 +35,7 @@ else left(${column}, 400) || md5(${column}) || md5(reverse(${column})) end)`,
   direction: (direction) => (direction === 'asc' ? sql`asc nulls first` : sql`desc nulls last`),
   slice: (limit, offset) =>
     sql`${limit === undefined ? sql`` : sql`limit ${limit}`} ${offset > 0 ? sql`offset ${offset}` : sql``}`,
+  sliceValues: (limit, offset) => [...(limit === undefined ? [] : [limit]), ...(offset > 0 ? [offset] : [])],
   findTable: (table, schema) =>
     sql`select 1 as found from pg_tables where tablename = ${table} and schemaname = coalesce(${schema ?? null}, current_schema())`,
 }

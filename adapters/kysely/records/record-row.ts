@@ -16,7 +16,11 @@ export interface EncodedRecord {
 }
 
 /** Throws a TypeError for a value that is not of its field's kind, and for a field that is not declared. */
-export function encodeRecord(language: SqlLanguage, { kind, fields, byField }: RecordTable, record: StoredRecord): EncodedRecord {
+export function encodeRecord(
+  language: SqlLanguage,
+  { kind, fields, byField }: RecordTable,
+  record: StoredRecord,
+): EncodedRecord {
   const id = String(encode(language, `${kind.name}.id`, 'string', record.id))
   const values: unknown[] = [id, foldedText(id)]
   const encoded = new Map<FieldColumn, unknown>()

@@ -30,7 +30,9 @@ function tableSteps(before: TableModel, table: TableModel): SchemaStep[] {
     const column = table.columns.find((candidate) => candidate.name === name)
     if (column === undefined) throw newer(`the column ${table.name}.${name}`)
     if (column.type !== type) {
-      throw new SchemaMismatch(`the column ${table.name}.${name} holds ${type} in the database, and ${column.type} here`)
+      throw new SchemaMismatch(
+        `the column ${table.name}.${name} holds ${type} in the database, and ${column.type} here`,
+      )
     }
   }
   const isNew = ({ name }: ColumnModel) => !before.columns.some((column) => column.name === name)

@@ -21,7 +21,8 @@ export function createIndex({ language, table, prefix }: Database, model: TableM
     const isText = model.columns.find((candidate) => candidate.name === name)?.type === 'text'
     if (index.isUnique) return isText ? sql`(${language.uniqueText(column)})` : column
     // Ids and paths are short.
-    if (!isText || model.primaryKey.includes(name) || name === 'path') return orderedPart(column, model, name, language.name)
+    if (!isText || model.primaryKey.includes(name) || name === 'path')
+      return orderedPart(column, model, name, language.name)
     const key = language.indexedText(column)
     return orderedPart(key === undefined ? column : sql`(${key})`, model, name, language.name)
   })

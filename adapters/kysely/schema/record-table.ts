@@ -41,14 +41,16 @@ export function recordTable(kind: RecordKind): RecordTable {
   // Long values last: a row is read from its beginning.
   const fields = [...all.filter(({ kind: k }) => !isComposite(k)), ...all.filter(({ kind: k }) => isComposite(k))]
   const unsound = fields.find(({ isUnique, kind: k }) => isUnique && isComposite(k))
-  if (unsound !== undefined) throw new TypeError(`${kind.name}.${unsound.field} cannot be unique: it holds no single value`)
+  if (unsound !== undefined)
+    throw new TypeError(`${kind.name}.${unsound.field} cannot be unique: it holds no single value`)
   return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])) }
 }
 
 function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: FieldKind): FieldColumn {
   const column = identifier(field)
   const isSearched =
-    fieldKind === 'set' || (fieldKind === 'json' && (kind.searchedJson === undefined || kind.searchedJson.includes(field)))
+    fieldKind === 'set' ||
+    (fieldKind === 'json' && (kind.searchedJson === undefined || kind.searchedJson.includes(field)))
   return {
     field,
     kind: fieldKind,
@@ -61,7 +63,7 @@ function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: 
   }
 }
 
-export function isComposite(kind: FieldKind): boolean {
+function isComposite(kind: FieldKind): boolean {
   return kind === 'set' || kind === 'json'
 }
 

@@ -23,5 +23,9 @@ export const sqliteLanguage: SqlLanguage = {
     if (offset > 0) return sql`limit ${limit ?? -1} offset ${offset}`
     return limit === undefined ? sql`` : sql`limit ${limit}`
   },
+  sliceValues(limit, offset) {
+    if (offset > 0) return [limit ?? -1, offset]
+    return limit === undefined ? [] : [limit]
+  },
   findTable: (table) => sql`select 1 as found from sqlite_master where type = 'table' and name = ${table}`,
 }

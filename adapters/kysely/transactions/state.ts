@@ -42,7 +42,13 @@ export function stateStatements(database: Database) {
 
     /** Stores the changes of one write. */
     async append(connection: Connection, changes: readonly Change[]): Promise<void> {
-      const rows = changes.map(({ revision, kind, id, operation }, position) => [revision, position, kind, id, operation])
+      const rows = changes.map(({ revision, kind, id, operation }, position) => [
+        revision,
+        position,
+        kind,
+        id,
+        operation,
+      ])
       for (const query of insert(rows)) await connection.run(query)
     },
 
@@ -55,7 +61,11 @@ export function stateStatements(database: Database) {
     },
 
     /** The changes after `since` up to a state; undefined when some are forgotten or yet to come. */
-    async changesSince(connection: Connection, state: StoredState, since: number): Promise<readonly Change[] | undefined> {
+    async changesSince(
+      connection: Connection,
+      state: StoredState,
+      since: number,
+    ): Promise<readonly Change[] | undefined> {
       if (since < state.forgotten || since > state.revision) return undefined
       const rows = await connection.rows(between([since, state.revision]))
       return rows.map((row) => ({

@@ -3,10 +3,11 @@ import { beginWrite } from '../connections/begin-write.ts'
 import type { Connection } from '../connections/connection.ts'
 import type { ConnectionSource } from '../connections/connection-source.ts'
 import { StorageUnavailable, type WriteTransaction } from '../core.ts'
+import { Draft } from './draft.ts'
 import { Lifetime } from './lifetime.ts'
 import type { Shared } from './shared.ts'
 import type { StoredState } from './state.ts'
-import { Draft, writeTransaction } from './write-transaction.ts'
+import { writeTransaction } from './write-transaction.ts'
 
 interface QueuedWrite {
   work(tx: WriteTransaction): Promise<unknown>
@@ -15,7 +16,9 @@ interface QueuedWrite {
 }
 
 /** How one write of a group ended; told to its caller after the commit. */
-type Outcome = { readonly isDone: true; readonly result: unknown } | { readonly isDone: false; readonly reason: unknown }
+type Outcome =
+  | { readonly isDone: true; readonly result: unknown }
+  | { readonly isDone: false; readonly reason: unknown }
 
 /** One commit serves at most so many writes, begun within so many ms. */
 const GROUP_SIZE = 256

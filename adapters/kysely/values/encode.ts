@@ -30,7 +30,8 @@ export function encode(language: SqlLanguage, name: string, kind: FieldKind, val
 
 function storable(name: string, value: unknown): string {
   if (typeof value !== 'string') throw unfit(name, 'string')
-  if (!isStorable(value)) throw new TypeError(`${name} holds U+0000 or half a surrogate pair, which no database can keep`)
+  if (!isStorable(value))
+    throw new TypeError(`${name} holds U+0000 or half a surrogate pair, which no database can keep`)
   return value
 }
 

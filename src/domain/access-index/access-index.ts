@@ -83,6 +83,16 @@ export class AccessIndex {
     return this.#linkedIds('service-policies', 'services', serviceId, 'identities', type)
   }
 
+  /** The same as a set that can be compared with another of this index, as long as nobody is added or removed between. */
+  audienceOf(serviceId: string, type: AccessType): SlotSet {
+    return this.#linked('service-policies', 'services', serviceId, 'identities', type)
+  }
+
+  /** The ids of the identities in a set of this index, ascending. */
+  identitiesIn(audience: SlotSet): string[] {
+    return this.#entities.identities.idsOf(audience)
+  }
+
   /** The identity may dial or bind the service: some service policy of the type selects both. */
   allows(identityId: string, serviceId: string, type: AccessType): boolean {
     return this.#granting(identityId, serviceId, type).size > 0

@@ -1,2 +1,4 @@
 export { AccessIndex } from './access-index.ts'
+export { apply, type IndexChange, revert } from './index-change.ts'
 export type { AccessType, EntityKind, IndexedEntity, IndexedPolicy, PolicyKind } from './kinds.ts'
+export type { SlotSet } from './slot-set.ts'

@@ -64,6 +64,12 @@ export class SlotSet {
     this.#count = undefined
   }
 
+  copy(): SlotSet {
+    const copy = new SlotSet()
+    copy.addAll(this)
+    return copy
+  }
+
   /** Keeps only the members that the other set has too. */
   retainAll(other: SlotSet): void {
     if (this.#few !== undefined) {
@@ -79,6 +85,22 @@ export class SlotSet {
       this.#count = undefined
       if (this.size <= FEW) this.#toList(this.slots())
     }
+  }
+
+  /** Takes out every member that the other set has. */
+  removeAll(other: SlotSet): void {
+    if (this.#few !== undefined) {
+      this.#few = this.#few.filter((slot) => !other.has(slot))
+      return
+    }
+    if (other.#few !== undefined) {
+      for (const slot of other.#few) this.delete(slot)
+      return
+    }
+    const ours = this.#words
+    const theirs = other.#words
+    for (let i = 0; i < Math.min(ours.length, theirs.length); i += 1) ours[i] = (ours[i] ?? 0) & ~(theirs[i] ?? 0)
+    this.#count = undefined
   }
 
   /** Every member, each once, in no promised order. */

@@ -1,16 +1,25 @@
+import { ids } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
 import type { apiSessions } from '../../resources/api-sessions.ts'
+import { authenticators } from '../../resources/authenticators.ts'
 import type { Caller } from '../call.ts'
 import type { EngineContext } from '../context.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
 /** API sessions as others see them: without their token, which only its holder knows (interface: API session). */
-export const apiSessionMembers: DeriveMembers<typeof apiSessions> = async (_context, _tx, _call, records) =>
-  records.map(({ lastActivityAt }) => ({
+export const apiSessionMembers: DeriveMembers<typeof apiSessions> = async (_context, tx, _call, records) => {
+  const { items } = await tx
+    .collection(authenticators)
+    .find({ where: ids(records.map(({ authenticatorId }) => authenticatorId)) })
+  const known = new Map(items.map((authenticator) => [authenticator.id, authenticator]))
+  return records.map(({ lastActivityAt, authenticatorId }) => ({
     authQueries: [],
     cachedLastActivityAt: instant(lastActivityAt),
     token: '',
+    isCertExtendRequested: known.get(authenticatorId)?.isExtendRequested || undefined,
+    isCertKeyRollRequested: known.get(authenticatorId)?.isKeyRollRequested || undefined,
   }))
+}
 
 /** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
 export function currentApiSessionMembers(context: EngineContext, caller: Caller): Detail {

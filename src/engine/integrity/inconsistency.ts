@@ -1,4 +1,5 @@
 import type { RecordOf, Resource } from '../../resources/resource.ts'
+import { idsIn } from '../references.ts'
 
 /** Something that the declarations rule out: a reference to nothing, or a value that two records share. */
 export interface Inconsistency {
@@ -58,7 +59,7 @@ function* danglingReferences(
   for (const [field, { to, orTo, isLoose, onDelete }] of Object.entries(references)) {
     if (isLoose) continue
     const isKnown = (id: string) => known(to).has(id) || (orTo !== undefined && known(orTo).has(id))
-    for (const entry of textsIn(record[field]).filter((id) => !isKnown(id))) {
+    for (const entry of idsIn(record[field]).filter((id) => !isKnown(id))) {
       const what = `${storeName}.${field} has invalid value for ${storeName} ${record.id}`
       const description = `${what}, which references invalid ${to} ${entry}`
       const repair = { resource, id: record.id, field, entry }
@@ -71,7 +72,7 @@ function* danglingReferences(
 function* danglingRoles(resource: Resource, record: RecordOf<Resource>, known: KnownIds): Generator<Inconsistency> {
   const { storeName, selects = {} } = resource.definition
   for (const [field, target] of Object.entries(selects)) {
-    const named = textsIn(record[field]).filter((role) => role.startsWith('@'))
+    const named = idsIn(record[field]).filter((role) => role.startsWith('@'))
     for (const entry of named.filter((role) => !known(target).has(role.slice(1)))) {
       yield {
         description: `${storeName} ${record.id} references ${target} ${entry.slice(1)}, which doesn't exist`,
@@ -79,9 +80,4 @@ function* danglingRoles(resource: Resource, record: RecordOf<Resource>, known: K
       }
     }
   }
-}
-
-function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value]
-  return Array.isArray(value) ? value : []
 }

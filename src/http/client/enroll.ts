@@ -165,9 +165,11 @@ async function enroll(engine: ControllerEngine, call: Call, request: Request): P
     case 'ca':
       await engine.caEnrollment.enroll(call, request.name)
       return DONE
-    case 'erott': {
+    case 'erott':
+    case 'trott': {
+      const method = request.method === 'trott' ? 'trott' : 'erott'
       const requests = { clientCsr: certCsr, serverCsr: serverCertCsr }
-      const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, token, requests)
+      const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, method, token, requests)
       return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
     }
     default:

@@ -5,7 +5,7 @@ import { defineOperation } from '../operation.ts'
 const id = z.string().max(256)
 
 /** What an endpoint reports; MFA is proved by a code instead, and PROCESS answers both kinds of process check. */
-const PostureResponse = z.discriminatedUnion('typeId', [
+export const PostureResponse = z.discriminatedUnion('typeId', [
   z.object({ id, typeId: z.literal('OS'), type: Text, version: Text, build: Text.optional() }),
   z.object({ id, typeId: z.literal('DOMAIN'), domain: Text }),
   z.object({ id, typeId: z.literal('MAC'), macAddresses: TextSet }),

@@ -71,7 +71,12 @@ export const enrollmentOperations = [
     },
   ),
   defineOperation(
-    { route: 'DELETE /enrollments/{id}', summary: 'Deletes one enrollment', access: may('delete') },
+    {
+      route: 'DELETE /enrollments/{id}',
+      summary: 'Deletes one enrollment',
+      access: may('delete'),
+      errors: ['COULD_NOT_VALIDATE'],
+    },
     async ({ engine, call, params }) => {
       await engine.enrollments.delete(call, params.id)
       return DONE

@@ -35,6 +35,7 @@ export const authenticate = defineOperation(shape, async (input) => {
     headers: {
       'zt-session': caller.token,
       'expiration-seconds': String(Math.floor(apiSessionTimeoutMs / 1000)),
+      ...(data.isCertExtendRequested === true && { 'ziti-authenticator-extend-requested': 'true' }),
       'expires-at': new Date(caller.apiSession.lastActivityAt + apiSessionTimeoutMs).toISOString(),
     },
   }

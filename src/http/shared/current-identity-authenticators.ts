@@ -3,7 +3,7 @@ import { equals } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/call.ts'
 import type { Detail } from '../../engine/details/render.ts'
 import { authenticators } from '../../resources/authenticators.ts'
-import { Tags } from '../../resources/fields.ts'
+import { Pem, Tags } from '../../resources/fields.ts'
 import { DONE } from '../answers.ts'
 import { Password, Username } from '../management/authenticators.ts'
 import { defineOperation } from '../operation.ts'
@@ -70,6 +70,33 @@ export const currentIdentityAuthenticatorOperations = [
     },
     async ({ engine, call, params, body }) => {
       await engine.authenticators.changeOwn(call, params.id, body.currentPassword, body)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-identity/authenticators/{id}/extend',
+      summary: "Issues the next certificate for the caller's current one, which stays good until the next is confirmed",
+      access: 'authenticated',
+      body: z.object({ clientCertCsr: Pem }),
+      data: z.object({ ca: z.string(), clientCert: z.string() }),
+      errors: ['CAN_NOT_UPDATE_AUTHENTICATOR', 'COULD_NOT_PROCESS_CSR'],
+    },
+    async ({ engine, call, params, body }) => {
+      const clientCert = await engine.certificateExtension.extend(call, params.id, body.clientCertCsr)
+      return { data: { ca: engine.context.pki.caBundlePem, clientCert } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-identity/authenticators/{id}/extend-verify',
+      summary: 'Confirms that the next certificate arrived; it alone is good from then on',
+      access: 'authenticated',
+      body: z.object({ clientCert: Pem }),
+      errors: ['CAN_NOT_UPDATE_AUTHENTICATOR', 'INVALID_CLIENT_CERT'],
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.certificateExtension.verify(call, params.id, body.clientCert)
       return DONE
     },
   ),

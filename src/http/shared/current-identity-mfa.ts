@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ControllerError } from '../../domain/errors.ts'
 import type { Call } from '../../engine/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { MfaRecord } from '../../engine/mfa-codes.ts'
@@ -127,6 +128,20 @@ export const mfaOperations = [
     async ({ engine, call, body }) => {
       await engine.mfa.renewRecoveryCodes(call, body.code)
       return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /current-api-session/totp-token',
+      summary: 'Proves a recent one-time password to edge routers; for sessions that are made of tokens',
+      access: 'authenticated',
+      body: Code,
+      data: z.object({ issuedAt: z.iso.datetime(), token: z.string() }),
+      errors: ['INVALID_BACKING_TOKEN_TYPE', 'NOT_FOUND'],
+    },
+    // Sessions of `zt-session` are not made of tokens, and edge routers learn of their MFA from the controller.
+    async () => {
+      throw new ControllerError('INVALID_BACKING_TOKEN_TYPE')
     },
   ),
 ] as const

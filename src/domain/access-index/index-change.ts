@@ -1,0 +1,47 @@
+import type { AccessIndex } from './access-index.ts'
+import type { IndexedEntity, IndexedPolicy } from './kinds.ts'
+
+/** One entity or policy as the index has it, and as it would have it after a change; absent where it does not exist. */
+export type IndexChange =
+  | {
+      readonly kind: 'identities' | 'services'
+      readonly id: string
+      readonly before: IndexedEntity | undefined
+      readonly after: IndexedEntity | undefined
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly id: string
+      readonly before: IndexedPolicy | undefined
+      readonly after: IndexedPolicy | undefined
+    }
+
+/**
+ * The index as it would be after the changes. Whoever exists afterwards is put before anybody is removed, so that nobody
+ * takes the slot of somebody else: audiences from before stay comparable with those from after.
+ */
+export function apply(index: AccessIndex, changes: readonly IndexChange[]): void {
+  for (const change of changes) put(index, change, 'after')
+  for (const change of changes) if (change.after === undefined) remove(index, change)
+}
+
+/** Takes the changes back. Whoever was removed returns first, to the slots that became free last. */
+export function revert(index: AccessIndex, changes: readonly IndexChange[]): void {
+  const backwards = changes.toReversed()
+  for (const change of backwards) if (change.after === undefined) put(index, change, 'before')
+  for (const change of backwards) {
+    if (change.before === undefined) remove(index, change)
+    else if (change.after !== undefined) put(index, change, 'before')
+  }
+}
+
+function put(index: AccessIndex, change: IndexChange, side: 'before' | 'after'): void {
+  if (change.kind === 'service-policies') {
+    if (change[side] !== undefined) index.putPolicy(change.kind, change[side])
+  } else if (change[side] !== undefined) index.putEntity(change.kind, change[side])
+}
+
+function remove(index: AccessIndex, { kind, id }: IndexChange): void {
+  if (kind === 'service-policies') index.removePolicy(kind, id)
+  else index.removeEntity(kind, id)
+}
