@@ -8,9 +8,11 @@ import { clientOperations, managementOperations, portcullisOperations } from './
 import type { ControllerFetch } from './http/connection.ts'
 import { apiDocuments } from './http/documents.ts'
 import { createHandler } from './http/handler.ts'
+import type { HostAuthorization } from './http/host-authorization.ts'
 import { createSealer } from './platform/aes-gcm-sealer.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
 import { createConsoleLogger } from './platform/console-logger.ts'
+import { eventLoopTurns } from './platform/event-loop-turns.ts'
 import { createAjvJsonSchema } from './platform/json-schema/ajv-json-schema.ts'
 import { createJwtTokens } from './platform/jwt-tokens.ts'
 import { createExternalTokens } from './platform/key-sets/external-jwts.ts'
@@ -19,7 +21,6 @@ import { createEvents } from './platform/mitt-events.ts'
 import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
-import { eventLoopTurns } from './platform/event-loop-turns.ts'
 import { pngQrCode } from './platform/png-qr-code.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
@@ -68,6 +69,8 @@ export interface ControllerOptions {
   readonly reportedVersion?: string
   /** Tells which edge routers are connected, beside those that are reported to {@link Controller.presence}. */
   readonly presence?: RouterPresence
+  /** A rule of the host's own on top of the declared access; a refusal answers 403. */
+  readonly authorize?: HostAuthorization
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
   readonly scheduler?: Scheduler
@@ -153,7 +156,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
         management: managementOperations(facts),
         portcullis: portcullisOperations,
       },
-      { documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
+      { authorize: options.authorize, documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
     ),
     engine,
     events: { on: events.on },

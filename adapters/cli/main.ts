@@ -2,6 +2,8 @@
 import { VERSION } from '../../src/index.ts'
 import { PkiFileError } from '../node/index.ts'
 import { parseServeArgs } from './command-line.ts'
+import { explainAccess } from './explain.ts'
+import { readExplainOptions } from './explain-options.ts'
 import { readServeOptions, type ServeOptions } from './options.ts'
 import { tell } from './output.ts'
 import { serveController } from './serve.ts'
@@ -15,6 +17,7 @@ async function run([command, ...args]: readonly string[], environment: Environme
   if (command === '--help') return answer(USAGE)
   if (command === '--version') return answer(`portcullis ${VERSION}`)
   if (command === undefined) throw new UsageError('say what to do: portcullis serve; portcullis --help tells more')
+  if (command === 'explain') return answer(await explainAccess(readExplainOptions(args, environment)))
   if (command !== 'serve') throw new UsageError(`there is no command '${command}'; portcullis --help tells which`)
   const typed = parseServeArgs(args)
   if (typed.help === true) return answer(USAGE)
@@ -31,6 +34,8 @@ async function serveUntilStopped(options: ServeOptions): Promise<number> {
   const stopped = stopSignal()
   const controller = await Promise.race([serveController(options), stopped.then(() => undefined)])
   if (controller === undefined) return 0
+  // Not before: what fails is told in one line, without these around it.
+  for (const note of controller.notes) tell(note)
   console.log(controller.readyLine)
   tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
   await controller.close()

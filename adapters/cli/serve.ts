@@ -3,7 +3,6 @@ import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve }
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
 import { openCertificates } from './certificates.ts'
 import type { ServeOptions } from './options.ts'
-import { tell } from './output.ts'
 import { openStorage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -11,9 +10,13 @@ import { UsageError } from './usage-error.ts'
 export interface ServedController {
   /** The line that tells programs and people that it does. */
   readonly readyLine: string
+  /** What the operator should know, one line each. */
+  readonly notes: readonly string[]
   /** Lets requests in flight finish, then closes the storage. */
   close(): Promise<void>
 }
+
+const NO_ADMIN = `there is no admin: ${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment create one`
 
 /**
  * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
@@ -31,7 +34,6 @@ export async function serveController(options: ServeOptions): Promise<ServedCont
 
 async function serveStorage(options: ServeOptions, storage: Storage, storageName: string): Promise<ServedController> {
   const { material, files, notes } = await openCertificates(options, Date.now())
-  for (const note of notes) tell(note)
 
   // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
   // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
@@ -41,11 +43,9 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   const building = build(options, { storage, material, files, address })
   try {
     const controller = await building
-    if (!controller.hasAdmin) {
-      tell(`there is no admin: ${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment create one`)
-    }
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
+      notes: controller.hasAdmin ? notes : [...notes, NO_ADMIN],
       close: async () => {
         await server.close()
         await controller.close()

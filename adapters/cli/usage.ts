@@ -1,4 +1,5 @@
 export const USAGE = `usage: portcullis serve [options]
+       portcullis explain --url https://HOST:PORT --identity NAME --service NAME [--type dial|bind] [--ca FILE]
 
 Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish.
 One line on standard output tells when it is ready; everything else goes to standard error.
@@ -14,6 +15,9 @@ Certificates of your own, PEM files, all five instead of --pki:
   --server-cert FILE, --server-key FILE     TLS server certificate with its intermediates, and its key
   --signing-cert FILE, --signing-key FILE   authority that signs client certificates, and its key
   --ca FILE                                 trust bundle that the two lead to
+
+explain asks a running controller whether an identity may dial or bind a service, and prints why in sentences. It logs in
+with PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD; --ca is the controller's trust bundle, PEM.
 
 Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_PKI and PORTCULLIS_TRUST_DOMAIN stand
 for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5 to

@@ -2,7 +2,7 @@
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The value that a selector names: a JSON pointer (RFC 6901), whose leading slash may be left out. */
-export function claimAt(claims: Claims, selector: string): unknown {
+function claimAt(claims: Claims, selector: string): unknown {
   const path = selector.replace(/^\//, '').split('/')
   return path.reduce<unknown>(
     (value, part) => memberOf(value, part.replaceAll('~1', '/').replaceAll('~0', '~')),

@@ -1,5 +1,5 @@
 /** Limits on wrong one-time codes: so many within so many milliseconds. The daily one makes guessing hopeless. */
-export const CODE_LIMITS = [
+const CODE_LIMITS = [
   { failures: 10, withinMs: 5 * 60_000 },
   { failures: 50, withinMs: 24 * 60 * 60_000 },
 ] as const

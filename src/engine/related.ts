@@ -9,6 +9,8 @@ export interface Relation {
   readonly to: string
   /** True when the list can be narrowed to Dial or Bind. */
   readonly byType?: boolean
+  /** Members that the deployed documents give the listed entities besides their own. */
+  readonly besides?: Readonly<Record<string, unknown>>
   /** The ids of the related entities; none for an unknown entity. */
   readonly ids: Answer
 }
@@ -17,6 +19,15 @@ const POLICY_SIDES = {
   'service-policies': ['identities', 'services', 'posture-checks'],
   'edge-router-policies': ['identities', 'edge-routers'],
   'service-edge-router-policies': ['services', 'edge-routers'],
+} as const
+
+/** Deployed documents describe the service edge router policies of an edge router as service policies. */
+const NOT_A_SERVICE_POLICY = {
+  identityRoles: [],
+  identityRolesDisplay: [],
+  postureCheckRoles: [],
+  postureCheckRolesDisplay: [],
+  type: 'Invalid',
 } as const
 
 /** What a policy affects, and which policies affect an entity (posture checks list none). */
@@ -33,6 +44,8 @@ const BY_POLICY: readonly Relation[] = (
             of: side,
             to: policies,
             ids: (index: AccessIndex, id: string) => index.policiesSelecting(policies, side, id),
+            ...(side === 'edge-routers' &&
+              policies === 'service-edge-router-policies' && { besides: NOT_A_SERVICE_POLICY }),
           },
         ]),
   ])

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.0 documents of both APIs, as plain JSON. */
+/** The OpenAPI 3.0 documents of every API, as plain JSON. */
 export interface ApiDocuments {
   readonly management: Readonly<Record<string, unknown>>
   readonly client: Readonly<Record<string, unknown>>

@@ -25,11 +25,12 @@ import { clientServiceOperations } from './client/services.ts'
 import { sessionCertificateOperations } from './client/session-certificates.ts'
 import { clientSessionOperations } from './client/sessions.ts'
 import { reachableTerminators } from './client/terminators.ts'
-import { crud } from './crud.ts'
+import { crud, crudForAdmins } from './crud.ts'
 import { identityAccessOperations } from './management/access.ts'
 import { authenticatorOperations } from './management/authenticators.ts'
 import { caOperations } from './management/cas.ts'
 import { configOperations } from './management/configs.ts'
+import { controllerSettingsOperations } from './management/controller-settings.ts'
 import { databaseOperations } from './management/database.ts'
 import { enrollmentOperations } from './management/enrollments.ts'
 import { identityStateOperations } from './management/identity-state.ts'
@@ -86,6 +87,7 @@ export function clientOperations(facts: VersionFacts) {
     ...enrollmentKeyOperations,
     ...sessionCertificateOperations,
     ...clientServiceOperations,
+    ...crudForAdmins(services, ['replace', 'patch', 'delete']),
     serviceUpdates,
     reachableTerminators,
     ...clientEdgeRouterOperations,
@@ -135,6 +137,7 @@ export function managementOperations(facts: VersionFacts) {
     serviceList,
     ...serviceConfigOperations,
     ...relatedOperations,
+    ...controllerSettingsOperations,
     ...identityPostureOperations,
   ] as const
 }

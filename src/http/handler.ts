@@ -7,6 +7,7 @@ import { readBodyText } from './body.ts'
 import type { ConnectionInfo, ControllerFetch } from './connection.ts'
 import { authenticate } from './credentials.ts'
 import { envelope } from './envelope.ts'
+import { askHost, type HostAuthorization } from './host-authorization.ts'
 import type { Operation } from './operation.ts'
 import { apiPathOf } from './paths.ts'
 import { toProblem } from './problem.ts'
@@ -25,6 +26,8 @@ export interface HandlerOptions {
   readonly instanceId: string
   /** The version that clients read, with a leading `v`. */
   readonly version: string
+  /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
+  readonly authorize?: HostAuthorization | undefined
   /** Writes the documents of both APIs; asked for once. */
   documents(): ApiDocuments
 }
@@ -54,6 +57,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const caller = shape.access === 'public' ? undefined : await authenticate(engine, request.headers)
     const input = readInput(shape, request, url, bodyText)
     if (caller !== undefined) authorize(shape.access, caller)
+    await askHost(options.authorize, shape.route, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
     // The declaration says what the handler takes; validation has made it so.
     const result = await operation.handle({

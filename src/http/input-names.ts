@@ -5,3 +5,13 @@ export function inStoredNames(resource: Resource, body: Readonly<Record<string, 
   const spelled = new Map(Object.entries(resource.definition.inputNames ?? {}).map(([field, name]) => [name, field]))
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [spelled.get(name) ?? name, value]))
 }
+
+/** A validated change in the words of the record, without what is settled at creation: sent again, it changes nothing. */
+export function changesInStoredNames(
+  resource: Resource,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const settled = Object.keys(resource.definition.createOnly ?? {})
+  const changes = Object.entries(inStoredNames(resource, body)).filter(([field]) => !settled.includes(field))
+  return Object.fromEntries(changes)
+}

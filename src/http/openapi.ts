@@ -104,7 +104,8 @@ function requestBodyOf(shape: OperationShape): JsonObject {
 
 function responsesOf(shape: OperationShape): JsonObject {
   const failures = new Set((shape.errors ?? []).map((code) => STATUS_OF[code]))
-  if (shape.access !== 'public') failures.add(401)
+  // The host's own authorization may answer 403 wherever there is a caller.
+  if (shape.access !== 'public') failures.add(401).add(403)
   if (shape.symbols || shape.body || shape.query) failures.add(400)
   if (shape.route.includes('{')) failures.add(404)
   failures.add(429)

@@ -3,7 +3,7 @@ import { defineResource } from './define-resource.ts'
 import { Id, Instant } from './fields.ts'
 
 /** A missing proof that a client must give to complete its authentication. */
-export const AuthQuery = z.object({
+const AuthQuery = z.object({
   clientId: z.string().optional(),
   format: z.enum(['numeric', 'alpha', 'alphaNumeric']).optional(),
   httpMethod: z.string().optional(),

@@ -1,5 +1,5 @@
 import type { FieldKind } from '../domain/filter/index.ts'
-import { bodySchema, detailSchema, patchSchema, symbolTable } from './derive.ts'
+import { bodySchema, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
 import { emptyOf, kindOf } from './field-kind.ts'
 import type { Resource, ResourceDefinition, Shape } from './resource.ts'
 
@@ -26,7 +26,7 @@ export function defineResource<const D extends ResourceDefinition>(definition: D
     ],
     defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
     create: bodySchema(definition, { ...definition.writable, ...definition.createOnly, ...definition.createRequest }),
-    replace: bodySchema(definition, definition.writable, definition.requiredOnReplace),
+    replace: replaceSchema(definition),
     patch: patchSchema(definition),
     detail: detailSchema(definition, stored),
     symbols,

@@ -17,13 +17,29 @@ export function bodySchema(
   return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
 }
 
+/** What is settled at creation may be sent again, as deployed clients do, and changes nothing. */
+function settled(definition: ResourceDefinition, requiredFields: readonly string[] = []): Record<string, z.ZodType> {
+  const fields = Object.entries(definition.createOnly ?? {}).map(([field, schema]) => [
+    inputName(definition, field),
+    requiredFields.includes(field) ? withoutDefault(schema) : withoutDefault(schema).optional(),
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** The body of replace: as that of create, without what a create request may ask for besides. */
+export function replaceSchema(definition: ResourceDefinition): z.ZodObject {
+  const body = bodySchema(definition, definition.writable, definition.requiredOnReplace)
+  return z.object({ ...settled(definition), ...body.shape })
+}
+
 /** The body of patch: whatever part is sent; members of nested objects may be sent alone. */
 export function patchSchema(definition: ResourceDefinition): z.ZodObject {
   const entries = Object.entries(definition.writable).map(([field, schema]) => [
     inputName(definition, field),
     partial(schema).optional(),
   ])
-  return z.object({ ...Object.fromEntries(entries), tags: Tags.optional() })
+  const sent = settled(definition, definition.requiredOnPatch)
+  return z.object({ ...sent, ...Object.fromEntries(entries), tags: Tags.optional() })
 }
 
 function partial(schema: z.ZodType): z.ZodType {

@@ -100,4 +100,5 @@ export const identities = defineResource({
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   inputNames: { typeId: 'type' },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+  adminOnly: ['replace'],
 })

@@ -50,6 +50,8 @@ export const postureChecks = defineResource({
   },
   derived: { version: z.int() },
   required: ['name', 'typeId'],
+  requiredOnReplace: ['name'],
+  requiredOnPatch: ['typeId'],
   unique: ['name'],
   symbols: {
     domains: null,

@@ -50,6 +50,8 @@ export interface ResourceDefinition {
   readonly required: readonly string[]
   /** Required on replace, where that differs from `required`. */
   readonly requiredOnReplace?: readonly string[]
+  /** Settled at creation and yet required on patch, where it tells which members a client means. */
+  readonly requiredOnPatch?: readonly string[]
   readonly unique?: readonly string[]
   readonly indexed?: readonly string[]
   /** Fields that hold the id of an entity, or a set of ids. */
@@ -69,6 +71,8 @@ export interface ResourceDefinition {
   /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
   readonly permission: string
   readonly operations: readonly StandardOperation[]
+  /** Standard operations that no delegated permission opens. */
+  readonly adminOnly?: readonly StandardOperation[]
 }
 
 /** What every record has. Instants are epoch milliseconds. (A type, not an interface: only types index implicitly.) */

@@ -50,7 +50,20 @@ export type CreateBodyOf<R> =
 /** What a client sends to replace an entity. */
 export type ReplaceBodyOf<R> =
   R extends Resource<infer D>
-    ? Body<D, D['writable'], D extends { readonly requiredOnReplace: readonly (infer N)[] } ? N : D['required'][number]>
+    ? Body<
+        D,
+        D['writable'] & ShapeOf<D, 'createOnly'>,
+        D extends { readonly requiredOnReplace: readonly (infer N)[] }
+          ? N
+          : Exclude<D['required'][number], keyof ShapeOf<D, 'createOnly'>>
+      >
     : never
 /** What a client sends to change an entity. */
-export type PatchBodyOf<R> = R extends Resource<infer D> ? Body<D, D['writable'], never> : never
+export type PatchBodyOf<R> =
+  R extends Resource<infer D>
+    ? Body<
+        D,
+        D['writable'] & ShapeOf<D, 'createOnly'>,
+        D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
+      >
+    : never

@@ -123,12 +123,12 @@ describe('a session ends, before the change is answered, when', () => {
     const session = await here.open(here.alice, vault)
     await here.admin.call('PATCH /posture-checks/{id}', {
       ...params(check),
-      body: { name: 'renamed' },
+      body: { typeId: 'DOMAIN', name: 'renamed' },
     })
     expect(await here.sessions()).toContain(session)
     await here.admin.call('PATCH /posture-checks/{id}', {
       ...params(check),
-      body: { domains: ['other'] },
+      body: { typeId: 'DOMAIN', domains: ['other'] },
     })
     expect(await here.sessions()).not.toContain(session)
     await report('other')

@@ -55,7 +55,10 @@ describe('interface.md, behaviour rules', () => {
     const check = await here.domainCheck('corp', ['strict'], 'corp')
     await here.policy('policy', { identityRoles: ['#people'], serviceRoles: ['#apps'], postureCheckRoles: ['#strict'] })
     await expect(here.open(alice, web)).rejects.toThrow('INVALID_POSTURE')
-    await here.admin.call('PATCH /posture-checks/{id}', { ...params(check), body: { roleAttributes: ['lax'] } })
+    await here.admin.call('PATCH /posture-checks/{id}', {
+      ...params(check),
+      body: { typeId: 'DOMAIN', roleAttributes: ['lax'] },
+    })
     await here.open(alice, web)
     await here.admin.call('PATCH /services/{id}', { ...params(web), body: { roleAttributes: ['others'] } })
     await expect(here.open(alice, web)).rejects.toThrow('NOT_FOUND')

@@ -24,7 +24,7 @@ export async function mount(options?: TestControllerOptions): Promise<MountedCon
 }
 
 /** The certificates of a PEM text, DER. */
-export function chainOf(pem: string): readonly Uint8Array[] {
+function chainOf(pem: string): readonly Uint8Array[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new Uint8Array(new X509Certificate(block).raw))
 }

@@ -1,7 +1,6 @@
 import { TEST_ADMIN } from 'portcullis/testing'
 import {
   type Answer,
-  adminOf,
   CLIENT,
   create,
   type ForeignClient,
@@ -71,5 +70,3 @@ export async function apisOf(mounted: MountedController, who: Person) {
   const { token } = (await login(mounted, who)).body.data
   return { token, api: foreignClient(mounted, CLIENT, token), management: foreignClient(mounted, MANAGEMENT, token) }
 }
-
-export { adminOf }

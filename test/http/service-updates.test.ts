@@ -153,7 +153,10 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
   fc.constantFrom('corp', 'home').map(
     (domain): Edit =>
       (here) =>
-        here.admin.call('PATCH /posture-checks/{id}', { ...params(here.checks.domain), body: { domains: [domain] } }),
+        here.admin.call('PATCH /posture-checks/{id}', {
+          ...params(here.checks.domain),
+          body: { typeId: 'DOMAIN', domains: [domain] },
+        }),
   ),
   fc.tuple(watcher, fc.constantFrom('corp', 'home')).map(
     ([n, domain]): Edit =>

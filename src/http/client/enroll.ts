@@ -36,7 +36,7 @@ export const enrollOperations = [
       route: 'POST /enroll',
       summary: 'Enrolls by any method; the body is a PEM signing request or a JSON object that holds what is needed',
       access: 'public',
-      query: z.object({ method: z.string().optional(), token: z.uuid().optional() }),
+      query: z.object({ method: z.string().optional(), token: z.string().max(256).optional() }),
       textBody: ['application/x-pem-file', 'application/pkcs7', 'text/plain'],
       body: EnrollBody,
       bodyOptional: true,
@@ -49,6 +49,10 @@ export const enrollOperations = [
         query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
       if (text === undefined && body === undefined && method !== 'ca') {
         throw invalidField('body', 'body is required', undefined)
+      }
+      // Only the JSON form promises that a token is a UUID; any other text is an unknown token.
+      if (text === undefined && token !== '' && !z.uuid().safeParse(token).success) {
+        throw invalidField('token', 'token in query must be of type uuid', '')
       }
       return enroll(engine, call, { method, token, ...body, ...(text !== undefined && { clientCsr: text }) })
     },

@@ -58,7 +58,12 @@ export const clientSessionOperations = [
     },
   ),
   defineOperation(
-    { route: 'DELETE /sessions/{id}', summary: 'Ends a session of the caller', access: 'authenticated' },
+    {
+      route: 'DELETE /sessions/{id}',
+      summary: 'Ends a session of the caller',
+      access: 'authenticated',
+      errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
+    },
     async ({ engine, call, params }) => {
       await engine.sessions.deleteOwn(call, params.id)
       return DONE

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { parseServeArgs } from '../../adapters/cli/command-line.ts'
+import { readServeOptions } from '../../adapters/cli/options.ts'
+import { openStorage } from '../../adapters/cli/storage.ts'
+import { UsageError } from '../../adapters/cli/usage-error.ts'
+
+type Variables = Readonly<Record<string, string>>
+const read = (args: readonly string[], variables: Variables = {}) => readServeOptions(parseServeArgs(args), variables)
+/** What a usage error says, that `work` throws. */
+function refusalOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
+  }
+  throw new Error('not refused')
+}
+
+const ADMIN = 'PORTCULLIS_ADMIN_USERNAME'
+const PASSWORD = 'PORTCULLIS_ADMIN_PASSWORD'
+const five = ['--server-cert', 'a', '--server-key', 'b', '--ca', 'c', '--signing-cert', 'd', '--signing-key', 'e']
+
+describe('options of serve', () => {
+  it('are these unless something is said', () => {
+    expect(read([])).toEqual({
+      listen: { host: '127.0.0.1', port: 1280 },
+      advertise: undefined,
+      storage: { name: '--storage', value: 'memory' },
+      pki: { kind: 'directory', directory: '.portcullis/pki' },
+      trustDomain: undefined,
+      admin: undefined,
+    })
+  })
+
+  it.each<{ args: readonly string[]; variables?: Variables; expected: object }>([
+    { args: ['--listen', '[0:0::1]:0'], expected: { listen: { host: '::1', port: 0 } } },
+    { args: ['--listen=Edge.Example.org:65535'], expected: { listen: { host: 'edge.example.org', port: 65_535 } } },
+    { args: ['--listen', 'a:1'], variables: { PORTCULLIS_LISTEN: '?' }, expected: { listen: { host: 'a', port: 1 } } },
+    { args: [], variables: { PORTCULLIS_LISTEN: '[::1]:1' }, expected: { listen: { host: '::1', port: 1 } } },
+    { args: [], variables: { PORTCULLIS_LISTEN: '' }, expected: { listen: { host: '127.0.0.1', port: 1280 } } },
+    { args: ['--listen', '[::]:0', '--advertise', 'a:1'], expected: { advertise: { host: 'a', port: 1 } } },
+    {
+      args: ['--pki', 'a'],
+      variables: { PORTCULLIS_PKI: 'b' },
+      expected: { pki: { kind: 'directory', directory: 'a' } },
+    },
+    { args: [], variables: { PORTCULLIS_PKI: 'b' }, expected: { pki: { kind: 'directory', directory: 'b' } } },
+    { args: five, variables: { PORTCULLIS_PKI: 'b' }, expected: { pki: { kind: 'files' } } },
+    { args: [], variables: { PORTCULLIS_TRUST_DOMAIN: 'corp' }, expected: { trustDomain: 'corp' } },
+    {
+      args: [],
+      variables: { [ADMIN]: 'four', [PASSWORD]: 'fiver' },
+      expected: { admin: { username: 'four', password: 'fiver' } },
+    },
+    {
+      args: [],
+      variables: { [ADMIN]: 'u'.repeat(100), [PASSWORD]: 'p'.repeat(100) },
+      expected: { admin: { username: 'u'.repeat(100), password: 'p'.repeat(100) } },
+    },
+    { args: [], variables: { [ADMIN]: '', [PASSWORD]: '' }, expected: { admin: undefined } },
+  ])('$args $variables', ({ args, variables, expected }) => {
+    expect(read(args, variables)).toMatchObject(expected)
+  })
+
+  it.each<{ args: readonly string[]; variables?: Variables; says: RegExp }>([
+    { args: ['--frobnicate'], says: /'--frobnicate'/ },
+    { args: ['now'], says: /'now'/ },
+    { args: ['--listen'], says: /'--listen/ },
+    { args: ['--listen', '--pki'], says: /'--listen'/ },
+    { args: ['--help=yes'], says: /'--help'/ },
+    { args: ['--pki', ''], says: /^--pki needs a value$/ },
+    { args: [...five.slice(0, -1), ''], says: /^--signing-key needs a value$/ },
+    { args: ['--listen', '1280'], says: /^--listen takes HOST:PORT/ },
+    { args: ['--listen', ':1280'], says: /^--listen takes HOST:PORT/ },
+    { args: ['--listen', '::1:1280'], says: /^--listen .*\[::1\]:1280/ },
+    { args: ['--listen', '[::1]'], says: /^--listen/ },
+    { args: ['--listen', '[:::]:1'], says: /^--listen/ },
+    { args: ['--listen', '127.0.0.1:65536'], says: /^--listen .*65535/ },
+    { args: ['--listen', '300.0.0.1:1'], says: /^--listen/ },
+    { args: ['--listen', 'user@host:1'], says: /^--listen/ },
+    { args: ['--listen', 'host?:1'], says: /^--listen/ },
+    { args: [], variables: { PORTCULLIS_LISTEN: 'x' }, says: /^PORTCULLIS_LISTEN takes HOST:PORT/ },
+    { args: ['--listen', '0.0.0.0:1280'], says: /^--advertise .*0\.0\.0\.0:1280/ },
+    { args: ['--listen', '0:1280'], says: /^--advertise .*0\.0\.0\.0:1280/ },
+    { args: ['--listen', '[0:0::0]:1280'], says: /^--advertise .*\[::\]:1280/ },
+    { args: ['--advertise', '0.0.0.0:1280'], says: /^--advertise/ },
+    { args: ['--advertise', 'host:0'], says: /^--advertise .* from 1 / },
+    { args: [], variables: { PORTCULLIS_ADVERTISE: '[::]:1' }, says: /^PORTCULLIS_ADVERTISE/ },
+    { args: five.slice(0, 4), says: /^--server-cert needs --ca, --signing-cert, --signing-key too$/ },
+    { args: ['--pki', 'a', ...five], says: /^--pki and --server-cert exclude each other$/ },
+    { args: ['--trust-domain', 'Corp!'], says: /^--trust-domain .*'Corp!'/ },
+    { args: [], variables: { [ADMIN]: 'keeper' }, says: /PORTCULLIS_ADMIN_PASSWORD/ },
+    { args: [], variables: { [PASSWORD]: 'hidden' }, says: /PORTCULLIS_ADMIN_USERNAME/ },
+    { args: [], variables: { [ADMIN]: 'abc', [PASSWORD]: 'hidden' }, says: /^PORTCULLIS_ADMIN_USERNAME .* 4 to 100/ },
+    { args: [], variables: { [ADMIN]: 'u'.repeat(101), [PASSWORD]: 'hidden' }, says: /^PORTCULLIS_ADMIN_USERNAME/ },
+    { args: [], variables: { [ADMIN]: 'keeper', [PASSWORD]: 'hide' }, says: /^PORTCULLIS_ADMIN_PASSWORD .* 5 to 100/ },
+    { args: [], variables: { [ADMIN]: 'keeper', [PASSWORD]: 'hide'.repeat(26) }, says: /^PORTCULLIS_ADMIN_PASSWORD/ },
+  ])('refused: $args $variables', ({ args, variables, says }) => {
+    const refusal = refusalOf(() => read(args, variables))
+    expect(refusal).toMatch(says)
+    expect(refusal).not.toMatch(/hid/)
+  })
+})
+
+describe('storage', () => {
+  it('memory', () => {
+    expect(openStorage({ name: '--storage', value: 'memory' }).name).toBe('memory')
+  })
+
+  it.each([
+    { value: 'sqlite:secret.db', says: /^--storage sqlite: is not available/ },
+    { value: 'postgres://me:secret@host/db', says: /^--storage postgres: is not available/ },
+    { value: 'postgresql://me:secret@host/db', says: /^--storage postgresql: is not available/ },
+    { value: 'mysql://me:secret@host/db', says: /^--storage takes memory, sqlite:FILE or postgres/ },
+    { value: 'Memory', says: /^--storage takes memory/ },
+  ])('refused, without telling a secret: $value', ({ value, says }) => {
+    const refusal = refusalOf(() => openStorage({ name: '--storage', value }))
+    expect(refusal).toMatch(says)
+    expect(refusal).not.toMatch(/secret/)
+  })
+})

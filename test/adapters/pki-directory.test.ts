@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPkiDirectory, PkiFileError } from 'portcullis/node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const FILES = ['ca.pem', 'server.key', 'server.pem', 'signing.key', 'signing.pem']
+const request = { hosts: ['localhost', '::1'], trustDomain: 'corp.example', now: Date.UTC(2026, 0, 1) }
+
+/** A folder for every directory of these tests; `whole` in it holds a PKI. */
+let folder: string
+let count = 0
+const fresh = () => join(folder, `pki-${++count}`)
+const open = (directory: string) => openPkiDirectory(directory, request)
+
+/** A copy of the whole PKI, to be damaged. */
+async function copy(): Promise<string> {
+  const directory = fresh()
+  await cp(join(folder, 'whole'), directory, { recursive: true })
+  return directory
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portcullis-pki-'))
+  await open(join(folder, 'whole'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('openPkiDirectory', () => {
+  it('creates what is missing, for the owner only, and opens it the next time', async () => {
+    const directory = join(fresh(), 'deep', 'down')
+    const first = await open(directory)
+    expect(first.created).toBe(true)
+    expect((await readdir(directory)).sort()).toEqual(FILES)
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777
+    expect(await modeOf(directory)).toBe(0o700)
+    expect(await modeOf(join(directory, 'server.key'))).toBe(0o600)
+    expect(await modeOf(join(directory, 'signing.key'))).toBe(0o600)
+    expect(await open(directory)).toEqual({ material: first.material, created: false })
+    expect(first.material.caPem).toBe(await readFile(join(directory, 'ca.pem'), 'utf8'))
+  })
+
+  it('gives all of several first runs the same PKI, which one of them created', async () => {
+    const directory = fresh()
+    const opened = await Promise.all(Array.from({ length: 8 }, () => open(directory)))
+    expect(new Set(opened.map(({ material }) => JSON.stringify(material))).size).toBe(1)
+    expect(opened.filter(({ created }) => created)).toHaveLength(1)
+    expect((await readdir(directory)).sort()).toEqual(FILES)
+  })
+})
+
+describe('a first run that was interrupted', () => {
+  it.each([0, 1, 2, 3, 4])('after %i of five files were written: the next one starts over', async (written) => {
+    const directory = fresh()
+    const unfinished = join(directory, '.creating-1')
+    await mkdir(unfinished, { recursive: true })
+    for (const name of FILES.slice(0, written)) await writeFile(join(unfinished, name), 'half of a fi')
+    expect((await open(directory)).created).toBe(true)
+    expect((await readdir(directory)).sort()).toEqual(FILES)
+  })
+
+  it.each([0, 1, 2, 3, 4, 5])('after %i of five files were put in place: the next one completes it', async (placed) => {
+    const directory = await copy()
+    const { material } = await open(directory)
+    await mkdir(join(directory, '.created'))
+    for (const name of FILES.slice(placed)) await rename(join(directory, name), join(directory, '.created', name))
+    expect(await open(directory)).toEqual({ material, created: false })
+    expect((await readdir(directory)).sort()).toEqual(FILES)
+  })
+})
+
+describe('what cannot be used is an error that names it', () => {
+  it.each(FILES)('%s is missing, and nothing is created in its place', async (name) => {
+    const directory = await copy()
+    await rm(join(directory, name))
+    await expect(open(directory)).rejects.toThrow(
+      new PkiFileError(`${directory} holds only a part of a PKI: ${name} missing`),
+    )
+    expect(existsSync(join(directory, name))).toBe(false)
+  })
+
+  it.each(FILES)('%s is a directory', async (name) => {
+    const directory = await copy()
+    await rm(join(directory, name))
+    await mkdir(join(directory, name))
+    await expect(open(directory)).rejects.toThrow(
+      new PkiFileError(`cannot read ${join(directory, name)}: it is a directory`),
+    )
+  })
+
+  it.each(FILES)('%s holds something else', async (name) => {
+    const directory = await copy()
+    await chmod(join(directory, name), 0o600)
+    await writeFile(join(directory, name), 'something else')
+    await expect(open(directory)).rejects.toThrow(`${join(directory, name)} holds no PEM`)
+  })
+
+  it.each(['server.key', 'signing.key'])('%s is the key of another certificate', async (name) => {
+    const directory = await copy()
+    const another = fresh()
+    await open(another)
+    await cp(join(another, name), join(directory, name))
+    await expect(open(directory)).rejects.toThrow(
+      `the private key in ${join(directory, name)} does not match the certificate in`,
+    )
+  })
+
+  it.each(['', 'below'])('the directory is a file, or is below one', async (below) => {
+    const file = fresh()
+    await writeFile(file, '')
+    await expect(open(join(file, below))).rejects.toThrow(/^cannot use the PKI directory .* is not a directory$/)
+  })
+})

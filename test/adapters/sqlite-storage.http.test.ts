@@ -1,0 +1,8 @@
+import { sqliteStorage } from '../../adapters/kysely/index.ts'
+import { httpContract } from '../contract/http.ts'
+import { mountOn } from './sql-http.ts'
+
+httpContract(
+  'controller.fetch on SQLite',
+  mountOn(() => sqliteStorage(':memory:')),
+)
