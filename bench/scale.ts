@@ -31,7 +31,9 @@ export async function benchScale(): Promise<BenchRow[]> {
   await medium.controller.close()
   const large = await network(LARGE)
   const many = await serviceList(large)
+  const idle = await timed(20, async () => {})
   const rows: BenchRow[] = [
+    { name: 'nothing: longest hold of the event loop', value: idle.longestHoldMs, unit: 'ms' },
     { name: 'build the model, 100,000 identities', value: large.buildMs, unit: 'ms', target: '<5000 ms (W9)' },
     { name: 'memory of the model with its index', value: large.megabytes, unit: 'MB', target: '<400 MB (W19)' },
     { name: 'list 100 services as an identity, of 5,000', value: few.value, unit: 'ms' },

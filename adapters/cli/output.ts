@@ -4,6 +4,6 @@ export function tell(message: string): void {
 }
 
 /** A text as one line: control characters, such as line ends in a file name, show as spaces. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }

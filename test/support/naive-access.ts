@@ -82,6 +82,10 @@ export class NaiveAccess implements ComparableAccess {
     })
   }
 
+  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): string[][] {
+    return serviceIds.map((id) => this.grantingPolicies(identityId, id))
+  }
+
   edgeRoutersOfIdentity(id: string): string[] {
     return this.#entityIds('edge-routers', (router) => this.#mayUse(id, router))
   }

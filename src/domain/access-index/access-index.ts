@@ -103,6 +103,21 @@ export class AccessIndex {
     return this.#policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
   }
 
+  /** {@link grantingPolicies} of each service, in order: the policies of the identity are found once for all of them. */
+  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): string[][] {
+    const identity = this.#entities.identities.slotOf(identityId)
+    if (identity === undefined) return serviceIds.map(() => [])
+    const policies = this.#policies['service-policies']
+    const ofIdentity = policies.selecting('identities', identity)
+    return serviceIds.map((id) => {
+      const service = this.#entities.services.slotOf(id)
+      if (service === undefined) return []
+      const granting = policies.selecting('services', service)
+      granting.retainAll(ofIdentity)
+      return policies.idsOf(granting)
+    })
+  }
+
   edgeRoutersOfIdentity(id: string): string[] {
     return this.#linkedIds('edge-router-policies', 'identities', id, 'edge-routers')
   }

@@ -21,16 +21,20 @@ export const serviceMembers: DeriveMembers<typeof services> = async (context, tx
   const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
   const configs = await configMaps(tx, records, identityId, wanted)
   const index = await context.access.at(tx)
-  const granting = records.map(({ id }) => index.grantingPolicies(identityId, id))
+  const granting = index.grantingPoliciesOf(
+    identityId,
+    records.map(({ id }) => id),
+  )
   const policies = await policyFacts(tx, index, [...new Set(granting.flat())])
   const data = await postureDataOf(tx, identityId)
   const now = context.clock.now()
   const queries = new Map(
     [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),
   )
-  return records.map(({ id }, position) => {
-    const permissions = permissionsOf(index, identityId, id)
-    const found = (granting[position] ?? []).flatMap((policyId) => queries.get(policyId) ?? [])
+  return records.map((_, position) => {
+    const policyIds = granting[position] ?? []
+    const permissions = permissionsBy(policyIds.flatMap((id) => policies.get(id) ?? []))
+    const found = policyIds.flatMap((policyId) => queries.get(policyId) ?? [])
     const config = configs[position] ?? {}
     return { config, permissions, postureQueries: found.length > 0 ? found : permissions.map(noPostureQueries) }
   })
@@ -38,7 +42,15 @@ export const serviceMembers: DeriveMembers<typeof services> = async (context, tx
 
 /** What an identity may do with a service, in the order of the wire; `Invalid` alone when nothing. */
 export function permissionsOf(index: AccessIndex, identityId: string, serviceId: string): readonly string[] {
-  const allowed = ACCESS_TYPES.filter((type) => index.allows(identityId, serviceId, type))
+  return orInvalid(ACCESS_TYPES.filter((type) => index.allows(identityId, serviceId, type)))
+}
+
+/** The same by the service policies that grant the access. */
+function permissionsBy(policies: readonly PolicyFacts[]): readonly string[] {
+  return orInvalid(ACCESS_TYPES.filter((wanted) => policies.some(({ type }) => type === wanted)))
+}
+
+function orInvalid(allowed: readonly string[]): readonly string[] {
   return allowed.length > 0 ? allowed : ['Invalid']
 }
 

@@ -68,11 +68,13 @@ export async function* audienceChanges(
   wantsIds: () => boolean,
 ): AsyncGenerator<AudienceChange> {
   const turn = turns.begin()
-  for (let from = 0; from < serviceIds.length; from += CHUNK) {
-    const isListed = wantsIds()
+  for (let from = 0, isListed = wantsIds(); from < serviceIds.length; isListed = wantsIds()) {
+    // Lists are long, so only one service is listed at a time.
+    const size = isListed ? 1 : CHUNK
     const pairs = serviceIds
-      .slice(from, from + CHUNK)
+      .slice(from, from + size)
       .flatMap((serviceId) => ACCESS_TYPES.map((type) => ({ serviceId, type })))
+    from += size
     const before = []
     for (const { serviceId, type } of pairs) {
       before.push(index.audienceOf(serviceId, type))
