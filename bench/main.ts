@@ -4,6 +4,7 @@ import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import type { BenchRow } from './row.ts'
+import { benchScale } from './scale.ts'
 
 function line({ name, value, unit, ceiling, target }: BenchRow): string {
   const ratio = ceiling === undefined ? '' : `  ${(value / ceiling.value).toFixed(2)} x ${ceiling.name}`
@@ -11,6 +12,6 @@ function line({ name, value, unit, ceiling, target }: BenchRow): string {
 }
 
 console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`)
-for (const bench of [benchController, benchAccessIndex, benchMemoryStorage]) {
+for (const bench of [benchController, benchAccessIndex, benchMemoryStorage, benchScale]) {
   for (const row of await bench()) console.log(line(row))
 }

@@ -1,3 +1,4 @@
+import { type Compat, type Leniency, leniencyOf } from './domain/compatibility.ts'
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
@@ -6,6 +7,7 @@ import { resume } from './engine/resume.ts'
 import { Timetable } from './engine/timetable.ts'
 import { clientOperations, managementOperations, portcullisOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
+import { type CorsOptions, withCors } from './http/cors.ts'
 import { apiDocuments } from './http/documents.ts'
 import { createHandler } from './http/handler.ts'
 import type { HostAuthorization } from './http/host-authorization.ts'
@@ -22,6 +24,7 @@ import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 import { pngQrCode } from './platform/png-qr-code.ts'
+import { createRateLimiters, type RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
 import { createScheduler } from './platform/system-scheduler.ts'
@@ -37,7 +40,22 @@ import type { Scheduler } from './ports/scheduler.ts'
 import type { Storage } from './ports/storage.ts'
 import { VERSION } from './version.ts'
 
-export interface ControllerOptions {
+/**
+ * What a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and `compat`
+ * loosens all that are not given:
+ *
+ * | Option | Default | `compat: 'openziti'` |
+ * |---|---|---|
+ * | `allowTotpReuse` | `false` | `true` |
+ * | `allowUnlimitedCodes` | `false` | `true` |
+ * | `allowPrivateJwks` | `false` | `true` |
+ * | `allowWeakPasswords` | `false` | `true` |
+ * | `allowSelfDeletion` | `false` | `true` |
+ * | `recoveryCodeLength` | `10` | `6` |
+ */
+export interface ControllerOptions extends Partial<Leniency> {
+  /** Behaves as deployed controllers do wherever this one is stricter by default. */
+  readonly compat?: Compat
   /** Where records are kept. */
   readonly storage: Storage
   /** `host:port` under which devices reach the controller; it stands in enrollment tokens. */
@@ -57,20 +75,20 @@ export interface ControllerOptions {
    * has MFA must enroll again after a restart.
    */
   readonly secretsKey?: Uint8Array
-  /** Allows the key sets of external JWT signers at addresses of private networks and of this machine. Default: false. */
-  readonly allowPrivateJwks?: boolean
   /** Fetches key sets in another way than over HTTP. */
   readonly keySets?: KeySets
   /** Names the network in authenticator apps. Default: `openziti.io`, as deployed controllers do. */
   readonly totpIssuer?: string
-  /** Characters of an MFA recovery code. Default: 10, which is 50 bits; deployed controllers have 6. */
-  readonly recoveryCodeLength?: number
   /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
   readonly reportedVersion?: string
   /** Tells which edge routers are connected, beside those that are reported to {@link Controller.presence}. */
   readonly presence?: RouterPresence
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
+  /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
+  readonly rateLimits?: RateLimitOptions | false
+  /** Which pages of other origins may call the APIs from a browser. Default: none. */
+  readonly cors?: CorsOptions
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
   readonly scheduler?: Scheduler
@@ -111,7 +129,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const logger = options.logger ?? createConsoleLogger()
   const material = options.pki ?? (await ephemeralPki(options, clock))
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
-  const keySets = options.keySets ?? createHttpKeySets({ allowInternal: options.allowPrivateJwks ?? false })
+  const leniency = leniencyOf(options)
+  const keySets = options.keySets ?? createHttpKeySets({ allowInternal: leniency.allowPrivateJwks })
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
@@ -133,6 +152,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     presence,
     events,
     logger,
+    rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock),
     access: new AccessFeed((change) => events.emit('access.changed', { ...change, at: clock.now() })),
     timetable,
     turns: eventLoopTurns,
@@ -141,23 +161,20 @@ export async function createController(options: ControllerOptions): Promise<Cont
       apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
       enrollmentDurationMs: options.enrollmentDurationMs ?? 180 * MINUTE_MS,
       totpIssuer: options.totpIssuer ?? 'openziti.io',
-      recoveryCodeLength: options.recoveryCodeLength ?? 10,
+      ...leniency,
     },
   })
   const hasAdmin = await bootstrap(engine.context, options.admin)
   await resume(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
   const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
+  const fetch = createHandler(
+    engine,
+    { client: clientOperations(facts), management: managementOperations(facts), portcullis: portcullisOperations },
+    { authorize: options.authorize, documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
+  )
   return {
-    fetch: createHandler(
-      engine,
-      {
-        client: clientOperations(facts),
-        management: managementOperations(facts),
-        portcullis: portcullisOperations,
-      },
-      { authorize: options.authorize, documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
-    ),
+    fetch: withCors(fetch, options.cors?.origins ?? []),
     engine,
     events: { on: events.on },
     presence,

@@ -1,4 +1,5 @@
 export { type Controller, type ControllerOptions, createController } from './create-controller.ts'
+export type { Compat, Leniency } from './domain/compatibility.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './domain/explain/index.ts'
 export {
@@ -19,14 +20,17 @@ export type { ExplainOptions } from './engine/explain.ts'
 export type { SimulatedChange } from './engine/simulation/simulated-change.ts'
 export type { ChangedPair, PairCounts, SimulationPage, SimulationResult } from './engine/simulation/simulation.ts'
 export type { ConnectionInfo, ControllerFetch } from './http/connection.ts'
-export type { HostAuthorization } from './http/host-authorization.ts'
+export type { CorsOptions } from './http/cors.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
+export type { HostAuthorization } from './http/host-authorization.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 export type { Clock } from './ports/clock.ts'
 export type { ControllerEvents, EventName } from './ports/events.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PasswordHasher } from './ports/password-hasher.ts'
 export type { Random } from './ports/random.ts'
+export type { RateLimiter, RateLimiters, Taken } from './ports/rate-limiter.ts'
 export type {
   DisconnectReason,
   HostedPresence,

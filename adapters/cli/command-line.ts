@@ -16,6 +16,7 @@ const declared = {
   'signing-cert': text,
   'signing-key': text,
   'trust-domain': text,
+  compat: text,
   help: flag,
   version: flag,
 } as const

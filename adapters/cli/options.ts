@@ -1,3 +1,4 @@
+import type { Compat } from '../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../node/index.ts'
 import { readAddress } from './address.ts'
 import { type AdminCredentials, adminCredentials } from './admin.ts'
@@ -14,6 +15,7 @@ export interface ServeOptions {
   readonly storage: Setting
   readonly pki: PkiSource
   readonly trustDomain: string | undefined
+  readonly compat: Compat | undefined
   readonly admin: AdminCredentials | undefined
 }
 
@@ -27,6 +29,7 @@ export function readServeOptions(typed: TypedOptions, environment: Environment):
     storage: setting('storage') ?? { name: '--storage', value: 'memory' },
     pki: readPkiSource(typed, setting('pki')),
     trustDomain: readTrustDomain(setting('trust-domain')),
+    compat: readCompat(setting('compat')),
     admin: adminCredentials(environment),
   }
 }
@@ -45,4 +48,9 @@ function readTrustDomain(setting: Setting | undefined): string | undefined {
   if (setting === undefined || /^[a-z0-9._-]{1,255}$/.test(setting.value)) return setting?.value
   const allowed = 'lower-case letters, digits, dots, hyphens and underscores'
   throw new UsageError(`${setting.name} takes ${allowed}, at most 255: not '${setting.value}'`)
+}
+
+function readCompat(setting: Setting | undefined): Compat | undefined {
+  if (setting === undefined || setting.value === 'openziti') return setting && 'openziti'
+  throw new UsageError(`${setting.name} takes openziti, not '${setting.value}'`)
 }

@@ -23,7 +23,7 @@ const NO_ADMIN = `there is no admin: ${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in 
  * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
 export async function serveController(options: ServeOptions): Promise<ServedController> {
-  const { storage, name } = openStorage(options.storage)
+  const { storage, name } = await openStorage(options.storage)
   try {
     return await serveStorage(options, storage, name)
   } catch (error) {
@@ -77,7 +77,7 @@ interface Parts {
   readonly address: string
 }
 
-async function build({ admin, trustDomain }: ServeOptions, parts: Parts): Promise<Controller> {
+async function build({ admin, trustDomain, compat }: ServeOptions, parts: Parts): Promise<Controller> {
   const { storage, material, files, address } = parts
   try {
     return await createController({
@@ -86,6 +86,7 @@ async function build({ admin, trustDomain }: ServeOptions, parts: Parts): Promis
       pki: material,
       ...(admin === undefined ? {} : { admin }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
+      ...(compat === undefined ? {} : { compat }),
     })
   } catch (error) {
     throw naming(files, error)

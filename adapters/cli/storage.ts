@@ -9,11 +9,28 @@ export interface OpenStorage {
   readonly name: string
 }
 
-/** Opens the storage of a setting: `memory`, `sqlite:FILE` or `postgres://…`. Throws {@link UsageError}. */
-export function openStorage({ name, value }: Setting): OpenStorage {
+/**
+ * Opens the storage of a setting: `memory`, `sqlite:FILE` or `postgres://…`; a missing file and missing tables are made.
+ * Throws {@link UsageError}. SQL is loaded only when it is asked for: its packages are optional.
+ */
+export async function openStorage({ name, value }: Setting): Promise<OpenStorage> {
   if (value === 'memory') return { storage: memoryStorage(), name: 'memory' }
   // Only the scheme may be shown: what follows it can hold a password.
-  const [, scheme] = /^(sqlite|postgres|postgresql):/.exec(value) ?? []
-  if (scheme !== undefined) throw new UsageError(`${name} ${scheme}: is not available in this version, memory is`)
-  throw new UsageError(`${name} takes memory, sqlite:FILE or postgres://…`)
+  const [, scheme, file = ''] = /^(sqlite|postgres|postgresql):(.*)$/s.exec(value) ?? []
+  if (scheme === undefined || (scheme === 'sqlite' && file === '')) {
+    throw new UsageError(`${name} takes memory, sqlite:FILE or postgres://…`)
+  }
+  try {
+    const { postgresStorage, sqliteStorage } = await import('../kysely/index.ts')
+    return scheme === 'sqlite'
+      ? { storage: await sqliteStorage(file), name: 'sqlite' }
+      : { storage: await postgresStorage({ connection: value }), name: 'postgres' }
+  } catch (error) {
+    throw new UsageError(`${name} ${scheme}: ${withoutPasswords(error)}`, { cause: error })
+  }
+}
+
+function withoutPasswords(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replaceAll(/\/\/[^@\s/]*@/g, '//')
 }

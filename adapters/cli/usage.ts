@@ -9,6 +9,7 @@ One line on standard output tells when it is ready; everything else goes to stan
   --storage STORAGE       memory; default memory
   --pki DIR               folder of certificates and keys, created when missing; default .portcullis/pki
   --trust-domain NAME     SPIFFE trust domain; default: the one of the certificates, portcullis.internal in new ones
+  --compat openziti       be as lenient as deployed controllers where this one is stricter by default
   --help, --version
 
 Certificates of your own, PEM files, all five instead of --pki:
@@ -19,9 +20,9 @@ Certificates of your own, PEM files, all five instead of --pki:
 explain asks a running controller whether an identity may dial or bind a service, and prints why in sentences. It logs in
 with PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD; --ca is the controller's trust bundle, PEM.
 
-Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_PKI and PORTCULLIS_TRUST_DOMAIN stand
-for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5 to
-100) create the admin of an empty store; an admin that is there is never changed.
+Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN and
+PORTCULLIS_COMPAT stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and
+PORTCULLIS_ADMIN_PASSWORD (5 to 100) create the admin of an empty store; an admin that is there is never changed.
 
 Exit codes: 0 after a stop that was asked for or an answer; 2 for options, files or addresses that cannot be used;
 1 for any other failure; 130 or 143 when a second signal ends the process at once.`

@@ -47,6 +47,7 @@ export function seededRandom(seed = 1): Random {
 export const plainPasswordHasher: PasswordHasher = {
   hash: async (password) => `plain:${password}`,
   verify: async (password, verifier) => verifier === `plain:${password}`,
+  needsRehash: (verifier) => !verifier.startsWith('plain:'),
 }
 
 /** One entry of a {@link recordingLogger}. */

@@ -38,7 +38,8 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
 
 /**
  * Makes a whole controller for a test in a few milliseconds: memory storage, its own certificates, a fake clock, ids that
- * are the same in every run, and typed clients that call it without a socket.
+ * are the same in every run, and typed clients that call it without a socket. Nothing limits how often it is called, because
+ * its clock stands still; give `rateLimits` to test limits.
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
   const clock = fakeClock(options.now)
@@ -50,6 +51,7 @@ export async function createTestController(options: TestControllerOptions = {}):
     random: seededRandom(),
     passwordHasher: plainPasswordHasher,
     logger: recordingLogger(),
+    rateLimits: false,
     ...options,
     clock,
     scheduler,

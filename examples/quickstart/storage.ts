@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import type { Storage } from 'portcullis'
-import { memoryStorage } from 'portcullis/memory'
+import { sqliteStorage } from 'portcullis/kysely'
+import { DATABASE_FILE } from './files.ts'
 
 /** What the quickstart keeps its records in, and what that means for the next run. */
 export async function openStorage(): Promise<{ readonly storage: Storage; readonly note: string }> {
-  return {
-    storage: memoryStorage(),
-    note: 'records are kept in memory: they end with this run, the certificates stay',
-  }
+  const isNew = !existsSync(DATABASE_FILE)
+  const storage = await sqliteStorage(DATABASE_FILE)
+  return { storage, note: `${isNew ? 'created' : 'reused'} the SQLite database ${DATABASE_FILE}` }
 }

@@ -81,8 +81,8 @@ export class ControllerError extends Error {
 export class TooManyAttempts extends ControllerError {
   readonly retryAfterMs: number
 
-  constructor(retryAfterMs: number) {
-    super('RATE_LIMITED')
+  constructor(retryAfterMs: number, code: 'RATE_LIMITED' | 'SERVER_TOO_MANY_REQUESTS' = 'RATE_LIMITED') {
+    super(code)
     this.retryAfterMs = retryAfterMs
   }
 }

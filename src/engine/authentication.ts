@@ -13,6 +13,7 @@ import type { EngineContext } from './context.ts'
 import { tokenHolder } from './external-logins.ts'
 import { findOne } from './find-one.ts'
 import { admitPassword, recordWrongPassword } from './password-attempts.ts'
+import { requireRoom, requireRoomFor } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -32,6 +33,9 @@ class Refusal extends Error {
   }
 }
 
+/** The verifier that a password was judged by is not the stored one any more. */
+class VerifierReplaced extends Error {}
+
 /**
  * Finds out who is calling. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
  * costs the same time for a known and an unknown username (interface: Authentication).
@@ -45,35 +49,19 @@ export class Authentication {
     this.#apiSessions = apiSessions
   }
 
-  /** Starts an API session for a username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`. */
-  byPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+  /**
+   * Starts an API session for a username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
+   * `SERVER_TOO_MANY_REQUESTS` for an address or a username that is tried too often.
+   */
+  async byPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
     if (username === '' || password === '') {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
     }
-    return this.#attempt('password', call, async () => {
-      const found = await this.#context.storage.read((tx) => this.#credentials(tx, 'username', username))
-      const valid = await this.#context.passwordHasher.verify(password, found?.authenticator.passwordHash ?? undefined)
-      if (found === undefined) throw new Refusal('unknown username')
-      const { authenticator, identity, authPolicy } = found
-      this.#refuseDisabled(identity)
-      if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
-      const now = this.#context.clock.now()
-      if (!valid) {
-        await recordWrongPassword(this.#context, authenticator.id, authPolicy.primary.updb, now)
-        throw new Refusal('wrong password', identity.id)
-      }
-      return this.#apiSessions.start(call, found, {
-        method: 'password',
-        authenticatorId: authenticator.id,
-        isCertExtendable: false,
-        client,
-        confirm: async (tx) => {
-          const verdict = await admitPassword(tx, authenticator, now)
-          if (verdict !== 'admitted') throw new Refusal(`password is ${verdict}`, identity.id)
-        },
-      })
-    })
+    const { passwordsByAddress, passwordsByUsername } = this.#context.rateLimiters
+    await requireRoomFor(passwordsByAddress, call.remoteAddress)
+    await requireRoom(passwordsByUsername, username)
+    return this.#attempt('password', call, () => this.#withPassword(call, username, password, client))
   }
 
   /** Starts an API session for the client certificate of the connection. Error: `INVALID_AUTH`. */
@@ -113,6 +101,40 @@ export class Authentication {
         client,
       })
     })
+  }
+
+  async #withPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+    const { storage, passwordHasher, clock } = this.#context
+    const found = await storage.read((tx) => this.#credentials(tx, 'username', username))
+    const verifier = found?.authenticator.passwordHash ?? undefined
+    const valid = await passwordHasher.verify(password, verifier)
+    if (found === undefined) throw new Refusal('unknown username')
+    const { authenticator, identity, authPolicy } = found
+    this.#refuseDisabled(identity)
+    if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
+    const now = clock.now()
+    if (!valid || verifier === undefined) {
+      await recordWrongPassword(this.#context, authenticator.id, authPolicy.primary.updb, now)
+      throw new Refusal('wrong password', identity.id)
+    }
+    const fresh = passwordHasher.needsRehash(verifier) ? await passwordHasher.hash(password) : undefined
+    try {
+      return await this.#apiSessions.start(call, found, {
+        method: 'password',
+        authenticatorId: authenticator.id,
+        isCertExtendable: false,
+        client,
+        confirm: async (tx) => {
+          const verdict = await admitPassword(tx, authenticator, now, fresh)
+          if (verdict === 'changed') throw new VerifierReplaced()
+          if (verdict === 'locked') throw new Refusal('password is locked', identity.id)
+        },
+      })
+    } catch (error) {
+      // A concurrent login may have replaced an outdated verifier of the same password.
+      if (error instanceof VerifierReplaced) return this.#withPassword(call, username, password, client)
+      throw error
+    }
   }
 
   async #attempt(method: Method, call: Call, authenticate: () => Promise<Caller>): Promise<Caller> {

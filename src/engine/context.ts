@@ -1,3 +1,4 @@
+import type { Leniency } from '../domain/compatibility.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Digest } from '../ports/digest.ts'
 import type { Events } from '../ports/events.ts'
@@ -9,6 +10,7 @@ import type { PasswordHasher } from '../ports/password-hasher.ts'
 import type { Pki } from '../ports/pki.ts'
 import type { QrCode } from '../ports/qr-code.ts'
 import type { Random } from '../ports/random.ts'
+import type { RateLimiters } from '../ports/rate-limiter.ts'
 import type { Sealer } from '../ports/sealer.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { Tokens } from '../ports/tokens.ts'
@@ -18,7 +20,7 @@ import type { AccessFeed } from './access-feed.ts'
 import type { Presence } from './presence.ts'
 import type { Timetable } from './timetable.ts'
 
-export interface EngineSettings {
+export interface EngineSettings extends Leniency {
   /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
   readonly address: string
   /** Milliseconds without use after which an API session ends. */
@@ -27,8 +29,6 @@ export interface EngineSettings {
   readonly enrollmentDurationMs: number
   /** Names the network in authenticator apps. */
   readonly totpIssuer: string
-  /** Characters of a recovery code, five bits each. */
-  readonly recoveryCodeLength: number
 }
 
 /** The ports and settings that every engine service works with. */
@@ -49,6 +49,7 @@ export interface EngineContext {
   readonly presence: Presence
   readonly events: Events
   readonly logger: Logger
+  readonly rateLimiters: RateLimiters
   readonly access: AccessFeed
   readonly timetable: Timetable
   readonly turns: Turns

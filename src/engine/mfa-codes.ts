@@ -53,7 +53,7 @@ export async function withCode(
   const outcome = await writeAndTell(context, call, async (tx) => {
     const current = await tx.collection(mfas).get(mfa.id)
     if (current === undefined) return 'wrong'
-    const retryAfterMs = codeLockoutMs(current.failedAt, now)
+    const retryAfterMs = context.settings.allowUnlimitedCodes ? 0 : codeLockoutMs(current.failedAt, now)
     if (retryAfterMs > 0) return { retryAfterMs }
     const accepted = use?.(current)
     if (accepted === 'stale') return 'stale'
@@ -84,7 +84,11 @@ async function useOf(
 ): Promise<Use | undefined> {
   const step = await context.totp.stepOf(await totpSecretOf(context, mfa), code, now)
   if (step !== undefined) {
-    return (current) => (step > current.lastStep ? { ...current, lastStep: step, failedAt: [] } : undefined)
+    const { allowTotpReuse } = context.settings
+    return (current) => {
+      if (step <= current.lastStep && !allowTotpReuse) return undefined
+      return { ...current, lastStep: Math.max(step, current.lastStep), failedAt: [] }
+    }
   }
   if (kind === 'totp') return undefined
   const codes = await recoveryCodesOf(context, mfa)

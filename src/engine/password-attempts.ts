@@ -25,17 +25,21 @@ export async function recordWrongPassword(
 }
 
 /**
- * Admits a right password within the write that acts on it: `changed` when another password was set in between, `locked`
- * while it is locked. Otherwise earlier failures are forgotten.
+ * Admits a right password within the write that acts on it: `changed` when another verifier was stored in between, `locked`
+ * while it is locked. Otherwise earlier failures are forgotten and the verifier is replaced by `fresh`, if given.
  */
 export async function admitPassword(
   tx: WriteTransaction,
   checked: Authenticator,
   now: number,
+  fresh?: string,
 ): Promise<'admitted' | 'changed' | 'locked'> {
   const current = await tx.collection(authenticators).get(checked.id)
   if (current === undefined || current.passwordHash !== checked.passwordHash) return 'changed'
   if (isLocked(current, now)) return 'locked'
-  if (current.failedAttempts > 0) await tx.collection(authenticators).update({ ...current, ...NO_FAILED_ATTEMPTS })
+  if (current.failedAttempts > 0 || fresh !== undefined) {
+    const passwordHash = fresh ?? current.passwordHash
+    await tx.collection(authenticators).update({ ...current, ...NO_FAILED_ATTEMPTS, passwordHash })
+  }
   return 'admitted'
 }

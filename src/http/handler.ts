@@ -5,7 +5,7 @@ import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
 import { readBodyText } from './body.ts'
 import type { ConnectionInfo, ControllerFetch } from './connection.ts'
-import { authenticate } from './credentials.ts'
+import { countedCaller } from './counted-caller.ts'
 import { envelope } from './envelope.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import type { Operation } from './operation.ts'
@@ -54,7 +54,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { api, path } = apiPathOf(url.pathname)
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
-    const caller = shape.access === 'public' ? undefined : await authenticate(engine, request.headers)
+    const caller = await countedCaller(engine, shape.access, request.headers, connection.remoteAddress)
     const input = readInput(shape, request, url, bodyText)
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)

@@ -1,5 +1,6 @@
 import { ControllerError, type ErrorCause, type ErrorCode, TokenRefused, TooManyAttempts } from '../domain/errors.ts'
 import type { Logger } from '../ports/logger.ts'
+import { StorageUnavailable } from '../ports/storage.ts'
 import { API_VERSIONS } from './envelope.ts'
 import { jsonResponse } from './json-response.ts'
 import { tokenChallenge } from './token-challenge.ts'
@@ -127,8 +128,16 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   UNHANDLED: 'An unhandled error occurred',
 }
 
+/** Seconds after which a client may try again while the storage is away. */
+const RETRY_AFTER_SECONDS = '5'
+
 /** The answer to a request that failed. What is not a ControllerError is logged once and masked. */
 export function toProblem(error: unknown, requestId: string, logger: Logger): Response {
+  if (error instanceof StorageUnavailable) {
+    logger.warn('the storage is not available', { requestId, reason: error.reason, error: error.message })
+    const cause = { code: 'UNHANDLED', message: `the storage is not available: ${error.reason}` }
+    return problemResponse('TIMEOUT', STATUS_OF.TIMEOUT, requestId, cause, { 'retry-after': RETRY_AFTER_SECONDS })
+  }
   if (!(error instanceof ControllerError)) {
     logger.error('request failed unexpectedly', { requestId, error: String(error), stack: stackOf(error) })
     return problemResponse('UNHANDLED', STATUS_OF.UNHANDLED, requestId)

@@ -44,6 +44,13 @@ export const createPasswordHasher = (options: PasswordHasherOptions = {}): Passw
       const derived = await derive({ password: utf8(password || ' '), ...parameters, length: hash.length })
       return equalSecrets(derived, hash) && found !== undefined && password !== ''
     },
+    needsRehash: (verifier) => {
+      const found = readVerifier(verifier)
+      if (found === undefined) return true
+      const { memory, passes, lanes } = found.cost
+      const isCurrentCost = memory === cost.memory && passes === cost.passes && lanes === cost.lanes
+      return !isCurrentCost || found.salt.length < saltLength || found.hash.length < hashLength
+    },
   }
 }
 

@@ -7,4 +7,6 @@ export interface PasswordHasher {
    * answers `false`, so that a caller cannot tell an unknown user from a wrong password.
    */
   verify(password: string, verifier: string | undefined): Promise<boolean>
+  /** Reports whether `verifier` was made in another way than {@link hash} makes them now, so that it is to be replaced. */
+  needsRehash(verifier: string): boolean
 }

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseServeArgs } from '../../adapters/cli/command-line.ts'
 import { readServeOptions } from '../../adapters/cli/options.ts'
@@ -29,6 +32,7 @@ describe('options of serve', () => {
       storage: { name: '--storage', value: 'memory' },
       pki: { kind: 'directory', directory: '.portcullis/pki' },
       trustDomain: undefined,
+      compat: undefined,
       admin: undefined,
     })
   })
@@ -47,6 +51,8 @@ describe('options of serve', () => {
     },
     { args: [], variables: { PORTCULLIS_PKI: 'b' }, expected: { pki: { kind: 'directory', directory: 'b' } } },
     { args: five, variables: { PORTCULLIS_PKI: 'b' }, expected: { pki: { kind: 'files' } } },
+    { args: ['--compat', 'openziti'], expected: { compat: 'openziti' } },
+    { args: [], variables: { PORTCULLIS_COMPAT: 'openziti' }, expected: { compat: 'openziti' } },
     { args: [], variables: { PORTCULLIS_TRUST_DOMAIN: 'corp' }, expected: { trustDomain: 'corp' } },
     {
       args: [],
@@ -104,18 +110,33 @@ describe('options of serve', () => {
 })
 
 describe('storage', () => {
-  it('memory', () => {
-    expect(openStorage({ name: '--storage', value: 'memory' }).name).toBe('memory')
+  it('memory', async () => {
+    expect((await openStorage({ name: '--storage', value: 'memory' })).name).toBe('memory')
+  })
+
+  it('a SQLite file, made when missing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portcullis-cli-'))
+    const { storage, name } = await openStorage({
+      name: '--storage',
+      value: `sqlite:${join(folder, 'network.sqlite')}`,
+    })
+    expect(name).toBe('sqlite')
+    expect(existsSync(join(folder, 'network.sqlite'))).toBe(true)
+    await storage.close()
+    rmSync(folder, { recursive: true })
   })
 
   it.each([
-    { value: 'sqlite:secret.db', says: /^--storage sqlite: is not available/ },
-    { value: 'postgres://me:secret@host/db', says: /^--storage postgres: is not available/ },
-    { value: 'postgresql://me:secret@host/db', says: /^--storage postgresql: is not available/ },
+    { value: 'sqlite:', says: /^--storage takes memory, sqlite:FILE or postgres/ },
+    { value: 'sqlite:/no/such/folder/network.sqlite', says: /^--storage sqlite: / },
+    { value: 'postgres://me:secret@127.0.0.1:1/db', says: /^--storage postgres: / },
     { value: 'mysql://me:secret@host/db', says: /^--storage takes memory, sqlite:FILE or postgres/ },
     { value: 'Memory', says: /^--storage takes memory/ },
-  ])('refused, without telling a secret: $value', ({ value, says }) => {
-    const refusal = refusalOf(() => openStorage({ name: '--storage', value }))
+  ])('refused, without telling a secret: $value', async ({ value, says }) => {
+    const refusal = await openStorage({ name: '--storage', value }).then(
+      () => 'opened',
+      (error: Error) => error.message,
+    )
     expect(refusal).toMatch(says)
     expect(refusal).not.toMatch(/secret/)
   })

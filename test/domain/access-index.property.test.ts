@@ -81,6 +81,7 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
   }
   for (const id of asked) {
     for (const kind of entityKinds) answers.push(access.has(kind, id), access.rolesOf(kind, id))
+    answers.push(access.grantingPoliciesOf(id, asked))
     for (const type of types) answers.push(access.servicesOf(id, type), access.identitiesOf(id, type))
     answers.push(access.edgeRoutersOfIdentity(id), access.identitiesOfEdgeRouter(id))
     answers.push(access.edgeRoutersOfService(id), access.servicesOfEdgeRouter(id))

@@ -29,7 +29,7 @@ describe('the story, once', () => {
   it.each([
     ['creates a PKI', () => 'created in .portcullis/pki'],
     ['says where it serves', () => `serving the client API and the management API on https://${address}`],
-    ['says what is kept in memory', () => 'kept in memory'],
+    ['says where records are kept', () => 'SQLite database'],
     ['creates the identities', () => 'identities: laptop, phone, contractor, app-server'],
     ['verifies the enrollment token', () => 'enrollment JWT verified'],
     ['gets a certificate', () => 'certificate issued for URI:spiffe://corp.example/identity/'],

@@ -91,6 +91,7 @@ export function accessRule(api: 'client' | 'management', route: string): AccessR
   if (api === 'client') return collection === 'services' && method !== 'GET' ? 'admin' : 'auth'
   if (['current-api-session', 'current-identity', 'identity-types', 'posture-check-types'].includes(collection))
     return 'auth'
+  if (route === 'PUT /identities/{id}') return 'admin'
   const isPart = PARTS.has(nested)
   const word = WORDS[isPart || nested === '' ? collection.replace(/-usage$/, 's') : nested]
   if (word === undefined) return 'admin'

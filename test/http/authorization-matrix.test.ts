@@ -159,7 +159,7 @@ function isLetIn(credential: Credential, { api, route }: Row): boolean {
 const NEEDS_CERTIFICATE = /^POST \/current-identity\/authenticators\/\{id\}\/extend(-verify)?$/
 
 /** What even `admin_readonly` does not read. */
-const ADMINS_ONLY = /^GET \/(summary|database\/.*)$/
+const ADMINS_ONLY = /^GET \/(summary|database\/.*|controller-settings.*)$/
 
 function nameOf({ api, route }: Row): string {
   return `${api} ${route}`

@@ -2,7 +2,7 @@ import { explainPolicy } from './explain-policy.ts'
 import type { EdgeRouterExplanation, Explanation, PolicyExplanation } from './explanation.ts'
 import type { AccessFacts } from './facts.ts'
 import type { Reason } from './reason.ts'
-import { suggestionsFor } from './suggestion.ts'
+import { suggestionsFor } from './suggest.ts'
 
 /**
  * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in

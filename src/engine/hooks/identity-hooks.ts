@@ -6,7 +6,7 @@ import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
-import { isAdminCall } from '../call.ts'
+import { type Call, isAdminCall } from '../call.ts'
 import { type Invitation, inviteToEnroll } from '../enrollment-tokens.ts'
 import type { PendingChange, ResourceHooks } from './resource-hooks.ts'
 
@@ -28,10 +28,11 @@ export const identityHooks: ResourceHooks<typeof identities> = {
     }
   },
 
-  async guard(_context, tx, call, change) {
+  async guard({ settings }, tx, call, change) {
     if (!isAdminCall(call)) refuseEscalation(change)
     if (change.kind === 'delete') {
       await refuseDeletion(tx, change.before)
+      if (!settings.allowSelfDeletion) refuseSelfDeletion(call, change.before)
       return undefined
     }
     const externalId = change.after.externalId?.trim() === '' ? null : change.after.externalId
@@ -83,6 +84,13 @@ async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise
   if (identity.typeId === 'Router' && (await tx.collection(edgeRouters).get(identity.id)) !== undefined) {
     throw refuse(`cannot delete router identity ${identity.name} until associated router is deleted`)
   }
+}
+
+/** The sessions of the caller would go first, and with them whoever could undo it. */
+function refuseSelfDeletion({ caller }: Call, { id }: Identity): void {
+  if (caller?.identity.id !== id) return
+  const details = { code: 'UNHANDLED', message: 'an identity cannot delete itself' } as const
+  throw new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', details)
 }
 
 function refuseRouterIdentityChange(before: Identity, after: Identity): void {

@@ -4,7 +4,7 @@ import type { Turns } from '../../ports/turns.ts'
 /** Services that are compared at once: their audiences of before are held meanwhile. */
 const CHUNK = 32
 
-export const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
+const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
 /** Who gains and who loses one type of access to one service. The ids, ascending, are computed when they are asked for. */
 export interface AudienceChange {

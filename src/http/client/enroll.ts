@@ -45,14 +45,14 @@ export const enrollOperations = [
     },
     async ({ engine, call, query, body, text }) => {
       const { token = '' } = query
+      // Only the JSON form promises that a token is a UUID; any other text is an unknown token.
+      if (text === undefined && token !== '' && !z.uuid().safeParse(token).success) {
+        throw invalidField('token', 'token in query must be of type uuid', '')
+      }
       const method =
         query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
       if (text === undefined && body === undefined && method !== 'ca') {
         throw invalidField('body', 'body is required', undefined)
-      }
-      // Only the JSON form promises that a token is a UUID; any other text is an unknown token.
-      if (text === undefined && token !== '' && !z.uuid().safeParse(token).success) {
-        throw invalidField('token', 'token in query must be of type uuid', '')
       }
       return enroll(engine, call, { method, token, ...body, ...(text !== undefined && { clientCsr: text }) })
     },

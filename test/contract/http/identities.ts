@@ -154,10 +154,14 @@ export function describeIdentities(open: Mount): void {
         await delegate.patch(own, { permissions: ['identity', 'service'] }),
         await delegate.patch(`/identities/${boss}`, { name: 'x' }),
         await delegate.delete(`/identities/${boss}`),
+      ]
+      const notTheirs = [
         await delegate.put(own, { name: 'delegate', ...PERSON, permissions: ['service'] }),
         await delegate.put(`/identities/${boss}`, { name: 'x', ...PERSON }),
       ]
       for (const answer of refused) expectError(answer, 'UNAUTHORIZED', cause)
+      // Whole identities are replaced by admins only, whatever the body says.
+      for (const answer of notTheirs) expectError(answer, 'UNAUTHORIZED', null)
       expect(await dump(admin)).toBe(before)
     })
 

@@ -24,7 +24,7 @@ export function describePaths(open: Mount): void {
     ['PUT', `${CLIENT}/sessions`],
     ['OPTIONS', `${CLIENT}/services`],
     ['GET', '/authenticate'],
-    ['DELETE', `${CLIENT}/services/x`],
+    ['POST', `${CLIENT}/services/x`],
   ])('%s %s is a verb that the path does not have', async (method, path) => {
     const answer = await foreignClient(await open(), '').send(method, path)
     const message = expect.stringMatching(new RegExp(`^method ${method} is not allowed, but \\[.+\\] are$`))

@@ -22,7 +22,7 @@ export function policy(change: Partial<PolicyUnderReview> = {}): PolicyUnderRevi
 export const router = (id: string, isOnline = true) => ({ id, name: `router ${id}`, isOnline })
 
 /** Alice may dial web over one router that is online, unless told otherwise. */
-export function facts(change: Partial<AccessFacts> = {}): AccessFacts {
+function facts(change: Partial<AccessFacts> = {}): AccessFacts {
   return {
     asked: { identity: 'alice', service: 'web' },
     type: 'Dial',

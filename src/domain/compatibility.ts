@@ -1,0 +1,49 @@
+/** Whose clients a controller gives up strictness for. */
+export type Compat = 'openziti'
+
+/** Where a controller is stricter than deployed ones in a way that a client could notice: each may be loosened by itself. */
+export interface Leniency {
+  /** Accepts a one-time code again while its time step is near. Strict: once. */
+  readonly allowTotpReuse: boolean
+  /** Takes any number of wrong codes. Strict: 429 after 10 in five minutes or 50 in a day, until they are so long past. */
+  readonly allowUnlimitedCodes: boolean
+  /** Allows the key sets of external JWT signers at addresses of private networks and of this machine. Strict: 400. */
+  readonly allowPrivateJwks: boolean
+  /** Keeps an auth policy's password rules without enforcing them. Strict: a password that breaks them is 400. */
+  readonly allowWeakPasswords: boolean
+  /** Lets an identity delete itself. Strict: 409, so that no admin locks everybody out by a slip. */
+  readonly allowSelfDeletion: boolean
+  /** Characters of an MFA recovery code, five bits each. Strict: 10; deployed controllers have 6. */
+  readonly recoveryCodeLength: number
+}
+
+const STRICT: Leniency = {
+  allowTotpReuse: false,
+  allowUnlimitedCodes: false,
+  allowPrivateJwks: false,
+  allowWeakPasswords: false,
+  allowSelfDeletion: false,
+  recoveryCodeLength: 10,
+}
+
+const OPENZITI: Leniency = {
+  allowTotpReuse: true,
+  allowUnlimitedCodes: true,
+  allowPrivateJwks: true,
+  allowWeakPasswords: true,
+  allowSelfDeletion: true,
+  recoveryCodeLength: 6,
+}
+
+/** How lenient a controller is: as each option says, else as `compat` does, else not at all. */
+export function leniencyOf(options: { readonly compat?: Compat | undefined } & Partial<Leniency>): Leniency {
+  const base = options.compat === 'openziti' ? OPENZITI : STRICT
+  return {
+    allowTotpReuse: options.allowTotpReuse ?? base.allowTotpReuse,
+    allowUnlimitedCodes: options.allowUnlimitedCodes ?? base.allowUnlimitedCodes,
+    allowPrivateJwks: options.allowPrivateJwks ?? base.allowPrivateJwks,
+    allowWeakPasswords: options.allowWeakPasswords ?? base.allowWeakPasswords,
+    allowSelfDeletion: options.allowSelfDeletion ?? base.allowSelfDeletion,
+    recoveryCodeLength: options.recoveryCodeLength ?? base.recoveryCodeLength,
+  }
+}

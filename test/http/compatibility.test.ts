@@ -1,0 +1,101 @@
+import type { TestControllerOptions } from 'portcullis/testing'
+import { describe, expect, it } from 'vitest'
+import { adminOf, create, type ForeignClient } from '../contract/http/foreign-client.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { wrongCode } from '../support/totp.ts'
+import { completeMfa, pendingMfa } from './mfa-enrollment.ts'
+import { mount } from './mount.ts'
+import { apisOf, authPolicy, person } from './people.ts'
+
+type Seen = string | number
+type Look = (mounted: MountedController, admin: ForeignClient) => Promise<Seen>
+
+const signer = (jwksEndpoint: string) => ({
+  name: 'idp',
+  issuer: 'https://idp.example',
+  audience: 'network',
+  enabled: true,
+  jwksEndpoint,
+})
+
+/** What a client sees: option, its lenient value, by default, when loosened. */
+const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
+  [
+    { allowTotpReuse: true },
+    'the status of a one-time code that is used again',
+    400,
+    200,
+    async (mounted, admin) => {
+      const { api, code } = await completeMfa(mounted, await person(mounted, admin, 'alice'))
+      expect((await api.post('/authenticate/mfa', { code: code() })).status).toBe(200)
+      return (await api.post('/authenticate/mfa', { code: code() })).status
+    },
+  ],
+  [
+    { allowUnlimitedCodes: true },
+    'the status of a right code after 60 wrong ones',
+    429,
+    200,
+    async (mounted, admin) => {
+      const { api, secret, code } = await completeMfa(mounted, await person(mounted, admin, 'alice'))
+      for (let tried = 0; tried < 60; tried += 1)
+        await api.post('/authenticate/mfa', { code: wrongCode(secret, mounted.clock.now()) })
+      return (await api.post('/authenticate/mfa', { code: code() })).status
+    },
+  ],
+  [
+    { allowPrivateJwks: true },
+    'the status of a signer with keys at a private address',
+    400,
+    201,
+    async (_mounted, admin) => (await admin.post('/external-jwt-signers', signer('https://10.0.0.1/keys'))).status,
+  ],
+  [
+    { allowPrivateJwks: true },
+    'the status of a signer with keys on this machine',
+    400,
+    201,
+    async (_mounted, admin) => (await admin.post('/external-jwt-signers', signer('http://localhost:1/keys'))).status,
+  ],
+  [
+    { allowWeakPasswords: true },
+    'the status of a password that breaks the rules of its auth policy',
+    400,
+    201,
+    async (_mounted, admin) => {
+      const authPolicyId = await create(admin, '/auth-policies', authPolicy('strict', { requireNumberChar: true }))
+      const identityId = await create(admin, '/identities', { name: 'a', type: 'User', isAdmin: false, authPolicyId })
+      const credentials = { method: 'updb', username: 'alice', password: 'no-number' }
+      return (await admin.post('/authenticators', { identityId, ...credentials })).status
+    },
+  ],
+  [
+    { allowSelfDeletion: true },
+    'the status of an admin who deletes itself',
+    409,
+    200,
+    async (mounted, admin) => {
+      const who = await person(mounted, admin, 'boss', { isAdmin: true })
+      return (await (await apisOf(mounted, who)).management.delete(`/identities/${who.id}`)).status
+    },
+  ],
+  [
+    { recoveryCodeLength: 6 },
+    'the length of a recovery code',
+    10,
+    6,
+    async (mounted, admin) =>
+      (await pendingMfa(mounted, await person(mounted, admin, 'alice'))).recoveryCodes[0].length,
+  ],
+]
+
+describe.each(ROWS)('%j: %s', (option, _what, strict, lenient, look) => {
+  it.each([
+    ['by default', {}, strict],
+    ['with the option', option, lenient],
+    ['with compat', { compat: 'openziti' as const }, lenient],
+  ])(`%s`, async (_how, options, expected) => {
+    const mounted = await mount(options)
+    expect(await look(mounted, await adminOf(mounted))).toBe(expected)
+  })
+})
