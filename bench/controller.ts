@@ -21,7 +21,7 @@ export async function benchController(): Promise<BenchRow[]> {
 function coldImport(): BenchRow {
   const start = (source: string) => {
     const from = performance.now()
-    spawnSync(process.execPath, ['--conditions=portcullis-source', '--input-type=module', '--eval', source], {
+    spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
       cwd: new URL('..', import.meta.url),
     })
     return performance.now() - from
@@ -33,7 +33,7 @@ function coldImport(): BenchRow {
     importing.push(start("await import('portcullis/testing')"))
   }
   return {
-    name: 'cold import of portcullis/testing from TypeScript source, beyond bare Node',
+    name: 'cold import of portcullis/testing as built, beyond bare Node',
     value: median(importing) - median(bare),
     unit: 'ms',
     ceiling: { name: 'bare Node', value: median(bare) },
@@ -58,7 +58,9 @@ async function readOneService(): Promise<BenchRow> {
   })
   const bare = await perSecond(async () => {
     const request = new Request(url, { headers })
-    const response = new Response(text, { headers: { 'content-type': request.headers.get('accept') ?? 'application/json' } })
+    const response = new Response(text, {
+      headers: { 'content-type': request.headers.get('accept') ?? 'application/json' },
+    })
     await response.text()
   })
   return {

@@ -52,6 +52,6 @@ function preflight(): Response {
 }
 
 function requireOrigin(origin: string): void {
-  const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin && origin !== 'null'
+  const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin && !/[*]|^null$/.test(origin)
   if (!isOrigin) throw new Error(`cors.origins lists "${origin}", which is no origin such as https://console.example`)
 }

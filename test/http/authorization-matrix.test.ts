@@ -1,32 +1,18 @@
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { clientOperations, managementOperations } from '../../src/http/api.ts'
 import {
   adminOf,
   CLIENT,
   create,
   type ForeignClient,
   foreignClient,
-  MANAGEMENT,
   passwordLogin,
 } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { givePassword, useAuthPolicy } from '../support/identity-state.ts'
 import { accessRule } from './access-rules.ts'
+import { ROWS, type Row } from './api-rows.ts'
 import { validRequest } from './valid-requests.ts'
-
-const FACTS = { version: 'v0', revision: '', buildDate: '', runtimeVersion: '' }
-
-interface Row {
-  readonly api: 'client' | 'management'
-  readonly base: string
-  readonly route: string
-}
-
-const ROWS: readonly Row[] = [
-  ...clientOperations(FACTS).map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route })),
-  ...managementOperations(FACTS).map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
-]
 
 /** Who asks. The permission of `exact` is the one that the wire reference names for the operation. */
 const CREDENTIALS = [

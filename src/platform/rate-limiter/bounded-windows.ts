@@ -1,5 +1,5 @@
-import { RateLimiterRes, RateLimiterStoreAbstract } from 'rate-limiter-flexible'
 import type { Clock } from '../../ports/clock.ts'
+import type { RateLimiter, Taken } from '../../ports/rate-limiter.ts'
 
 export interface BoundedWindowsOptions {
   /** What a key may take in one window. */
@@ -17,19 +17,16 @@ interface Window {
 }
 
 /**
- * A store for rate-limiter-flexible that follows a clock, holds no timers, and is bounded: the library's own memory store
- * grows with the keys that an attacker makes up. The methods with an underscore are those that the library asks of a store.
+ * Counts in fixed windows, in the memory of this process. It follows the clock port, holds no timers, and is bounded: an
+ * attacker who makes up keys cannot make it grow. (The known libraries count by the system's clock and without a bound.)
  */
-export class BoundedWindows extends RateLimiterStoreAbstract {
+export class BoundedWindows implements RateLimiter {
   /** In the order of use, oldest first. */
   readonly #windows = new Map<string, Window>()
-  readonly #maxKeys: number
-  readonly #clock: Clock
+  readonly #options: BoundedWindowsOptions
 
-  constructor({ limit, windowMs, maxKeys, clock }: BoundedWindowsOptions) {
-    super({ storeClient: undefined, points: limit, duration: windowMs / 1000 })
-    this.#maxKeys = maxKeys
-    this.#clock = clock
+  constructor(options: BoundedWindowsOptions) {
+    this.#options = options
   }
 
   /** How many keys are remembered. */
@@ -37,30 +34,17 @@ export class BoundedWindows extends RateLimiterStoreAbstract {
     return this.#windows.size
   }
 
-  async _upsert(key: string, points: number, durationMs: number, restart: boolean): Promise<Window> {
-    const now = this.#clock.now()
+  async take(key: string, cost = 1): Promise<Taken> {
+    const { limit, windowMs, maxKeys, clock } = this.#options
+    const now = clock.now()
     const current = this.#windows.get(key)
     // A window that ends further away than a window lasts was begun before the clock was put back.
-    const isOpen = current !== undefined && current.endsAt > now && current.endsAt <= now + durationMs
-    const window =
-      isOpen && !restart ? { ...current, points: current.points + points } : { points, endsAt: now + durationMs }
+    const isOpen = current !== undefined && current.endsAt > now && current.endsAt <= now + windowMs
+    const window = isOpen ? { ...current, points: current.points + cost } : { points: cost, endsAt: now + windowMs }
     this.#windows.delete(key)
     this.#windows.set(key, window)
     const [oldest] = this.#windows.keys()
-    if (oldest !== undefined && this.#windows.size > this.#maxKeys) this.#windows.delete(oldest)
-    return window
-  }
-
-  async _get(key: string): Promise<Window | null> {
-    return this.#windows.get(key) ?? null
-  }
-
-  async _delete(key: string): Promise<boolean> {
-    return this.#windows.delete(key)
-  }
-
-  _getRateLimiterRes(_key: string, changed: number, { points, endsAt }: Window): RateLimiterRes {
-    const remaining = Math.max(this.points - points, 0)
-    return new RateLimiterRes(remaining, Math.max(endsAt - this.#clock.now(), 0), points, points === changed)
+    if (oldest !== undefined && this.#windows.size > maxKeys) this.#windows.delete(oldest)
+    return window.points <= limit ? { allowed: true } : { allowed: false, retryAfterMs: window.endsAt - now }
   }
 }
