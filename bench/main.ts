@@ -3,6 +3,7 @@
 import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
+import { benchCredentials } from './credentials.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
@@ -11,6 +12,7 @@ import { benchSqlStorage } from './sql-storage.ts'
 const BENCHES = new Map([
   ['controller', benchController],
   ['access', benchAccessIndex],
+  ['credentials', benchCredentials],
   ['memory', benchMemoryStorage],
   ['sql', benchSqlStorage],
   ['scale', benchScale],

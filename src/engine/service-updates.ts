@@ -1,4 +1,4 @@
-import type { Change, ReadTransaction } from '../ports/storage.ts'
+import { type Change, type ReadTransaction, StorageUnavailable } from '../ports/storage.ts'
 import { serviceViews } from '../resources/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from './call.ts'
 import { commit } from './commit.ts'
@@ -51,9 +51,17 @@ export class ServiceUpdates {
   }
 }
 
-/** Takes the first look for a new API session: what differs from it later is an update. */
+/**
+ * Takes the first look for a new API session: what differs from it later is an update. The session is stored already, so a
+ * storage that goes away now must not refuse it: the session's own first question takes the look then.
+ */
 export async function beginServiceView(context: EngineContext, caller: Caller): Promise<void> {
-  await keepServiceView(context, caller, await context.storage.read((tx) => viewServices(context, tx, caller)))
+  try {
+    await keepServiceView(context, caller, await context.storage.read((tx) => viewServices(context, tx, caller)))
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error
+    context.logger.warn('the first look at the services of a new API session failed', { reason: error.reason })
+  }
 }
 
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ListQuery } from './list-query.ts'
 import type { Access, Operation, OperationShape } from './operation.ts'
+import { parameterText } from './parameter-texts.ts'
 import { STATUS_OF } from './problem.ts'
 import { RoleFilterQuery } from './role-filter.ts'
 
@@ -75,7 +76,7 @@ function accessText(access: Access): string {
 }
 
 function parametersOf(shape: OperationShape): readonly JsonObject[] {
-  const inPath = [...shape.route.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const inPath = [...shape.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
@@ -93,7 +94,10 @@ function parametersOf(shape: OperationShape): readonly JsonObject[] {
     })),
   )
   const inHeader = (shape.headers ?? []).map((name) => ({ name, in: 'header', schema: { type: 'string' } }))
-  return [...inPath, ...inQuery, ...inHeader]
+  return [...inPath, ...inQuery, ...inHeader].map((parameter) => ({
+    ...parameter,
+    description: parameterText(shape.route, parameter.name),
+  }))
 }
 
 function requestBodyOf(shape: OperationShape): JsonObject {

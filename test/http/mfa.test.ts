@@ -1,40 +1,10 @@
-import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
-import type { MountedController } from '../contract/http/mount.ts'
+import { STEP_MS, totp } from '../support/totp.ts'
+import { completeMfa, pendingMfa } from './mfa-enrollment.ts'
 import { mount } from './mount.ts'
-import { apisOf, authPolicy, login, type Person, person } from './people.ts'
-
-const STEP_MS = 30_000
-
-/** RFC 6238 by hand. */
-function totp(secret: string, at: number): string {
-  const bits = [...secret]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((octet) => Number.parseInt(octet, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / STEP_MS)))
-  const mac = createHmac('sha1', key).update(counter).digest()
-  const offset = (mac.at(-1) ?? 0) & 15
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
-
-async function pending(mounted: MountedController, who: Person) {
-  const { api, management } = await apisOf(mounted, who)
-  expect((await api.post('/current-identity/mfa')).status).toBe(201)
-  const { provisioningUrl, recoveryCodes } = await read(api, '/current-identity/mfa')
-  const secret = new URL(provisioningUrl).searchParams.get('secret') ?? ''
-  return { api, management, secret, provisioningUrl, recoveryCodes, code: () => totp(secret, mounted.clock.now()) }
-}
-
-async function enrolled(mounted: MountedController, who: Person) {
-  const mfa = await pending(mounted, who)
-  expectDone(await mfa.api.post('/current-identity/mfa/verify', { code: mfa.code() }))
-  mounted.clock.advance(STEP_MS)
-  return mfa
-}
+import { apisOf, authPolicy, login, person } from './people.ts'
 
 async function scene(change: object = {}) {
   const mounted = await mount()
@@ -50,7 +20,7 @@ describe('an MFA enrollment', () => {
     const { api } = await apisOf(mounted, alice)
     expectError(await api.get('/current-identity/mfa'), 'NOT_FOUND')
     expectError(await api.get('/current-identity/mfa/qr-code'), 'NOT_FOUND')
-    const { provisioningUrl, recoveryCodes, code } = await pending(mounted, alice)
+    const { provisioningUrl, recoveryCodes, code } = await pendingMfa(mounted, alice)
     expect(provisioningUrl).toMatch(/^otpauth:\/\/totp\/openziti\.io:alice\?/)
     expect(new Set(recoveryCodes).size).toBe(20)
     for (const one of recoveryCodes) expect(one).toMatch(/^[A-Z2-7]{10}$/)
@@ -69,7 +39,7 @@ describe('an MFA enrollment', () => {
 
   it('has a QR code that is a PNG of 256 pixels', async () => {
     const { mounted, alice } = await scene()
-    const { api, token } = { ...(await pending(mounted, alice)), token: '' }
+    const { api, token } = { ...(await pendingMfa(mounted, alice)), token: '' }
     const response = await mounted.fetch(`${CLIENT}/current-identity/mfa/qr-code`, {
       headers: { 'zt-session': api.token ?? token },
     })
@@ -90,7 +60,7 @@ describe('an MFA enrollment', () => {
 
   it('that is pending ends without a code', async () => {
     const { mounted, alice } = await scene()
-    const { api } = await pending(mounted, alice)
+    const { api } = await pendingMfa(mounted, alice)
     expectDone(await api.delete('/current-identity/mfa'))
     expectError(await api.get('/current-identity/mfa'), 'NOT_FOUND')
     expectError(await api.delete('/current-identity/mfa'), 'NOT_FOUND')
@@ -98,7 +68,7 @@ describe('an MFA enrollment', () => {
 
   it.each(['code', 'recovery code'])('that is complete ends with a %s, and not without', async (kind) => {
     const { mounted, alice } = await scene()
-    const { api, code, recoveryCodes } = await enrolled(mounted, alice)
+    const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     expectError(await api.delete('/current-identity/mfa'), 'MFA_INVALID_TOKEN')
     const proof = kind === 'code' ? code() : recoveryCodes[0]
     expectDone(await api.send('DELETE', '/current-identity/mfa', { headers: { 'mfa-validation-code': proof } }))
@@ -107,7 +77,7 @@ describe('an MFA enrollment', () => {
 
   it('is ended by an admin, but not by a delegate for an admin (A9, R27)', async () => {
     const { mounted, admin, alice } = await scene({ isAdmin: true })
-    await enrolled(mounted, alice)
+    await completeMfa(mounted, alice)
     const delegate = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
     const { management } = await apisOf(mounted, delegate)
     expectError(await management.delete(`/identities/${alice.id}/mfa`), 'UNAUTHORIZED')
@@ -130,7 +100,7 @@ describe('a session of an identity with MFA', () => {
 
   it('is asked for a code, and may do next to nothing before (A20)', async () => {
     const { mounted, alice } = await scene({ permissions: ['admin_readonly'] })
-    const { code } = await enrolled(mounted, alice)
+    const { code } = await completeMfa(mounted, alice)
     const { data } = (await login(mounted, alice)).body
     expect(data).toMatchObject({ isMfaRequired: true, isMfaComplete: false })
     expect(data.authQueries).toEqual([
@@ -165,7 +135,7 @@ describe('a session of an identity with MFA', () => {
 
   it('accepts a code once, of 100 at once and afterwards (A18)', async () => {
     const { mounted, alice } = await scene()
-    const { code, api } = await enrolled(mounted, alice)
+    const { code, api } = await completeMfa(mounted, alice)
     const right = code()
     const statuses = (
       await Promise.all(Array.from({ length: 100 }, () => api.post('/authenticate/mfa', { code: right })))
@@ -176,7 +146,7 @@ describe('a session of an identity with MFA', () => {
 
   it('accepts a recovery code once, of 100 at once and afterwards (A19)', async () => {
     const { mounted, alice } = await scene()
-    const { api, recoveryCodes } = await enrolled(mounted, alice)
+    const { api, recoveryCodes } = await completeMfa(mounted, alice)
     const [code] = recoveryCodes
     const statuses = (
       await Promise.all(Array.from({ length: 100 }, () => api.post('/authenticate/mfa', { code })))
@@ -191,7 +161,7 @@ describe('a session of an identity with MFA', () => {
     [3, 'MFA_INVALID_TOKEN'],
   ])('accepts the code of %d steps away: %s', async (steps, refusal) => {
     const { mounted, alice } = await scene()
-    const { api, secret } = await enrolled(mounted, alice)
+    const { api, secret } = await completeMfa(mounted, alice)
     mounted.clock.advance(5 * STEP_MS)
     const answer = await api.post('/authenticate/mfa', { code: totp(secret, mounted.clock.now() + steps * STEP_MS) })
     if (refusal === undefined) expectDone(answer)
@@ -200,7 +170,7 @@ describe('a session of an identity with MFA', () => {
 
   it('is not guessed: 10 wrong codes in five minutes and 50 in a day, then no code is looked at (A17)', async () => {
     const { mounted, alice } = await scene()
-    const { api, code, secret } = await enrolled(mounted, alice)
+    const { api, code, secret } = await completeMfa(mounted, alice)
     const fail = async (times: number, to: ForeignClient) => {
       for (let failure = 0; failure < times; failure += 1) {
         expectError(
@@ -240,7 +210,7 @@ describe('a session of an identity with MFA', () => {
   it('needs a factor anew when an admin removed the one it had passed, if its policy asks for one (A21)', async () => {
     const { mounted, admin, alice } = await scene()
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('totp', {}, { requireTotp: true }))
-    const { api } = await enrolled(mounted, alice)
+    const { api } = await completeMfa(mounted, alice)
     expectDone(await admin.patch(`/identities/${alice.id}`, { authPolicyId }))
     expect((await api.get('/services')).status).toBe(200)
     expectDone(await admin.delete(`/identities/${alice.id}/mfa`))
@@ -251,7 +221,7 @@ describe('a session of an identity with MFA', () => {
 describe('recovery codes', () => {
   it('are shown for a one-time password, and not for a recovery code', async () => {
     const { mounted, alice } = await scene()
-    const { api, code, recoveryCodes } = await enrolled(mounted, alice)
+    const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     const view = (proof: string) =>
       api.send('GET', '/current-identity/mfa/recovery-codes', { headers: { 'mfa-validation-code': proof } })
     expectError(await view(recoveryCodes[3]), 'MFA_INVALID_TOKEN')
@@ -260,7 +230,7 @@ describe('recovery codes', () => {
 
   it('are replaced, all of them', async () => {
     const { mounted, alice } = await scene()
-    const { api, code, recoveryCodes } = await enrolled(mounted, alice)
+    const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
     expectDone(await api.post('/current-identity/mfa/recovery-codes', { code: recoveryCodes[0] }))
     expectError(await api.post('/authenticate/mfa', { code: recoveryCodes[1] }), 'MFA_INVALID_TOKEN')
     const headers = { 'mfa-validation-code': code() }
@@ -272,7 +242,7 @@ describe('recovery codes', () => {
 
   it('and secrets are not readable in the store (A19)', async () => {
     const { mounted, alice } = await scene()
-    const { secret, recoveryCodes } = await enrolled(mounted, alice)
+    const { secret, recoveryCodes } = await completeMfa(mounted, alice)
     const { mfas } = await import('../../src/resources/mfas.ts')
     const { items } = await mounted.controller.engine.context.storage.read((tx) => tx.collection(mfas).find())
     const stored = JSON.stringify(items)
@@ -281,7 +251,7 @@ describe('recovery codes', () => {
 
   it('are nobody else’s to see while there is no enrollment', async () => {
     const { mounted, alice } = await scene()
-    const { api } = await pending(mounted, alice)
+    const { api } = await pendingMfa(mounted, alice)
     expectError(await api.get('/current-identity/mfa/recovery-codes'), 'NOT_FOUND')
     expectError(await api.post('/current-identity/mfa/recovery-codes', { code: '123456' }), 'NOT_FOUND')
   })

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { createTestController, type TestControllerOptions } from 'portcullis/testing'
+import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
 import type { MountedController } from '../contract/http/mount.ts'
 
@@ -7,6 +7,11 @@ import type { MountedController } from '../contract/http/mount.ts'
 export async function mount(options?: TestControllerOptions): Promise<MountedController> {
   const controller = await createTestController(options)
   onTestFinished(() => controller.close())
+  return mountOf(controller)
+}
+
+/** A test controller that is called in process. */
+export function mountOf(controller: TestController): MountedController {
   const url = 'https://controller.test:1280'
   return {
     url,

@@ -1,0 +1,42 @@
+import { type Ledger, writeUntilGone } from './concurrent-writers.ts'
+import { expectAcknowledged, expectIntegrity, expectWhole } from './crash-checks.ts'
+import { serveOn } from './served-controller.ts'
+
+/** How many writes all rounds had acknowledged. */
+export interface CrashOutcome {
+  readonly acknowledged: number
+}
+
+/** Milliseconds of writing before the kill, different in each round. */
+const writingTime = (round: number) => 30 + ((round * 67) % 220)
+
+/**
+ * Kills a serving process so many times during concurrent writes, starts the next on the same storage, and checks after each
+ * start what the writers were told.
+ */
+export async function runCrashRounds(storage: string, cwd: string, rounds: number): Promise<CrashOutcome> {
+  const ledger: Ledger = new Map()
+  let acknowledged = 0
+  let controller = await serveOn(storage, cwd)
+  for (let round = 1; round <= rounds; round += 1) {
+    const prefix = `r${round}-`
+    const writing = writeUntilGone(controller, prefix, ledger)
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, writingTime(round))), writing])
+    await controller.kill()
+    acknowledged += await writing
+    controller = await serveOn(storage, cwd, controller.token)
+    await expectAcknowledged(controller, ledger, prefix)
+    await expectWhole(controller)
+    await expectIntegrity(controller)
+  }
+  // What one round left must not be lost in a later one.
+  await expectAcknowledged(controller, ledger, 'r')
+  await controller.kill()
+  return { acknowledged }
+}
+
+/** So many rounds as `PORTCULLIS_CRASH_ROUNDS` says for a storage (`sqlite=1000,postgres=200`), or as many as in `npm test`. */
+export function roundsOf(storage: 'sqlite' | 'postgres', short: number): number {
+  const found = new RegExp(`${storage}=(\\d+)`).exec(process.env.PORTCULLIS_CRASH_ROUNDS ?? '')
+  return found === null ? short : Number(found[1])
+}
