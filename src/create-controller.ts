@@ -153,7 +153,10 @@ export async function createController(options: ControllerOptions): Promise<Cont
     events,
     logger,
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock),
-    access: new AccessFeed((change) => events.emit('access.changed', { ...change, at: clock.now() })),
+    access: new AccessFeed(
+      (change) => events.emit('access.changed', { ...change, at: clock.now() }),
+      () => options.storage.read(async (tx) => tx.revision),
+    ),
     timetable,
     turns: eventLoopTurns,
     settings: {

@@ -9,6 +9,7 @@ import { tell } from './output.ts'
 import { serveController } from './serve.ts'
 import type { Environment } from './setting.ts'
 import { stopSignal } from './stop-signals.ts'
+import { isStorageVerb, runStorageVerb } from './storage-commands.ts'
 import { USAGE } from './usage.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -18,6 +19,7 @@ async function run([command, ...args]: readonly string[], environment: Environme
   if (command === '--version') return answer(`portcullis ${VERSION}`)
   if (command === undefined) throw new UsageError('say what to do: portcullis serve; portcullis --help tells more')
   if (command === 'explain') return answer(await explainAccess(readExplainOptions(args, environment)))
+  if (isStorageVerb(command)) return answer(await runStorageVerb(command, args, environment))
   if (command !== 'serve') throw new UsageError(`there is no command '${command}'; portcullis --help tells which`)
   const typed = parseServeArgs(args)
   if (typed.help === true) return answer(USAGE)

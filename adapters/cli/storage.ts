@@ -30,7 +30,8 @@ export async function openStorage({ name, value }: Setting): Promise<OpenStorage
   }
 }
 
-function withoutPasswords(error: unknown): string {
+/** The message of an error, without the credentials of an address in it. */
+export function withoutPasswords(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.replaceAll(/\/\/[^@\s/]*@/g, '//')
 }

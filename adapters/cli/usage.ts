@@ -1,12 +1,15 @@
 export const USAGE = `usage: portcullis serve [options]
        portcullis explain --url https://HOST:PORT --identity NAME --service NAME [--type dial|bind] [--ca FILE]
+       portcullis snapshot --storage sqlite:FILE --to FILE [--force]
+       portcullis restore --from FILE --storage sqlite:FILE [--force]
+       portcullis migrate --storage STORAGE [--dry-run]
 
 Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish.
 One line on standard output tells when it is ready; everything else goes to standard error.
 
   --listen HOST:PORT      where to listen; port 0 lets the system choose; default 127.0.0.1:1280
   --advertise HOST:PORT   where clients reach the controller; default: the address of --listen
-  --storage STORAGE       memory; default memory
+  --storage STORAGE       memory, sqlite:FILE or postgres://…; default memory
   --pki DIR               folder of certificates and keys, created when missing; default .portcullis/pki
   --trust-domain NAME     SPIFFE trust domain; default: the one of the certificates, portcullis.internal in new ones
   --compat openziti       be as lenient as deployed controllers where this one is stricter by default
@@ -19,6 +22,9 @@ Certificates of your own, PEM files, all five instead of --pki:
 
 explain asks a running controller whether an identity may dial or bind a service, and prints why in sentences. It logs in
 with PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD; --ca is the controller's trust bundle, PEM.
+
+snapshot copies a SQLite storage while it is served; restore puts a copy in place of one that nobody serves. --force
+replaces a file that is there. migrate brings the tables to this version; --dry-run prints the SQL instead.
 
 Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN and
 PORTCULLIS_COMPAT stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and

@@ -27,13 +27,19 @@ export interface AccessChange {
  */
 export class AccessFeed {
   readonly #tell: (change: AccessChange) => void
+  readonly #latestRevision: (() => Promise<number>) | undefined
+  #checking: Promise<void> | undefined
   #index = new AccessIndex()
   #revision = -1
   #queue: Promise<unknown> = Promise.resolve()
 
-  /** `tell` hears what the role attributes of single identities give and take. */
-  constructor(tell: (change: AccessChange) => void = () => undefined) {
+  /**
+   * `tell` hears what the role attributes of single identities give and take; `latestRevision` asks the store, in a snapshot of
+   * its own, for its revision.
+   */
+  constructor(tell: (change: AccessChange) => void = () => undefined, latestRevision?: () => Promise<number>) {
     this.#tell = tell
+    this.#latestRevision = latestRevision
   }
 
   /** The index as of the snapshot `tx`, or a later one. */
@@ -43,8 +49,23 @@ export class AccessFeed {
       // A snapshot that fails to be read must not keep later ones from being read.
       this.#queue = caughtUp.catch(() => undefined)
       await caughtUp
-    }
+    } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
     return this.#index
+  }
+
+  /**
+   * Starts afresh where the store went back: an older snapshot may only have begun early, but one that begins now must reach
+   * `known`. Nobody waits for it, because `tx` may hold the only connection.
+   */
+  async #noticeRestore(known: number): Promise<void> {
+    try {
+      const latest = await this.#latestRevision?.()
+      if (latest !== undefined && latest < known) this.#revision = -1
+    } catch {
+      // A store that is away is asked again by the next older snapshot.
+    } finally {
+      this.#checking = undefined
+    }
   }
 
   async #catchUp(tx: ReadTransaction): Promise<void> {

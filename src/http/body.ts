@@ -1,7 +1,7 @@
 import { ControllerError, invalidField } from '../domain/errors.ts'
 
 /** Bytes that a request's body may have (interface: wire limits). */
-export const MAX_BODY_BYTES = 1_048_576
+const MAX_BODY_BYTES = 1_048_576
 const MAX_JSON_DEPTH = 64
 const MAX_JSON_MEMBERS = 50_000
 

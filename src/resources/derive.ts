@@ -86,6 +86,6 @@ export function symbolTable(definition: ResourceDefinition, fields: Readonly<Rec
 }
 
 /** How a request spells a field. */
-export function inputName(definition: ResourceDefinition, field: string): string {
+function inputName(definition: ResourceDefinition, field: string): string {
   return definition.inputNames?.[field] ?? field
 }

@@ -4,7 +4,7 @@ import { Links, Tags } from './fields.ts'
 const QueriedProcess = z.object({ osType: z.string(), path: z.string() })
 
 /** What a client is asked to report for one posture check (interface: Service). */
-export const PostureQuery = z.object({
+const PostureQuery = z.object({
   _links: Links,
   createdAt: z.iso.datetime(),
   id: z.string(),

@@ -4,7 +4,7 @@ import { EdgeRouterPresence } from './edge-routers.ts'
 import { EntityRef, Id, JsonObject } from './fields.ts'
 
 /** An edge router that a session may use. */
-export const SessionEdgeRouter = z.object({
+const SessionEdgeRouter = z.object({
   appData: JsonObject,
   cost: z.int(),
   disabled: z.boolean(),

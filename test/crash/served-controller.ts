@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { portcullis, portIn } from '../adapters/cli-process.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 
-export const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
+const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
 
 /** An answer of the management API: its status, and the members of its envelope that tests look at. */
 export interface Answer {

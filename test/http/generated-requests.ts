@@ -1,5 +1,5 @@
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-export function seededNumbers(seed: number): () => number {
+function seededNumbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -88,7 +88,7 @@ export function hostileText(choose: Choices): string {
 }
 
 /** A value of no particular type. */
-export function hostileValue(choose: Choices): unknown {
+function hostileValue(choose: Choices): unknown {
   return choose.chance(0.5) ? hostileText(choose) : choose.of<unknown>(HOSTILE_VALUES)
 }
 

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
-/** What the model needs to know of the controller's settings. */
-export const IDLE_MS = 30 * MINUTE_MS
+/** When the controller ends a session that nobody uses. */
+const IDLE_MS = 30 * MINUTE_MS
 const LIMITS = [
   { failures: 10, withinMs: 5 * MINUTE_MS },
   { failures: 50, withinMs: 24 * 60 * MINUTE_MS },

@@ -1,6 +1,7 @@
 import type { Storage } from '../core.ts'
 import { kyselyStorage } from '../kysely-storage.ts'
 import type { KyselyStorageOptions } from '../options.ts'
+import { snapshotSqlite } from './snapshot.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import type { SqliteDriverOptions } from './sqlite-driver.ts'
 import { temporaryFile } from './temporary-file.ts'
@@ -11,10 +12,14 @@ export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'langu
  * A storage in a SQLite file, by the SQLite that is built into Node (22.13 and later): write-ahead log, and a write that is
  * acknowledged survives a loss of power. Several processes of one machine may open the same file. `:memory:` is a database
  * that is gone when it is closed; it lives in a temporary file, because SQLite gives a database in memory one connection
- * only, and a read has to keep its snapshot while a write goes on.
+ * only, and a read has to keep its snapshot while a write goes on. A snapshot of a file is the file
+ * `FILE.snapshot-YYYYMMDDThhmmss.sssZ` beside it.
  */
 export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
-  if (file !== ':memory:') return kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
+  if (file !== ':memory:') {
+    const storage = await kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
+    return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
+  }
   const temporary = temporaryFile()
   // What is gone at the end need not outlive a loss of power.
   const dialect = () => sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
@@ -25,4 +30,8 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
     temporary.remove()
     throw error
   }
+}
+
+function instantInName(): string {
+  return new Date().toISOString().replaceAll(/[-:]/g, '')
 }

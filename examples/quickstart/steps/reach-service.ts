@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import type { DeviceClient } from '../device.ts'
-import { describeService, FOREIGN_DOMAIN, isPassing, type ListedService, listServices, queriesOf, responseTo } from '../posture.ts'
+import {
+  describeService,
+  FOREIGN_DOMAIN,
+  isPassing,
+  type ListedService,
+  listServices,
+  queriesOf,
+  responseTo,
+} from '../posture.ts'
 import type { Tick } from '../story.ts'
 
 /** A session of the laptop and the service it is for. */

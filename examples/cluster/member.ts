@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('../../adapters/cli/main.ts', import.meta.url))
+
+export const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
+
+/** One `portcullis serve` process of the cluster, on the database and the certificates in a directory. */
+export async function startMember(directory: string) {
+  const args = ['--conditions=portcullis-source', PROGRAM, 'serve', '--listen', '127.0.0.1:0']
+  const child = spawn(process.execPath, [...args, '--pki', 'pki', '--storage', 'sqlite:cluster.db'], {
+    cwd: directory,
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORTCULLIS_ADMIN_USERNAME: ADMIN.username,
+      PORTCULLIS_ADMIN_PASSWORD: ADMIN.password,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const port = await new Promise<number>((resolve, reject) => {
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      const found = / at https:\/\/\S+:(\d+),/.exec(text)
+      if (found !== null) resolve(Number(found[1]))
+    })
+    ended.then(() => reject(new Error(`a member ended before it was ready: ${text}`)), reject)
+  })
+  return {
+    port,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { runCluster } from '../../examples/cluster/cluster.ts'
+
+it('serves one database by three processes, loses nothing and shows nothing stale while each is killed', async () => {
+  const told: string[] = []
+  const { acknowledged, lost, stale } = await runCluster((line) => told.push(line))
+  expect([lost, stale]).toEqual([0, 0])
+  expect(acknowledged).toBeGreaterThan(30)
+  expect(told).toHaveLength(5)
+}, 60_000)
