@@ -4,7 +4,7 @@ import { postgresStorage } from '../../adapters/kysely/index.ts'
 import type { Storage } from '../../src/index.ts'
 import { httpContract } from '../contract/http.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
-import { mountOn } from './sql-http.ts'
+import { mountOn, PART } from './sql-http.ts'
 
 let server: PostgresServer
 let admin: pg.Client
@@ -41,4 +41,4 @@ async function open(): Promise<Storage> {
   }
 }
 
-httpContract('controller.fetch on PostgreSQL', mountOn(open))
+httpContract('controller.fetch on PostgreSQL', mountOn(open), PART)

@@ -3,6 +3,9 @@ import { createTestController } from 'portcullis/testing'
 import type { Storage } from '../../src/index.ts'
 import type { Mount } from '../contract/http/mount.ts'
 
+/** In `npm test` the part that a storage matters to; `npm run test:storage` runs all. */
+export const PART = process.env.PORTCULLIS_STORAGE_MATRIX === 'all' ? 'all' : 'what a storage matters to'
+
 const URL_OF_CONTROLLER = 'https://controller.test:1280'
 
 /** Mounts controllers in process on storages that `open` makes, empty for each. */

@@ -24,7 +24,7 @@ import { describeVersion } from './http/version.ts'
  * Declares the tests that a controller passes however it is mounted. They speak raw HTTP, as foreign clients do: status,
  * headers and JSON. `mount` answers a fresh controller for each test.
  */
-export function httpContract(name: string, mount: Mount): void {
+export function httpContract(name: string, mount: Mount, part: 'all' | 'what a storage matters to' = 'all'): void {
   describe(`http contract: ${name}`, () => {
     const mounts: MountedController[] = []
     const open: Mount = async (options) => {
@@ -36,24 +36,26 @@ export function httpContract(name: string, mount: Mount): void {
       for (const mounted of mounts.splice(0)) await mounted.dispose()
     })
 
-    describe('version and CA certificates', () => describeVersion(open))
-    describe('paths', () => describePaths(open))
-    describe('answers', () => describeAnswers(open))
-    describe('authentication', () => describeAuthentication(open))
-    describe('refused authentication', () => describeRefusedLogins(open))
     describe('API sessions', () => describeApiSessions(open))
     describe('entities', () => describeCrud(open))
-    describe('validation', () => describeValidation(open))
     describe('identities', () => describeIdentities(open))
     describe('edge routers', () => describeEdgeRouters(open))
     describe('policies', () => describePolicies(open))
-    describe('posture checks', () => describePostureChecks(open))
-    describe('spellings of posture checks', () => describePostureCheckSpellings(open))
     describe('lists', () => describeLists(open))
     describe('enrollment', () => describeEnrollment(open))
     describe('services of the caller', () => describeClientServices(open))
     describe('posture', () => describePosture(open))
     describe('sessions', () => describeSessions(open))
+    if (part === 'what a storage matters to') return
+
+    describe('version and CA certificates', () => describeVersion(open))
+    describe('paths', () => describePaths(open))
+    describe('answers', () => describeAnswers(open))
+    describe('authentication', () => describeAuthentication(open))
+    describe('refused authentication', () => describeRefusedLogins(open))
+    describe('validation', () => describeValidation(open))
+    describe('posture checks', () => describePostureChecks(open))
+    describe('spellings of posture checks', () => describePostureCheckSpellings(open))
     describe('bad input', () => describeBadInput(open))
   })
 }
