@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../src/index.ts'
 import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
@@ -84,6 +85,7 @@ async function build({ admin, trustDomain, compat }: ServeOptions, parts: Parts)
       storage,
       address,
       pki: material,
+      secretsKey: secretsKeyOf(material),
       ...(admin === undefined ? {} : { admin }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
@@ -98,4 +100,12 @@ function naming(files: PkiFiles, error: unknown): unknown {
   const [, part, problem] = (error instanceof Error ? /^(\w+Pem): (.*)/s.exec(error.message) : undefined) ?? []
   const file = new Map(Object.entries(files)).get(part ?? '')
   return file === undefined ? error : new PkiFileError(`${file}: ${problem}`, { cause: error })
+}
+
+/**
+ * The key that seals MFA secrets in the storage. It follows from the signing key, so that a restart and every process over
+ * the same storage and certificates have the same one, and no further secret needs to be kept.
+ */
+function secretsKeyOf({ signingKeyPem }: PkiMaterial): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', signingKeyPem.trim(), '', 'portcullis secrets at rest', 32))
 }
