@@ -107,7 +107,7 @@ describe('a session of an identity with MFA', () => {
       {
         typeId: 'MFA',
         provider: 'ziti',
-        format: 'alphaNumeric',
+        format: 'numeric',
         httpMethod: 'POST',
         httpUrl: './authenticate/mfa',
         minLength: 4,

@@ -58,18 +58,6 @@ describe('a login with a certificate', () => {
     const spent = await recordedDuring(calls, () => pki.verifyClientChain(chain, now))
     expect(spent).toEqual(['digest', 'verify'])
   })
-
-  it('takes under 3 ms once it is warm', async () => {
-    const { pki, enroll } = await createNetwork()
-    const chain = await enroll()
-    const times: number[] = []
-    for (let run = 0; run < 100; run += 1) {
-      const start = performance.now()
-      await pki.verifyClientChain(chain, now)
-      times.push(performance.now() - start)
-    }
-    expect(Math.min(...times)).toBeLessThan(3)
-  })
 })
 
 describe('the WebCrypto of the options', () => {

@@ -48,7 +48,7 @@ function authQueriesOf({ missing: { totp, signer } }: Caller): readonly Detail[]
 const TOTP_QUERY = {
   typeId: 'MFA',
   provider: 'ziti',
-  format: 'alphaNumeric',
+  format: 'numeric',
   httpMethod: 'POST',
   httpUrl: './authenticate/mfa',
   minLength: 4,
