@@ -18,10 +18,10 @@ export type RateLimit = Rate | RateLimiter | false
  *
  * | Option | Default, per minute |
  * |---|---|
- * | `anonymous` | 6,000 by address |
- * | `identity` | 12,000 by identity |
- * | `passwordsByAddress` | 300 by address |
- * | `passwordsByUsername` | 30 by username |
+ * | `anonymous` | 60,000 by address |
+ * | `identity` | 600,000 by identity |
+ * | `passwordsByAddress` | 6,000 by address |
+ * | `passwordsByUsername` | 1,200 by username |
  */
 export type RateLimitOptions = { readonly [Name in keyof RateLimiters]?: RateLimit }
 
@@ -30,10 +30,10 @@ const MINUTE_MS = 60_000
 const MAX_KEYS = 25_000
 
 const DEFAULTS: Readonly<Record<keyof RateLimiters, Rate>> = {
-  anonymous: { limit: 6_000, windowMs: MINUTE_MS },
-  identity: { limit: 12_000, windowMs: MINUTE_MS },
-  passwordsByAddress: { limit: 300, windowMs: MINUTE_MS },
-  passwordsByUsername: { limit: 30, windowMs: MINUTE_MS },
+  anonymous: { limit: 60_000, windowMs: MINUTE_MS },
+  identity: { limit: 600_000, windowMs: MINUTE_MS },
+  passwordsByAddress: { limit: 6_000, windowMs: MINUTE_MS },
+  passwordsByUsername: { limit: 1_200, windowMs: MINUTE_MS },
 }
 
 /** Makes the limiters that a host asks for; `false` is none at all. Throws on a rate that is no positive number. */
