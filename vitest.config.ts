@@ -10,6 +10,8 @@ export default defineConfig({
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
     maxWorkers: 2,
+    // A shared runner may stall for seconds; what is wrong fails three times.
+    retry: process.env.CI ? 2 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

