@@ -115,7 +115,7 @@ describe('the size of a body', () => {
       await closed
       expect(parseResponse(answer)).toMatchObject({ status: 413, body: tooLarge })
       expect(sent).toBeLessThan(20 * mebibyte)
-      expect(growth).toBeLessThan(96 * mebibyte)
+      expect(growth).toBeLessThan(64 * mebibyte)
     })
     expect(asked).toEqual([])
   })

@@ -1,17 +1,16 @@
 import { ControllerError } from '../../domain/errors.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { edgeRouters } from '../../resources/edge-routers.ts'
-import { enrollments } from '../../resources/enrollments.ts'
 import { identities } from '../../resources/identities.ts'
 import { edgeRouterPolicies } from '../../resources/policies.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import { checkAttachedConfigs } from '../attached-configs.ts'
 import { deleteEntity } from '../deletion.ts'
-import { inviteToEnroll } from '../enrollment-tokens.ts'
 import { PLAIN_IDENTITY } from '../new-identity.ts'
 import { refuseTakenName } from '../unique-fields.ts'
 import type { ResourceHooks } from './resource-hooks.ts'
+import { prepareRouter } from './router-preparation.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 
@@ -20,19 +19,7 @@ type EdgeRouter = RecordOf<typeof edgeRouters>
  * its own and a system policy that lets this identity use it (interface: Edge router).
  */
 export const edgeRouterHooks: ResourceHooks<typeof edgeRouters> = {
-  async prepareCreate(context, _call, { id, now }) {
-    const enrollment = await inviteToEnroll(context, { method: 'erott', edgeRouterId: id }, now)
-    return {
-      system: {
-        certPem: null,
-        fingerprint: null,
-        isVerified: false,
-        unverifiedCertPem: null,
-        unverifiedFingerprint: null,
-      },
-      dependents: (tx) => tx.collection(enrollments).insert(enrollment),
-    }
-  },
+  prepareCreate: (context, _call, { id, now }) => prepareRouter(context, { method: 'erott', edgeRouterId: id }, now),
 
   async guard(_context, tx, _call, change) {
     if (change.after !== undefined) {
