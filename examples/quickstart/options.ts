@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Address, parseAddress, reachableAddress } from './address.ts'
+import { type Address, isWildcardHost, parseAddress } from 'portcullis/node'
 
 /** How the quickstart was asked to run. */
 export interface Options {
@@ -48,8 +48,9 @@ function parsed(args: readonly string[]) {
 
 function addresses(option: string, text: string): Pick<Options, 'listen' | 'reached'> {
   const listen = parseAddress(text)
-  if (listen === undefined) {
+  // Port 0 would be another on each run, and what the story prints is meant to be used again.
+  if (listen === undefined || listen.port === 0) {
     throw new UsageError(`${option} takes HOST:PORT with a port from 1 to 65535: got '${text}'`)
   }
-  return { listen, reached: reachableAddress(listen) }
+  return { listen, reached: isWildcardHost(listen.host) ? { ...listen, host: 'localhost' } : listen }
 }

@@ -1,6 +1,5 @@
 import { createController, type PkiMaterial } from 'portcullis'
-import { serve } from 'portcullis/node'
-import { formatAddress } from '../address.ts'
+import { formatAddress, serve } from 'portcullis/node'
 import { type Admin, openAdmin } from '../admin.ts'
 import { ADMIN_FILE } from '../files.ts'
 import type { Options } from '../options.ts'
