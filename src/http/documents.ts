@@ -1,6 +1,6 @@
 import { clientOperations, managementOperations, portcullisOperations } from './api.ts'
 import type { ApiDocuments } from './api-documents.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument } from './openapi/document.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './paths.ts'
 
 export type { ApiDocuments } from './api-documents.ts'

@@ -2,18 +2,24 @@ import { defineResource } from './define-resource.ts'
 import { FreeObject, Id, Name } from './fields.ts'
 
 /** Settings for services or routers, of the shape that their config type demands (interface: Config). */
-export const configs = defineResource({
-  name: 'configs',
-  singular: 'config',
-  storeName: 'configs',
-  permission: 'config',
-  writable: { name: Name, data: FreeObject },
-  createOnly: { configTypeId: Id },
-  required: ['name', 'data', 'configTypeId'],
-  requiredOnReplace: ['name', 'data'],
-  unique: ['name'],
-  indexed: ['configTypeId'],
-  references: { configTypeId: { to: 'config-types', onDelete: 'restrict', show: 'configType' } },
-  symbols: { type: 'configTypeId', data: 'data' },
-  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
-})
+export const configs = defineResource(
+  {
+    name: 'configs',
+    singular: 'config',
+    storeName: 'configs',
+    permission: 'config',
+    writable: { name: Name, data: FreeObject },
+    createOnly: { configTypeId: Id },
+    required: ['name', 'data', 'configTypeId'],
+    requiredOnReplace: ['name', 'data'],
+    unique: ['name'],
+    indexed: ['configTypeId'],
+    references: { configTypeId: { to: 'config-types', onDelete: 'restrict', show: 'configType' } },
+    symbols: { type: 'configTypeId', data: 'data' },
+    operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+  },
+  {
+    data: 'The settings: an object that fulfils the schema of the config type.',
+    configTypeId: 'The id of the config type. Settled at creation.',
+  },
+)

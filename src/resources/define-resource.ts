@@ -1,19 +1,27 @@
 import type { FieldKind } from '../domain/filter/index.ts'
-import { bodySchema, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
+import { bodySchema, computedSymbols, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
 import { emptyOf, kindOf } from './field-kind.ts'
-import type { Resource, ResourceDefinition, Shape } from './resource.ts'
+import type { Resource, ResourceDefinition, Shape, WordedField } from './resource.ts'
+import { detailWords, requestWords } from './resource-words.ts'
+import { describedLater, type WordsFor } from './words.ts'
 
 const BASE_FIELDS: Readonly<Record<string, FieldKind>> = { createdAt: 'instant', updatedAt: 'instant', tags: 'json' }
 
 /**
  * Declares a resource. Schemas of requests and of the wire form, filter symbols, storage fields, links, references, role
- * displays, deletion rules and the standard operations all derive from this one value.
+ * displays, deletion rules and the standard operations all derive from this one value. The words say of every field what
+ * is true of it: its unit and shape, its default, who sets it, what null means.
  */
-export function defineResource<const D extends ResourceDefinition>(definition: D): Resource<D> {
+export function defineResource<const D extends ResourceDefinition>(
+  definition: D,
+  words: NoInfer<WordsFor<WordedField<D>>>,
+): Resource<D> {
   const stored: Shape = { ...definition.writable, ...definition.createOnly, ...definition.system }
   const kinds = Object.entries(stored).map(([field, schema]) => [field, kindOf(schema)] as const)
   const fields = { ...BASE_FIELDS, ...Object.fromEntries(kinds) }
   const symbols = symbolTable(definition, fields)
+  const creatable = { ...definition.writable, ...definition.createOnly, ...definition.createRequest }
+  const asked = () => requestWords(definition, words)
   return {
     definition,
     name: definition.name,
@@ -21,14 +29,17 @@ export function defineResource<const D extends ResourceDefinition>(definition: D
     unique: definition.unique ?? [],
     indexed: definition.indexed ?? [],
     searchedJson: [
-      ...Object.values(symbols).flatMap(({ field, kind }) => (kind === 'json' ? [field] : [])),
+      ...Object.values(symbols).flatMap(({ field, kind, isComputed }) =>
+        kind === 'json' && !isComputed ? [field] : [],
+      ),
       ...(definition.searchedInside ?? []),
     ],
     defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
-    create: bodySchema(definition, { ...definition.writable, ...definition.createOnly, ...definition.createRequest }),
-    replace: replaceSchema(definition),
-    patch: patchSchema(definition),
-    detail: detailSchema(definition, stored),
+    create: describedLater(bodySchema(definition, creatable), asked),
+    replace: describedLater(replaceSchema(definition), asked),
+    patch: describedLater(patchSchema(definition), asked),
+    detail: describedLater(detailSchema(definition, stored), () => detailWords(definition, words)),
     symbols,
+    computed: computedSymbols(definition),
   }
 }

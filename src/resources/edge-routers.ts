@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { isConnected, member } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Cost, JsonObject, Name, RoleAttributes, TextSet } from './fields.ts'
 import { NetworkInterface } from './network-interface.ts'
+import { described } from './words.ts'
 
 /** How an edge router stands towards the data plane; offline routers have no addresses. */
 export const EdgeRouterPresence = {
@@ -11,49 +13,101 @@ export const EdgeRouterPresence = {
   syncStatus: z.string(),
 } as const
 
+/** What the members of {@link EdgeRouterPresence} mean. */
+export const EDGE_ROUTER_PRESENCE_WORDS = {
+  hostname: 'The host name that the router reported; empty while it is offline.',
+  isOnline: 'True while the router is connected to the controller.',
+  supportedProtocols:
+    'Where clients reach the router: protocol to URL, as `tls` to `tls://host:port`. Empty while it is offline.',
+  syncStatus:
+    "How far the router has the network's data: `SYNC_DONE` when it has all, `SYNC_UNKNOWN` while it is offline.",
+}
+
 /** A router that identities connect to (interface: Edge router). */
-export const edgeRouters = defineResource({
-  name: 'edge-routers',
-  singular: 'edge router',
-  storeName: 'routers',
-  permission: 'router',
-  writable: {
-    name: Name,
-    appData: JsonObject.default({}),
-    configs: TextSet.default([]),
-    cost: Cost.default(0),
-    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
-    disabled: z.boolean().default(false),
-    isTunnelerEnabled: z.boolean().default(false),
-    noTraversal: z.boolean().default(false),
-    roleAttributes: RoleAttributes.default([]),
+export const edgeRouters = defineResource(
+  {
+    name: 'edge-routers',
+    singular: 'edge router',
+    storeName: 'routers',
+    permission: 'router',
+    writable: {
+      name: Name,
+      appData: JsonObject.default({}),
+      configs: TextSet.default([]),
+      cost: Cost.default(0),
+      ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+      disabled: z.boolean().default(false),
+      isTunnelerEnabled: z.boolean().default(false),
+      noTraversal: z.boolean().default(false),
+      roleAttributes: RoleAttributes.default([]),
+    },
+    system: {
+      certPem: z.string().nullable(),
+      fingerprint: z.string().nullable(),
+      isVerified: z.boolean(),
+      unverifiedCertPem: z.string().nullable(),
+      unverifiedFingerprint: z.string().nullable(),
+    },
+    derived: {
+      ...EdgeRouterPresence,
+      enrollmentCreatedAt: z.iso.datetime().optional(),
+      enrollmentExpiresAt: z.iso.datetime().optional(),
+      enrollmentJwt: z.string().optional(),
+      enrollmentToken: z.string().optional(),
+      interfaces: z.array(NetworkInterface).nullable(),
+      versionInfo: described(
+        z.object({
+          arch: z.string(),
+          buildDate: z.string(),
+          os: z.string(),
+          revision: z.string(),
+          version: z.string(),
+        }),
+        {
+          arch: 'The processor architecture.',
+          buildDate: 'When the software was built.',
+          os: 'The operating system.',
+          revision: 'The revision of the source.',
+          version: 'The version of the software.',
+        },
+      ),
+    },
+    required: ['name'],
+    unique: ['name', 'fingerprint'],
+    references: { configs: { to: 'configs', onDelete: 'clear' } },
+    links: ['edge-router-policies'],
+    symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
+    computed: {
+      connected: isConnected,
+      online: isConnected,
+      isOnline: isConnected,
+      ctrlChanListeners: member('json', 'ctrlChanListeners'),
+    },
+    operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   },
-  system: {
-    certPem: z.string().nullable(),
-    fingerprint: z.string().nullable(),
-    isVerified: z.boolean(),
-    unverifiedCertPem: z.string().nullable(),
-    unverifiedFingerprint: z.string().nullable(),
+  {
+    appData: 'Free data for applications; empty by default.',
+    configs: 'Ids of configs whose type is for routers, at most one of each type. Empty by default.',
+    cost: 'The cost of a path through the router, 0 to 65535; 0 by default. Less is preferred.',
+    ctrlChanListeners:
+      "Further addresses of the router's control channel, each with the names of its groups. Empty by default.",
+    disabled: 'True for a router that may not connect; false by default.',
+    isTunnelerEnabled:
+      'True for a router that hosts and dials services for itself, and that has an identity of its own for it; false by default.',
+    noTraversal: 'True for a router that no traffic passes on its way to another one; false by default.',
+    certPem: 'The certificate of the router, PEM; null until it enrolled.',
+    fingerprint: "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null until it enrolled.",
+    isVerified: 'True once the router enrolled.',
+    unverifiedCertPem:
+      'A certificate that was issued to the router and that it did not confirm yet, PEM; null when there is none.',
+    unverifiedFingerprint:
+      'SHA-1 of `unverifiedCertPem` in DER form, 40 lower-case hex digits; null when there is none.',
+    ...EDGE_ROUTER_PRESENCE_WORDS,
+    enrollmentCreatedAt: 'When the outstanding enrollment was created, RFC 3339; absent once the router is verified.',
+    enrollmentExpiresAt: 'When the outstanding enrollment expires, RFC 3339; absent once the router is verified.',
+    enrollmentJwt: 'The signed token with which the router enrolls, a secret; absent once it is verified.',
+    enrollmentToken: 'The one-time token inside of `enrollmentJwt`, a secret; absent once the router is verified.',
+    interfaces: 'The network interfaces that the router reported; null when it reported none.',
+    versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
   },
-  derived: {
-    ...EdgeRouterPresence,
-    enrollmentCreatedAt: z.iso.datetime().optional(),
-    enrollmentExpiresAt: z.iso.datetime().optional(),
-    enrollmentJwt: z.string().optional(),
-    enrollmentToken: z.string().optional(),
-    interfaces: z.array(NetworkInterface).nullable(),
-    versionInfo: z.object({
-      arch: z.string(),
-      buildDate: z.string(),
-      os: z.string(),
-      revision: z.string(),
-      version: z.string(),
-    }),
-  },
-  required: ['name'],
-  unique: ['name', 'fingerprint'],
-  references: { configs: { to: 'configs', onDelete: 'clear' } },
-  links: ['edge-router-policies'],
-  symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
-  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
-})
+)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './words.ts'
 
 /** The id of an entity: opaque, compared exactly. */
 export const Id = z.string().max(256)
@@ -48,12 +49,34 @@ export const FreeObject = z
   .meta({ type: 'object' })
 
 /** What links an entity to its related collections; hrefs are relative to the API's base. */
-export const Links = z.record(z.string(), z.object({ href: z.string() }))
+export const Links = z.record(
+  z.string(),
+  described(z.object({ href: z.string() }), { href: 'The address, below the base path of the API.' }),
+)
+
+const REFERENCE_WORDS = {
+  _links: 'Where the entity is found.',
+  entity: 'The kind of the entity, as paths name it: `identities`.',
+  id: 'The id of the entity.',
+  name: 'The name of the entity.',
+}
 
 /** Points to another entity. */
-export const EntityRef = z.object({ _links: Links, entity: z.string(), id: z.string(), name: z.string() })
+export const EntityRef = described(
+  z.object({ _links: Links, entity: z.string(), id: z.string(), name: z.string() }),
+  REFERENCE_WORDS,
+)
 export type EntityRef = z.output<typeof EntityRef>
 
+/** An entity reference as enrollments show it (interface: Enrollment). */
+export const EntityRefWithUrlName = described(EntityRef.extend({ urlName: z.string() }), {
+  ...REFERENCE_WORDS,
+  urlName: 'The same as `entity`.',
+})
+
 /** A role as it is displayed: `@id` shows the entity's current name. */
-export const NamedRole = z.object({ role: z.string(), name: z.string() })
+export const NamedRole = described(z.object({ role: z.string(), name: z.string() }), {
+  role: 'The entry as it was written: `#attribute`, or `@` and an id.',
+  name: 'The entry for people: `@` and the present name of the entity, or the attribute.',
+})
 export type NamedRole = z.output<typeof NamedRole>

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import type { ErrorCode } from '../domain/errors.ts'
 import type { SymbolTable } from '../domain/filter/index.ts'
 import type { RecordKind } from '../ports/storage.ts'
+import type { ComputedSymbol } from './computed-symbol.ts'
 
 export type Shape = Readonly<Record<string, z.ZodType>>
 type Output<S extends Shape> = { readonly [K in keyof S]: Immutable<z.output<S[K]>> }
@@ -23,6 +25,8 @@ export interface Reference {
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   /** Under which member the entity reference is shown; absent when it is not. */
   readonly show?: string
+  /** True when the reference shows its `entity` as `urlName` too, its spelling in older clients. */
+  readonly hasUrlName?: true
 }
 
 /** The standard operations of a resource; special ones are rows of their own. */
@@ -45,6 +49,8 @@ export interface ResourceDefinition {
   readonly system?: Shape
   /** Shown on the wire, computed from facts, never stored. */
   readonly derived?: Shape
+  /** Shown members that an answer leaves out where they have nothing to say. */
+  readonly mayBeAbsent?: readonly string[]
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
   readonly required: readonly string[]
@@ -62,6 +68,8 @@ export interface ResourceDefinition {
   readonly links?: readonly string[]
   /** Filter symbols that differ from the fields: symbol to field, or null to hide one. */
   readonly symbols?: Readonly<Record<string, string | null>>
+  /** Filter symbols that no field holds. Every resource has `isSystem`, which is false where nothing is said. */
+  readonly computed?: Readonly<Record<string, ComputedSymbol>>
   /** JSON fields into which the engine looks, besides those that a filter may name. */
   readonly searchedInside?: readonly string[]
   /** Fields that requests spell differently: field to the member of the body. */
@@ -71,6 +79,8 @@ export interface ResourceDefinition {
   /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
   readonly permission: string
   readonly operations: readonly StandardOperation[]
+  /** Errors of creating, replacing and patching beyond those of every resource. */
+  readonly writeErrors?: readonly ErrorCode[]
   /** Standard operations that no delegated permission opens. */
   readonly adminOnly?: readonly StandardOperation[]
 }
@@ -88,6 +98,16 @@ type Stored<D extends ResourceDefinition> = BaseRecord &
   Output<D['writable']> &
   Output<ShapeOf<D, 'createOnly'>> &
   Output<ShapeOf<D, 'system'>>
+
+/** The fields that a request may carry or an answer shows, and that need words therefore. */
+export type WordedField<D extends ResourceDefinition> = string &
+  (
+    | keyof D['writable']
+    | keyof ShapeOf<D, 'createOnly'>
+    | keyof ShapeOf<D, 'createRequest'>
+    | keyof ShapeOf<D, 'derived'>
+    | Exclude<keyof ShapeOf<D, 'system'>, D extends { readonly hidden: readonly (infer H)[] } ? H : never>
+  )
 
 /** The stored record of a resource. */
 export type RecordOf<R> = R extends Resource<infer D> ? Stored<D> : never
@@ -117,4 +137,6 @@ export interface Resource<D extends ResourceDefinition = ResourceDefinition> ext
   readonly detail: z.ZodObject
   /** What a filter may name. */
   readonly symbols: SymbolTable
+  /** Those of them that no field holds. */
+  readonly computed: Readonly<Record<string, ComputedSymbol>>
 }

@@ -24,16 +24,21 @@ export interface WireBase {
 }
 type Stored<D extends ResourceDefinition> = D['writable'] & ShapeOf<D, 'createOnly'> & ShapeOf<D, 'system'>
 type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
+type MayBeAbsent<D> = D extends { readonly mayBeAbsent: readonly (infer A)[] } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
+
+type Shown<D extends ResourceDefinition> = Omit<WireMembers<Stored<D>>, Hidden<D> & string> &
+  WireMembers<ShapeOf<D, 'derived'>> &
+  References<D> &
+  Displays<D>
 
 /** The wire form of an entity, as a client reads it: instants are RFC 3339 text. */
 export type WireOf<R> =
   R extends Resource<infer D>
     ? WireBase &
-        Omit<WireMembers<Stored<D>>, Hidden<D> & string> &
-        WireMembers<ShapeOf<D, 'derived'>> &
-        References<D> &
-        Displays<D>
+        Omit<Shown<D>, MayBeAbsent<D>> & {
+          readonly [K in MayBeAbsent<D> & keyof Shown<D>]?: NonNullable<Shown<D>[K]>
+        }
     : never
 
 type Body<D, S extends Shape, Required> = {

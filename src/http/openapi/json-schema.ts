@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { type Meaning, meaningOf } from '../../resources/words.ts'
+
+export type JsonObject = Record<string, unknown>
+
+/** Where a schema carries its meaning from zod's writer to ours; it is gone from what is written. */
+const MEANING = 'x-meaning'
+
+/** Many operations share a schema; it is written once, and nobody changes what is written. */
+const WRITTEN = new WeakMap<z.core.$ZodType, JsonObject>()
+
+/** The JSON schema of what travels, described: instants as text, defaults optional. */
+export function jsonSchema(schema: z.core.$ZodType): JsonObject {
+  const known = WRITTEN.get(schema)
+  if (known !== undefined) return known
+  const written = write(schema)
+  WRITTEN.set(schema, written)
+  return written
+}
+
+function write(schema: z.core.$ZodType): JsonObject {
+  const { $schema: _, ...written } = z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    unrepresentable: 'any',
+    // Schemas that are used twice are shared here still, so that words are put in afterwards.
+    override: ({ zodSchema, jsonSchema: json }) => {
+      const meaning = meaningOf(zodSchema)
+      if (meaning !== undefined) Object.assign(json, { [MEANING]: meaning })
+    },
+  })
+  return asObject(inWords(written))
+}
+
+function inWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inWords)
+  if (typeof value !== 'object' || value === null) return value
+  const { [MEANING]: meaning, ...schema } = asObject(value)
+  const written = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, inWords(part)]))
+  return isMeaning(meaning) ? describedBy(written, meaning) : written
+}
+
+function describedBy(schema: JsonObject, { itself, members }: Meaning): JsonObject {
+  const properties = Object.entries(asObject(schema.properties)).map(([name, part]) => [
+    name,
+    { ...asObject(part), ...(members[name] !== undefined && { description: members[name] }) },
+  ])
+  return { ...(itself !== undefined && { description: itself }), ...schema, properties: Object.fromEntries(properties) }
+}
+
+function isMeaning(value: unknown): value is Meaning {
+  return typeof value === 'object' && value !== null && 'members' in value
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
