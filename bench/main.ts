@@ -18,9 +18,10 @@ const BENCHES = new Map([
   ['scale', benchScale],
 ])
 
-function line({ name, value, unit, ceiling, target }: BenchRow): string {
+function line({ name, value, unit, ceiling, target, longestHoldMs }: BenchRow): string {
   const ratio = ceiling === undefined ? '' : `  ${(value / ceiling.value).toFixed(2)} x ${ceiling.name}`
-  return `${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${ratio}${target ? `  (target ${target})` : ''}`
+  const hold = longestHoldMs === undefined ? '' : `  holds the loop ${longestHoldMs.toFixed(1)} ms`
+  return `${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${hold}${ratio}${target ? `  (target ${target})` : ''}`
 }
 
 const named = process.argv.slice(2)

@@ -6,4 +6,6 @@ export interface BenchRow {
   ceiling?: { name: string; value: number }
   /** What performance.md asks for, in words. */
   target?: string
+  /** For how long (ms) the event loop was held at once while it ran. */
+  longestHoldMs?: number
 }

@@ -6,13 +6,18 @@ import { sqliteStorage } from '../adapters/kysely/index.ts'
 import { memoryStorage } from '../adapters/memory/index.ts'
 import { type FindQuery, RECORD_KINDS, type RecordKind, type Storage, type StoredRecord } from '../src/index.ts'
 import type { BenchRow } from './row.ts'
+import { benchSqlRequests } from './sql-requests.ts'
 
 const IDENTITIES = 100_000
 const SERVICES = 2000
 const SINGLE = 3000
 
-/** Measures the SQL storage on a SQLite file with 100,000 identities and 2,000 services, every commit durable. */
+/**
+ * Measures the SQL storage on a SQLite file with 100,000 identities and 2,000 services, every commit durable: through a
+ * controller first, then by itself.
+ */
 export async function benchSqlStorage(): Promise<BenchRow[]> {
+  const requests = await benchSqlRequests()
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
   const file = join(directory, 'records.db')
   const memory = memoryStorage()
@@ -27,6 +32,7 @@ export async function benchSqlStorage(): Promise<BenchRow[]> {
       await storage.read((tx) => tx.collection(identities).get(identity(7).id))
     })
     return [
+      ...requests,
       { name: 'SQLite: import 100k identities, 2k services', value: sqlImport / 1000, unit: 's', target: '≤15 s (W9)' },
       { name: 'SQLite: open it, first read', value: open, unit: 'ms', target: '≤1,500 ms (W20)' },
       ...single,

@@ -4,7 +4,7 @@ import { describeDatabase } from './database.ts'
 import type { KyselyStorageOptions } from './options.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 
-export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections'> {
+export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections' | 'cachedRecords'> {
   /** Only tells what would be done. */
   readonly dryRun?: boolean
 }

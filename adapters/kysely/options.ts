@@ -17,6 +17,12 @@ export interface KyselyStorageOptions {
   readonly kinds?: readonly RecordKind[]
   /** At most so many reads at once where each has a connection of its own. Default: 8. */
   readonly readConnections?: number
+  /**
+   * So many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
+   * read, whichever process made a change, because a read first looks for changes; only what is changed in the tables by
+   * hand, past the change feed, may go unnoticed. Default: 20,000.
+   */
+  readonly cachedRecords?: number
   /** Milliseconds to wait for a connection or for other writers, before a call fails as busy. Default: 5,000. */
   readonly busyTimeoutMs?: number
   /** Whether missing tables and columns are created at the start; otherwise they are refused. Default: true. */

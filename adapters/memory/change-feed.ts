@@ -1,15 +1,16 @@
 import type { Change } from './core.ts'
 
-/** The most recent changes in the order of their commits; what is older than `capacity` changes is forgotten. */
+/** The most recent changes after `start` in the order of their commits; what is older than `capacity` changes is forgotten. */
 export class ChangeFeed {
   readonly #capacity: number
   readonly #changes: Change[] = []
   #first = 0
   /** The latest revision of which a change is forgotten, so that only what follows it can be told whole. */
-  #forgotten = 0
+  #forgotten: number
 
-  constructor(capacity: number) {
+  constructor(capacity: number, start: number) {
     this.#capacity = capacity
+    this.#forgotten = start
   }
 
   append(changes: readonly Change[]): void {

@@ -10,26 +10,37 @@ interface Entry {
   readonly id: string
 }
 
-/** The ids of a collection by the value of one field, ordered by value (nulls first), then by id. */
+/** The ids of a collection by the value of one field, or by each element of a set, ordered by value (nulls first), then by id. */
 export class FieldIndex {
   readonly field: string
+  readonly isOfSet: boolean
   readonly #entries: Tree<Entry, undefined>
 
-  constructor(field: string, entries: Tree<Entry, undefined> = createTree(compareEntries)) {
+  constructor(field: string, isOfSet: boolean, entries: Tree<Entry, undefined> = createTree(compareEntries)) {
     this.field = field
+    this.isOfSet = isOfSet
     this.#entries = entries
   }
 
   clone(): FieldIndex {
-    return new FieldIndex(this.field, this.#entries.clone())
+    return new FieldIndex(this.field, this.isOfSet, this.#entries.clone())
   }
 
   add(record: FrozenRecord): void {
-    this.#entries.set(this.#entryOf(record), undefined)
+    for (const value of this.#valuesIn(record)) this.#entries.set({ value, id: record.id }, undefined)
   }
 
   remove(record: FrozenRecord): void {
-    this.#entries.delete(this.#entryOf(record))
+    for (const value of this.#valuesIn(record)) this.#entries.delete({ value, id: record.id })
+  }
+
+  /** Puts a record in the place of another of the same id. */
+  replace(before: FrozenRecord, record: FrozenRecord): void {
+    const old = this.#valuesIn(before)
+    const values = this.#valuesIn(record)
+    if (old.length === values.length && old.every((value, position) => value === values[position])) return
+    this.remove(before)
+    this.add(record)
   }
 
   /** What `record` is found by. Throws a TypeError when the field holds a list or an object. */
@@ -55,13 +66,15 @@ export class FieldIndex {
     }
   }
 
-  /** Every id of the collection, ordered by the field's value ascending. */
+  /** Every id of the collection, ordered by the field's single value ascending. */
   *idsInOrder(): Generator<string> {
     for (const entry of this.#entries.keys()) yield entry.id
   }
 
-  #entryOf(record: FrozenRecord): Entry {
-    return { value: this.valueIn(record), id: record.id }
+  #valuesIn(record: FrozenRecord): readonly IndexedValue[] {
+    if (!this.isOfSet) return [this.valueIn(record)]
+    const elements = record[this.field]
+    return Array.isArray(elements) ? elements : []
   }
 }
 

@@ -1,1 +1,1 @@
-export { memoryStorage } from './memory-storage.ts'
+export { type MemoryStorage, memoryStorage } from './memory-storage.ts'

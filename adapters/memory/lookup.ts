@@ -11,6 +11,8 @@ interface Lookup {
 
 interface Question {
   readonly field: string
+  /** Whether it is some element of a set that has to hold one of the values. */
+  readonly isOfSet: boolean
   readonly values: ReadonlySet<IndexedValue>
 }
 
@@ -36,27 +38,31 @@ export function cheapestLookup(table: Table, filter: Filter): Lookup | undefined
   return cheapest === undefined ? undefined : lookUp(table, cheapest)
 }
 
-/** The questions `field = value` and `field in values` that every record has to answer with yes to fulfil `filter`. */
+/** The questions `field = value` and `field in values`, of a set of some element, that every record must answer with yes. */
 function* necessaryQuestions(filter: Filter): Generator<Question> {
   let rest = filter
   for (; rest.kind === 'and'; rest = rest.right) yield* necessaryQuestions(rest.left)
   if (rest.kind !== 'compare' && rest.kind !== 'in') return
-  if (rest.operand.kind !== 'field') return
-  const { field } = rest.operand
-  if (rest.kind === 'in') yield { field, values: rest.values }
-  else if (rest.operator === '=') yield { field, values: new Set([rest.value]) }
+  const { kind, field } = rest.operand
+  if (kind !== 'field' && kind !== 'anyOf') return
+  const isOfSet = kind === 'anyOf'
+  if (rest.kind === 'in') yield { field, isOfSet, values: rest.values }
+  else if (rest.operator === '=') yield { field, isOfSet, values: new Set([rest.value]) }
 }
 
-function costOf(table: Table, { field, values }: Question): number {
-  if (field !== 'id' && !table.indexes.has(field)) return Number.POSITIVE_INFINITY
-  const isUnique = field === 'id' || (table.kind.unique.includes(field) && !values.has(null))
+function costOf(table: Table, { field, isOfSet, values }: Question): number {
+  const isId = field === 'id' && !isOfSet
+  if (!isId && table.indexes.get(field)?.isOfSet !== isOfSet) return Number.POSITIVE_INFINITY
+  const isUnique = isId || (table.kind.unique.includes(field) && !values.has(null))
   const holdersOfOne = isUnique ? 1 : Math.max(1, table.records.size / SPREAD)
   return values.size * holdersOfOne * SCANNED_PER_LOOKUP
 }
 
-function lookUp(table: Table, { field, values }: Question): Lookup {
+function lookUp(table: Table, { field, isOfSet, values }: Question): Lookup {
   const index = table.indexes.get(field)
-  return { ids: () => candidates(), isById: values.size <= 1 }
+  const isById = values.size <= 1
+  // A record that holds several of the values in a set is still one.
+  return { ids: () => (isOfSet && !isById ? new Set(candidates()) : candidates()), isById }
 
   function* candidates(): Generator<string> {
     for (const value of values) {

@@ -10,15 +10,33 @@ import { writeTransaction } from './write-transaction.ts'
 /** How many changes the feed remembers. */
 const FEED_CAPACITY = 100_000
 
+/** A storage in memory, which can be copied at no cost. */
+export interface MemoryStorage extends Storage {
+  /**
+   * Another storage that begins with what is committed in this one; a change of either does not show in the other. A test
+   * suite builds its world once and gives each test a fork.
+   */
+  fork(): MemoryStorage
+  /** Keeps a fork as {@link lastSnapshot}. */
+  snapshot(): Promise<void>
+  /** What the last snapshot kept, to begin a controller with; it is gone with the process, as everything here is. */
+  readonly lastSnapshot: MemoryStorage | undefined
+}
+
 /**
  * A storage that lives in memory and is gone with the process. A read holds the state that was committed when it began
  * and runs beside a write; writes wait for one another. A `write` begun inside a write of the same storage throws, for it
  * would wait for itself; `close` lets the writes that were accepted finish.
  */
-export function memoryStorage(): Storage {
-  const shared = { feed: new ChangeFeed(FEED_CAPACITY), turns: new Turns() }
+export function memoryStorage(): MemoryStorage {
+  return startingWith(new State())
+}
+
+function startingWith(initial: State): MemoryStorage {
+  const shared = { feed: new ChangeFeed(FEED_CAPACITY, initial.revision), turns: new Turns() }
   const currentWrite = new AsyncLocalStorage<Lifetime>()
-  let state = new State()
+  let state = initial
+  let lastSnapshot: MemoryStorage | undefined
   let lastWrite: Promise<void> = Promise.resolve()
   let isClosed = false
 
@@ -57,6 +75,14 @@ export function memoryStorage(): Storage {
       const settled = () => undefined
       lastWrite = result.then(settled, settled)
       return result
+    },
+    fork: () => startingWith(state),
+    async snapshot() {
+      assertUsable()
+      lastSnapshot = startingWith(state)
+    },
+    get lastSnapshot() {
+      return lastSnapshot
     },
     async close() {
       isClosed = true

@@ -37,7 +37,8 @@ function* recordsOf(table: Table, ids: Iterable<string>): Generator<FrozenRecord
 /** The index that lists the table in the order asked for: ascending by one field, then by id. */
 function indexInOrder(table: Table, [first, second]: readonly OrderBy[]) {
   if (first === undefined || !isAscending(first, first.field)) return undefined
-  return second === undefined || isAscending(second, 'id') ? table.indexes.get(first.field) : undefined
+  const index = second === undefined || isAscending(second, 'id') ? table.indexes.get(first.field) : undefined
+  return index?.isOfSet ? undefined : index
 }
 
 function isAscending(order: OrderBy, field: string): boolean {

@@ -16,7 +16,7 @@ export class Table {
   }
 
   static empty(kind: RecordKind): Table {
-    return new Table(kind, createTree(compareStrings), new Map(indexedFields(kind).map((f) => [f, new FieldIndex(f)])))
+    return new Table(kind, createTree(compareStrings), new Map(indexesOf(kind).map((index) => [index.field, index])))
   }
 
   /** A copy that shares everything with this one until either is changed. */
@@ -37,11 +37,7 @@ export class Table {
     if (before === undefined) return false
     this.#refuseTakenValues(record)
     this.records.set(record.id, record)
-    for (const index of this.indexes.values()) {
-      if (before[index.field] === record[index.field]) continue
-      index.remove(before)
-      index.add(record)
-    }
+    for (const index of this.indexes.values()) index.replace(before, record)
     return true
   }
 
@@ -55,6 +51,7 @@ export class Table {
 
   #refuseTakenValues(record: FrozenRecord): void {
     for (const index of this.indexes.values()) {
+      if (index.isOfSet) continue
       const value = index.valueIn(record)
       if (value === null || !this.kind.unique.includes(index.field)) continue
       if (index.isTaken(value, record.id)) throw new UniqueViolation(this.kind.name, index.field, String(value))
@@ -70,9 +67,11 @@ const SINGLE_VALUED: readonly (RecordKind['fields'][string] | undefined)[] = [
   'instant',
 ]
 
-function indexedFields(kind: RecordKind): string[] {
+function indexesOf(kind: RecordKind): FieldIndex[] {
   const isSingleValued = (field: string) => SINGLE_VALUED.includes(kind.fields[field])
   const unsound = kind.unique.find((field) => !isSingleValued(field))
   if (unsound !== undefined) throw new TypeError(`${kind.name}.${unsound} cannot be unique: it holds no single value`)
-  return [...new Set([...kind.unique, ...kind.indexed.filter(isSingleValued)])]
+  const isSet = (field: string) => kind.fields[field] === 'set'
+  const indexed = kind.indexed.filter((field) => isSingleValued(field) || isSet(field))
+  return [...new Set([...kind.unique, ...indexed])].map((field) => new FieldIndex(field, isSet(field)))
 }

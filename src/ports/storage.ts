@@ -19,6 +19,8 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly searchedJson?: readonly string[]
   /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>
+  /** Fields that records had once: what is stored of them stays, and no record shows it. */
+  readonly retired?: Readonly<Record<string, FieldKind>>
   /** Carries the record's type; never present at run time. */
   readonly recordType?: T
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ChangeFeed } from '../../adapters/memory/change-feed.ts'
 import { memoryStorage } from '../../adapters/memory/index.ts'
+import type { Storage } from '../../src/index.ts'
 import { insertAll, machine, machines, ticket, tickets, where } from '../contract/storage/kinds.ts'
 import { storageContract } from '../contract/storage.ts'
 
@@ -77,6 +78,53 @@ describe('memory storage', () => {
   })
 })
 
+storageContract('memory, a fork', async () => {
+  const storage = memoryStorage().fork()
+  return { storage, dispose: () => storage.close() }
+})
+
+describe('a fork', () => {
+  const idsIn = async (storage: Storage) =>
+    (await storage.read((tx) => tx.collection(tickets).find())).items.map(({ id }) => id)
+
+  const insert = (storage: Storage, id: string) => storage.write((tx) => tx.collection(tickets).insert(ticket(id)))
+
+  it('begins with what was committed, and goes its own way', async () => {
+    const origin = memoryStorage()
+    await insert(origin, 'both')
+    const fork = origin.fork()
+    await insert(origin, 'origin')
+    await insert(fork, 'fork')
+    await fork.write((tx) => tx.collection(tickets).update(ticket('both', { uses: 9 })))
+    expect(await idsIn(origin)).toEqual(['both', 'origin'])
+    expect(await idsIn(fork)).toEqual(['both', 'fork'])
+    const kept = await origin.read((tx) => tx.collection(tickets).get('both'))
+    expect(kept).toEqual(ticket('both'))
+  })
+
+  it('tells the changes since it began, and no earlier ones', async () => {
+    const origin = memoryStorage()
+    await insert(origin, 'first')
+    const fork = origin.fork()
+    await insert(fork, 'second')
+    const [all, own] = await fork.read(async (tx) => [await tx.changesSince(0), await tx.changesSince(1)])
+    expect(all).toBeUndefined()
+    expect(own).toMatchObject([{ id: 'second' }])
+  })
+
+  it('is kept by a snapshot until the next one', async () => {
+    const storage = memoryStorage()
+    expect(storage.lastSnapshot).toBeUndefined()
+    await insert(storage, 'before')
+    await storage.snapshot()
+    await insert(storage, 'after')
+    const { lastSnapshot } = storage
+    expect(lastSnapshot && (await idsIn(lastSnapshot))).toEqual(['before'])
+    await storage.snapshot()
+    expect(storage.lastSnapshot && (await idsIn(storage.lastSnapshot))).toEqual(['after', 'before'])
+  })
+})
+
 describe('change feed of the memory storage', () => {
   const changes = (revision: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({
@@ -87,7 +135,7 @@ describe('change feed of the memory storage', () => {
     }))
 
   function feedOf(capacity: number, ...sizes: readonly number[]) {
-    const feed = new ChangeFeed(capacity)
+    const feed = new ChangeFeed(capacity, 0)
     for (const [index, size] of sizes.entries()) feed.append(changes(index + 1, size))
     return (since: number, upTo = sizes.length) => feed.between(since, upTo)?.map(({ id }) => id)
   }

@@ -109,6 +109,54 @@ export function describeMigrations(fresh: FreshDatabase): void {
     })
   })
 
+  it('finds by a JSON field that may be searched from now on, whatever was stored before', async () => {
+    const options = await fresh()
+    const unsearched = { ...machines, searchedJson: [] }
+    const many = Array.from({ length: 501 }, (_, index) =>
+      machine(`m${index}`, { tags: { site: index % 100 === 7 ? 'Ä' : 'south', nested: { floor: index } } }),
+    )
+    const site = { ...field('', 'Ä'), operand: { kind: 'json', field: 'tags', path: ['site'] } } as const
+    await using({ ...options, kinds: [unsearched] }, async (storage) => {
+      await insertAll(storage, unsearched, many)
+      await expect(idsOf(storage, unsearched, site)).rejects.toThrow('filters cannot look into a JSON field')
+    })
+    const plan = await migrate({ ...options, kinds: [machines], dryRun: true })
+    expect(plan.name).toBe('0002 add contract_machines_tags')
+    await using({ ...options, kinds: [machines] }, async (storage) => {
+      const wanted = many.filter(({ tags }) => tags.site === 'Ä').map(({ id }) => id)
+      expect((await idsOf(storage, machines, site)).toSorted()).toEqual(wanted.toSorted())
+      const floor = { ...field('', 500), operand: { kind: 'json', field: 'tags', path: ['nested', 'floor'] } } as const
+      expect(await idsOf(storage, machines, floor)).toEqual(['m500'])
+      await storage.write((tx) => tx.collection(machines).update(machine('m500')))
+      expect(await idsOf(storage, machines, floor)).toEqual([])
+    })
+  })
+
+  it('keeps what is stored of a field that is retired, until it is declared again', async () => {
+    const options = await fresh()
+    const { owner: _owner, roles: _roles, ...remaining } = machines.fields
+    const retired = { owner: 'string', roles: 'set' } as const
+    const leaner: RecordKind = { ...machines, fields: remaining, indexed: ['cost'], retired }
+    const whole = machine('m1', { owner: 'ann', roles: ['red'], cost: 1 })
+    await using({ ...options, kinds: [machines] }, (storage) => insertAll(storage, machines, [whole]))
+    const plan = await migrate({ ...options, kinds: [leaner], dryRun: true })
+    expect(plan.statements.filter((text) => !/^drop index .*(owner|active)/.test(text))).toEqual([])
+    const { owner, roles, ...shown } = whole
+    await using({ ...options, kinds: [leaner] }, async (storage) => {
+      expect((await storage.read((tx) => tx.collection(leaner).find())).items).toEqual([shown])
+      await storage.write((tx) => tx.collection(leaner).update({ ...shown, cost: 2 } as StoredRecord))
+      await insertAll(storage, leaner, [{ ...shown, id: 'm2', name: 'new' } as StoredRecord])
+    })
+    await using({ ...options, kinds: [machines] }, async (storage) => {
+      const { items } = await storage.read((tx) => tx.collection(machines).find())
+      expect(items).toEqual([
+        { ...whole, cost: 2 },
+        { ...shown, id: 'm2', name: 'new', owner: null, roles: null },
+      ])
+      expect(await idsOf(storage, machines, where('anyOf(roles) = "red"'))).toEqual(['m1'])
+    })
+  })
+
   it('refuses a database that a newer version made, and leaves it alone', async () => {
     const options = await fresh()
     await using({ ...options, kinds: [laterMachines, doors] }, async () => undefined)

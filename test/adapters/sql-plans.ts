@@ -58,11 +58,15 @@ function questionsAbout({ fields, unique, indexed, searchedJson = [] }: RecordKi
 
 /** Declares a test for each kind of record: no statement of its lists and look-ups goes through a whole table. */
 export function describePlans(open: () => Promise<Planner>): void {
-  it.each(RECORD_KINDS.map((kind) => [kind.name, kind] as const))('uses an index for %s', async (_, kind) => {
+  const cases = RECORD_KINDS.flatMap((kind) => [
+    [kind.name, 'without a cache', kind, 0] as const,
+    [kind.name, 'that its cache does not hold', kind, 100] as const,
+  ])
+  it.each(cases)('uses an index for %s %s', async (_, __, kind, cachedRecords) => {
     const { dialect, scan, explain } = await open()
     const seen: CompiledQuery[] = []
     const watched = () => watchedDialect(dialect(), (query) => void seen.push(query))
-    const storage = await kyselyStorage({ dialect: watched })
+    const storage = await kyselyStorage({ dialect: watched, cachedRecords })
     const plans: [string, readonly string[]][] = []
     for (const [name, question] of questionsAbout(kind)) {
       seen.length = 0

@@ -112,6 +112,21 @@ describe('SQLite storage when the database cannot be used', () => {
     await (await sqliteStorage(file, { kinds })).close()
   })
 
+  it('says that it is damaged when a text in it is no JSON any more', async () => {
+    const file = freshFile()
+    const first = await sqliteStorage(file, { kinds })
+    await insertAll(first, machines, [machine('m1', { tags: { a: 1 } })])
+    await first.close()
+    const damaging = new DatabaseSync(file)
+    damaging.exec(`update contract_machines set tags = '{"a'`)
+    damaging.close()
+    const storage = await sqliteStorage(file, { kinds })
+    await expect(get(storage, machines, 'm1')).rejects.toMatchObject({ name: 'StorageUnavailable', reason: 'corrupt' })
+    await insertAll(storage, machines, [machine('m2', { tags: { a: 1 } })])
+    expect(await get(storage, machines, 'm2')).toMatchObject({ tags: { a: 1 } })
+    await storage.close()
+  })
+
   it('says that a folder that is not there cannot be reached', async () => {
     const opened = sqliteStorage(join(directory, 'absent', 'records.db'), { kinds })
     await expect(opened).rejects.toMatchObject({ name: 'StorageUnavailable', reason: 'unreachable' })

@@ -47,9 +47,9 @@ export async function expectIntegrity(controller: ServedController): Promise<voi
   expect((await controller.ask('POST', '/database/check-data-integrity')).status).toBe(202)
   for (;;) {
     const { data } = await controller.ask('GET', '/database/data-integrity-results')
-    // The end is told together with the results, which are null where nothing was found.
+    // The end is told together with the results, which are empty where nothing was found.
     if (typeof data === 'object' && data !== null && Reflect.get(data, 'endTime') === null) continue
-    expect(data).toMatchObject({ inProgress: false, results: null, error: null })
+    expect(data).toMatchObject({ inProgress: false, results: [], error: null })
     return
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { portcullis, portIn } from '../adapters/cli-process.ts'
+import { portcullis, portIn, type RunOptions } from '../adapters/cli-process.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 
 const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
@@ -11,10 +11,14 @@ export interface Answer {
   readonly data: unknown
   /** How many records a list has in all; 0 for what is no list. */
   readonly totalCount: number
+  readonly retryAfter: string | null
+  /** Why it was refused, in words. */
+  readonly cause: string | undefined
 }
 
 interface Envelope {
   readonly data?: unknown
+  readonly error?: { readonly cause?: { readonly message?: string } }
   readonly meta: { readonly pagination?: { readonly totalCount: number } }
 }
 
@@ -23,8 +27,15 @@ export interface ServedController {
   readonly port: number
   /** Rejects when the process is gone before it answers. */
   ask(method: string, path: string, body?: object): Promise<Answer>
+  /** Sends any request, with a client certificate if one is given. */
+  readonly fetch: ReturnType<typeof httpsClient>['fetch']
+  /** Holds the process still (SIGSTOP) until it is resumed (SIGCONT). */
+  pause(): void
+  resume(): void
   /** Sends SIGKILL and waits for the end of the process. */
   kill(): Promise<void>
+  /** Sends SIGTERM and waits for the end of the process. */
+  stop(): Promise<void>
 }
 
 /** Starts a controller on a storage; `token` is a session that an earlier process on the same storage gave, if any. */
@@ -32,9 +43,11 @@ export async function serveOn(
   storage: string,
   cwd: string,
   token?: string,
+  options: Pick<RunOptions, 'fileBlocks'> = {},
 ): Promise<ServedController & { readonly token: string }> {
   const variables = { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password }
   const running = portcullis(['serve', '--listen', '127.0.0.1:0', '--pki', 'pki', '--storage', storage], {
+    ...options,
     cwd,
     variables,
   })
@@ -45,19 +58,30 @@ export async function serveOn(
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(`/edge/management/v1${path}`, { method, headers, ...sent })
     // Every answer of the API is such an envelope.
-    const { data, meta } = (await response.json()) as Envelope
-    return { status: response.status, data, totalCount: meta.pagination?.totalCount ?? 0 }
+    const { data, error, meta } = (await response.json()) as Envelope
+    return {
+      status: response.status,
+      data,
+      totalCount: meta.pagination?.totalCount ?? 0,
+      retryAfter: response.headers.get('retry-after'),
+      cause: error?.cause?.message,
+    }
+  }
+  const end = async (signal: NodeJS.Signals) => {
+    running.kill(signal)
+    await running.ended
+    close()
   }
   const session = token ?? textIn((await send('POST', '/authenticate?method=password', '', ADMIN)).data, 'token')
   return {
     port,
     token: session,
     ask: (method, path, body) => send(method, path, session, body),
-    async kill() {
-      running.kill('SIGKILL')
-      await running.ended
-      close()
-    },
+    fetch,
+    pause: () => running.kill('SIGSTOP'),
+    resume: () => running.kill('SIGCONT'),
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
   }
 }
 

@@ -1,9 +1,19 @@
-/** One request of a script. `{identities/NAME}` in a path or a body stands for the id of the identity of that name. */
+/** One request of a script. `{identities/NAME}` anywhere in it stands for the id of the identity of that name. */
 export interface ScriptedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** From the API's name on, such as `management/v1/identities`. */
   readonly path: string
   readonly body?: object
+  /** A PEM text in place of a JSON body. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The client certificate of the connection, PEM. */
+  readonly certificate?: string
+  /** Under which name the API session that the answer begins is kept, and whose API session the request belongs to. */
+  readonly keeps?: string
+  readonly as?: string
+  /** Whether what follows from it may come a minute later, by itself, when something fails after it took effect. */
+  readonly isFollowedUp?: boolean
   /** Whether it may have its effect any number of times. */
   readonly isRepeatable?: boolean
 }

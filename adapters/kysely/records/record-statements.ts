@@ -3,6 +3,7 @@ import type { Database } from '../database.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
 import { allOf, anyOf, type Sql, toSql } from '../sql.ts'
 import { rowInserter } from './insert-rows.ts'
+import { searchColumns } from './search-rows.ts'
 import { type Statement, statement } from './statement.ts'
 
 /** A field whose members are looked up in a table of their own. */
@@ -16,6 +17,10 @@ export interface SearchedField {
 export interface RecordStatements {
   readonly columns: readonly string[]
   readonly get: Statement
+  /** The records of any number of ids, all of them texts that a database can keep. */
+  getAll(ids: readonly string[]): CompiledQuery
+  /** The record that holds a text in a unique field. */
+  getUnique(field: string, value: string): CompiledQuery
   readonly insert: Statement
   /** Values of the row, the id; then the id and the unique values again: changes nothing while another record holds one. */
   readonly update: Statement
@@ -28,9 +33,6 @@ export interface RecordStatements {
   readonly holders: ReadonlyMap<string, Statement>
 }
 
-const ELEMENT_COLUMNS = ['record_id', 'position', 'value', 'value_folded']
-const MEMBER_COLUMNS = ['record_id', 'path', 'type', 'value', 'value_folded', 'number']
-
 export function recordStatements(database: Database, { table: name, fields }: RecordTable): RecordStatements {
   const table = database.table(name)
   const columns = ['id', 'id_folded', ...fields.flatMap((field) => columnsOf(field))]
@@ -41,8 +43,24 @@ export function recordStatements(database: Database, { table: name, fields }: Re
   const isTaken = anyOf(unique.map((field) => isEqual(database, field)))
   const taken = sql`select 1 from ${table} as o where o.id <> ${''} and ${toSql(isTaken)}`
   const assignments = sql.join(columns.map((column) => sql`${sql.id(column)} = ${0}`))
+  const byUnique = new Map(
+    unique.map((field) => [
+      field.field,
+      {
+        times: timesGiven(database, field),
+        query: make(sql`select ${selected} from ${table} as o where ${toSql(isEqual(database, field))}`),
+      },
+    ]),
+  )
   return {
     columns,
+    getAll: (ids) =>
+      database.compile(sql`select ${selected} from ${table} where ${database.language.isOneOf(sql.id('id'), ids)}`),
+    getUnique(field, value) {
+      const known = byUnique.get(field)
+      if (known === undefined) throw new TypeError(`${name}.${field} is not unique`)
+      return known.query(Array.from({ length: known.times }, () => value))
+    },
     get: make(sql`select ${selected} from ${table} where id = ${''}`),
     insert: make(sql`insert into ${table} (${sql.join(columns.map((column) => sql.id(column)))})
       values (${sql.join(columns.map(() => sql`${0}`))}) on conflict do nothing`),
@@ -67,11 +85,11 @@ function columnsOf({ column, searchColumn }: FieldColumn): string[] {
 }
 
 function searchedField(database: Database, field: FieldColumn): SearchedField[] {
-  const { searchTable, kind } = field
+  const { searchTable } = field
   if (searchTable === undefined) return []
   const clear = sql`delete from ${database.table(searchTable)} where record_id = ${''}`
-  const columns = kind === 'set' ? ELEMENT_COLUMNS : MEMBER_COLUMNS
-  return [{ field, insert: rowInserter(database, searchTable, columns), clear: statement(database, clear) }]
+  const insert = rowInserter(database, searchTable, searchColumns(field))
+  return [{ field, insert, clear: statement(database, clear) }]
 }
 
 /** That a record holds a value that is not null; so written that an index answers it. */

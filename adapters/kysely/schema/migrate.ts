@@ -4,6 +4,7 @@ import type { Connection } from '../connections/connection.ts'
 import type { ConnectionSource } from '../connections/connection-source.ts'
 import type { Database } from '../database.ts'
 import { MIGRATION_TABLE, migrations } from './declared-schema.ts'
+import { fillSearchTable } from './fill-search-table.ts'
 import type { TableModel } from './model.ts'
 import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT } from './plan-migration.ts'
 
@@ -27,6 +28,7 @@ export function applyMigration(
       const migration = planMigration(database, await recordedSchema(database, connection))
       if (migration !== undefined) {
         for (const statement of migration.statements) await connection.run(CompiledQuery.raw(statement))
+        for (const fill of migration.fills) await fillSearchTable(database, connection, fill)
         await connection.run(database.compile(recordOf(database, migration)))
       }
       await connection.command('commit')

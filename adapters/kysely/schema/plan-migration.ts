@@ -7,6 +7,7 @@ import { foldedText } from '../values/text.ts'
 import { compareSchemas, type SchemaStep } from './compare-schemas.ts'
 import { addColumn, createIndex, createTable, dropIndex } from './ddl.ts'
 import { declaredSchema, migrations, STATE_TABLE } from './declared-schema.ts'
+import { fillsOf, type SearchFill } from './fill-search-table.ts'
 import type { TableModel } from './model.ts'
 import type { FieldColumn, RecordTable } from './record-table.ts'
 import { SchemaMismatch } from './schema-mismatch.ts'
@@ -27,6 +28,8 @@ export interface Migration {
   readonly name: string
   readonly statements: readonly string[]
   readonly tables: readonly TableModel[]
+  /** What is filled after the statements, by what the records hold. */
+  readonly fills: readonly SearchFill[]
 }
 
 /**
@@ -45,8 +48,16 @@ export function planMigration(database: Database, recorded: RecordedSchema | und
   const number = (recorded?.number ?? 0) + 1
   const begin = recorded === undefined ? preparations(database) : []
   const ordered = steps.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
-  const statements = [...begin, ...ordered.flatMap((step) => statementsOf(database, step, recorded?.tables ?? []))]
-  return { number, name: nameOf(number, steps), tables, statements: statements.map((one) => textOf(database, one)) }
+  const statements = [...begin, ...ordered.flatMap((step) => statementsOf(database, step))]
+  const before = recorded?.tables ?? []
+  const fills = steps.flatMap((step) => (step.kind === 'create-table' ? fillsOf(database, step.table, before) : []))
+  return {
+    number,
+    name: nameOf(number, steps),
+    tables,
+    statements: statements.map((one) => textOf(database, one)),
+    fills,
+  }
 }
 
 /** Tables first, which new columns may have to fill; indexes last, over what is there then. */
@@ -58,10 +69,9 @@ function preparations(database: Database): Sql[] {
   return [...createSchema, createTable(database, migrations)]
 }
 
-function statementsOf(database: Database, step: SchemaStep, before: readonly TableModel[]): Sql[] {
+function statementsOf(database: Database, step: SchemaStep): Sql[] {
   switch (step.kind) {
     case 'create-table':
-      refuseUnfilled(database, step.table, before)
       return [
         createTable(database, step.table),
         ...(step.table.name === STATE_TABLE ? [sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`] : []),
@@ -75,17 +85,6 @@ function statementsOf(database: Database, step: SchemaStep, before: readonly Tab
   }
 }
 
-/** A table to look values up in is empty at first; one for values that are there already would have to be filled. */
-function refuseUnfilled({ kinds }: Database, { name }: TableModel, before: readonly TableModel[]): void {
-  for (const { table, fields } of kinds.values()) {
-    const field = fields.find(({ searchTable }) => searchTable === name)
-    const known = before.find((candidate) => candidate.name === table)
-    if (field !== undefined && known?.columns.some((column) => column.name === field.column)) {
-      throw new SchemaMismatch(`${table}.${field.column} is stored already and cannot be searched from now on`)
-    }
-  }
-}
-
 /** Gives the records that are there already the declared default of a new field. */
 function fillColumn(database: Database, { name }: TableModel, column: string): Sql[] {
   const owner = [...database.kinds.values()].find(({ table }) => table === name)
@@ -96,14 +95,14 @@ function fillColumn(database: Database, { name }: TableModel, column: string): S
   const stored = isMain ? encode(database.language, field.field, field.kind, value) : searchedForm(field, value)
   if (stored === null) return []
   const fill = sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`
-  return isMain ? [fill, ...fillSearchTable(database, owner, field, value)] : [fill]
+  return isMain ? [fill, ...enterDefault(database, owner, field, value)] : [fill]
 }
 
 function searchedForm({ kind }: FieldColumn, value: unknown): string | null {
   return kind === 'string' ? foldedText(String(value)) : String(value)
 }
 
-function fillSearchTable(database: Database, owner: RecordTable, field: FieldColumn, value: unknown): Sql[] {
+function enterDefault(database: Database, owner: RecordTable, field: FieldColumn, value: unknown): Sql[] {
   const { searchTable, kind } = field
   if (searchTable === undefined) return []
   const elements = Array.isArray(value) ? value.map(String) : []

@@ -22,6 +22,8 @@ export interface RecordTable {
   readonly table: string
   readonly fields: readonly FieldColumn[]
   readonly byField: ReadonlyMap<string, FieldColumn>
+  /** What the table holds besides, of fields that records have no more. */
+  readonly retired: readonly FieldColumn[]
 }
 
 const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
@@ -40,10 +42,13 @@ export function recordTable(kind: RecordKind): RecordTable {
   const all = Object.entries(kind.fields).map(([field, fieldKind]) => fieldColumn(kind, table, field, fieldKind))
   // Long values last: a row is read from its beginning.
   const fields = [...all.filter(({ kind: k }) => !isComposite(k)), ...all.filter(({ kind: k }) => isComposite(k))]
+  const retired = Object.entries(kind.retired ?? {}).map(([field, fieldKind]) =>
+    fieldColumn({ ...kind, unique: [], indexed: [] }, table, field, fieldKind),
+  )
   const unsound = fields.find(({ isUnique, kind: k }) => isUnique && isComposite(k))
   if (unsound !== undefined)
     throw new TypeError(`${kind.name}.${unsound.field} cannot be unique: it holds no single value`)
-  return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])) }
+  return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])), retired }
 }
 
 function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: FieldKind): FieldColumn {
@@ -68,7 +73,8 @@ function isComposite(kind: FieldKind): boolean {
 }
 
 /** The tables of a kind of record, as they are created. */
-export function tableModels({ table, fields }: RecordTable, language: SqlLanguage): TableModel[] {
+export function tableModels({ table, fields: current, retired }: RecordTable, language: SqlLanguage): TableModel[] {
+  const fields = [...current, ...retired]
   const columns = fields.flatMap(({ column, kind, searchColumn }): ColumnModel[] => [
     { name: column, type: COLUMN_TYPES[kind] },
     ...(searchColumn === undefined ? [] : [{ name: searchColumn, type: 'text' } as const]),

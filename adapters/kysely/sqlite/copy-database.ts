@@ -11,17 +11,20 @@ export type OnCopyProgress = (progress: CopyProgress) => void
 
 const PROGRESS_INTERVAL_MS = 500
 
-/** In a thread of its own, because the copy of a large file takes seconds. */
+/** In a thread of its own, because to check and to copy a large file takes seconds. */
 const COPY = `
 const { workerData: { from, to } } = require('node:worker_threads')
 const { DatabaseSync } = require('node:sqlite')
 const database = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
+const [verdict] = Object.values(database.prepare('pragma quick_check(1)').get() ?? {})
+if (verdict !== 'ok') throw Object.assign(new Error(from + ': ' + verdict), { errcode: 11 })
 database.prepare('vacuum into ?').run(to)
 database.close()`
 
 /**
  * Copies a SQLite database as it is at one moment, whoever writes to it meanwhile. The copy is on the disk, whole, before it
- * has its name; what had that name is replaced. Errors are those of SQLite and of the file system.
+ * has its name; what had that name is replaced. A damaged database is not copied. Errors are those of SQLite and of the file
+ * system.
  */
 export async function copyDatabase(from: string, to: string, onProgress?: OnCopyProgress): Promise<void> {
   const unfinished = `${to}.unfinished`

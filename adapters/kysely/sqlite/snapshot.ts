@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { asUnavailable } from '../connections/unavailable.ts'
-import { StorageUnavailable } from '../core.ts'
 import { MIGRATION_TABLE } from '../schema/declared-schema.ts'
 import { copyDatabase, type OnCopyProgress } from './copy-database.ts'
 
@@ -50,8 +49,6 @@ async function assertControllersRecords(file: string): Promise<void> {
       .prepare("select 1 from sqlite_master where type = 'table' and name like '%' || ?")
       .get(MIGRATION_TABLE)
     if (found === undefined) throw new Error(`${file} holds no records of a controller`)
-    const [verdict = ''] = Object.values(database.prepare('pragma quick_check(1)').get() ?? {})
-    if (verdict !== 'ok') throw new StorageUnavailable('corrupt', `${file} is damaged: ${String(verdict)}`)
   } finally {
     database.close()
   }

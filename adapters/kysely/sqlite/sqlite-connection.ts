@@ -1,12 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 
-/** So many statements are kept prepared; those that were not used for longest go first. */
+/** So many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
 const PREPARED = 300
 
 interface Prepared {
   readonly statement: StatementSync
   readonly answersRows: boolean
+  isUsed: boolean
 }
 
 /** A connection that prepares each statement once. */
@@ -34,16 +35,25 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): Prepared {
-    let prepared = this.#prepared.get(sql)
-    if (prepared === undefined) {
-      const statement = this.#database.prepare(sql)
-      prepared = { statement, answersRows: statement.columns().length > 0 }
-    } else this.#prepared.delete(sql)
-    this.#prepared.set(sql, prepared)
-    if (this.#prepared.size > PREPARED) {
-      const [oldest] = this.#prepared.keys()
-      if (oldest !== undefined) this.#prepared.delete(oldest)
+    const known = this.#prepared.get(sql)
+    if (known !== undefined) {
+      known.isUsed = true
+      return known
     }
+    const statement = this.#database.prepare(sql)
+    const prepared = { statement, answersRows: statement.columns().length > 0, isUsed: false }
+    this.#makeRoom()
+    this.#prepared.set(sql, prepared)
     return prepared
+  }
+
+  #makeRoom(): void {
+    for (const [sql, prepared] of this.#prepared) {
+      if (this.#prepared.size < PREPARED) return
+      this.#prepared.delete(sql)
+      if (!prepared.isUsed) continue
+      prepared.isUsed = false
+      this.#prepared.set(sql, prepared)
+    }
   }
 }

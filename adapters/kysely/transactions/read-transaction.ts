@@ -1,23 +1,27 @@
+import { cachedCollection } from '../cache/cached-collection.ts'
+import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../connections/connection.ts'
-import type { ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../core.ts'
+import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../core.ts'
 import { find } from '../records/find.ts'
 import { decodeRecord } from '../records/record-row.ts'
+import { isStorable } from '../values/text.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Shared } from './shared.ts'
 import type { StoredState } from './state.ts'
 
-/** Reads through one connection, whose snapshot has reached `state`. */
+/** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
 export function readTransaction(
   shared: Shared,
   connection: Connection,
   state: StoredState,
   lifetime: Lifetime,
+  cached?: CachedReads,
 ): ReadTransaction {
   return {
     revision: state.revision,
     collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T> {
       lifetime.assertOpen()
-      return readCollection<T>(shared, connection, kind, lifetime)
+      return readCollection<T>(shared, connection, kind, lifetime, cached)
     },
     async changesSince(revision) {
       lifetime.assertOpen()
@@ -31,19 +35,28 @@ export function readCollection<T extends StoredRecord>(
   connection: Connection,
   kind: RecordKind,
   lifetime: Lifetime,
+  cached?: CachedReads,
 ): ReadCollection<T> {
   const table = shared.tableOf(kind)
-  const { get } = shared.statementsOf(table)
+  const statements = shared.statementsOf(table)
+  const stored: ReadCollection<StoredRecord> = {
+    async get(id) {
+      if (!isStorable(id)) return undefined
+      const [row] = await connection.rows(statements.get([id]))
+      return row && decodeRecord(table, row)
+    },
+    find: (query = {}) => find(shared.database, connection, table, query),
+  }
+  const collection =
+    cached === undefined ? stored : cachedCollection(cached, { connection, table, statements, find: stored.find })
   return {
     async get(id) {
       lifetime.assertOpen()
-      const [row] = await connection.rows(get([id]))
-      return row && ofKind<T>(decodeRecord(table, row))
+      return ofKind<T | undefined>(await collection.get(id))
     },
-    async find(query = {}) {
+    async find(query) {
       lifetime.assertOpen()
-      const { items, totalCount } = await find(shared.database, connection, table, query)
-      return { items: ofKind<readonly T[]>(items), totalCount }
+      return ofKind<Page<T>>(await collection.find(query))
     },
   }
 }

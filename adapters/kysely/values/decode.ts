@@ -1,7 +1,7 @@
 import type { FieldKind } from '../core.ts'
 import { parseJson } from './json-text.ts'
 
-/** The field's value for what a driver gives: some give large integers as text, some booleans as numbers. */
+/** The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans as numbers. */
 export function decode(kind: FieldKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   switch (kind) {
@@ -14,10 +14,19 @@ export function decode(kind: FieldKind, value: unknown): unknown {
     case 'boolean':
       return typeof value === 'boolean' ? value : Number(value) === 1
     case 'set':
-      return value === '[]' ? [] : parse(value)
+      return value === '[]' ? EMPTY_LIST : frozen(parse(value))
     case 'json':
-      return value === '{}' ? {} : parse(value)
+      return value === '{}' ? EMPTY_OBJECT : frozen(parse(value))
   }
+}
+
+const EMPTY_LIST = Object.freeze([])
+const EMPTY_OBJECT = Object.freeze({})
+
+function frozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) if (typeof member === 'object') frozen(member)
+  return Object.freeze(value)
 }
 
 function parse(text: unknown): unknown {

@@ -1,3 +1,5 @@
+import { StorageUnavailable } from '../core.ts'
+
 /** Stands before JSON whose keys are spelled with `%`. */
 const SPELLED = '%'
 
@@ -13,8 +15,13 @@ export function jsonText(value: unknown): string {
   return text.includes('\\') && hasEscapedKey(value) ? SPELLED + JSON.stringify(renamed(value, spell)) : text
 }
 
+/** The value of a {@link jsonText}. Error: `StorageUnavailable` for a text that was none when it was stored. */
 export function parseJson(text: string): unknown {
-  return text.startsWith(SPELLED) ? renamed(JSON.parse(text.slice(1)), unspell) : JSON.parse(text)
+  try {
+    return text.startsWith(SPELLED) ? renamed(JSON.parse(text.slice(1)), unspell) : JSON.parse(text)
+  } catch (cause) {
+    throw new StorageUnavailable('corrupt', 'the database is damaged: it holds a text that is no JSON', { cause })
+  }
 }
 
 function hasEscapedKey(value: unknown): boolean {

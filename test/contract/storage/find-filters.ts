@@ -86,6 +86,8 @@ const FILTERS: readonly [string, readonly string[]][] = [
   ['anyOf(roles) = "red"', ['m1', 'm3']],
   ['anyOf(roles) != "red"', ['m1', 'm4']],
   ['anyOf(roles) in ["green", "violet"]', ['m4']],
+  ['anyOf(roles) in ["blue", "red", "green"]', ['m1', 'm3', 'm4']],
+  ['anyOf(roles) = "blue" and anyOf(roles) = "red"', ['m1']],
   ['anyOf(roles) contains "re"', ['m1', 'm3', 'm4']],
   ['allOf(roles) = "red"', ['m2', 'm3', 'm5']],
   ['allOf(roles) != "green"', ['m1', 'm2', 'm3', 'm5']],

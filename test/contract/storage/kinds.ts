@@ -37,7 +37,7 @@ export const machines: RecordKind<Machine> = {
     tags: 'json',
   },
   unique: ['name', 'serial'],
-  indexed: ['owner', 'cost', 'active'],
+  indexed: ['owner', 'cost', 'active', 'roles'],
 }
 
 export const tickets: RecordKind<Ticket> = {

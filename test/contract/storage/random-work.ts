@@ -36,6 +36,7 @@ const MEANINGS: readonly (readonly [string, (record: Machine) => boolean])[] = [
   ['cost between -1 and 2', ({ cost }) => cost >= -1 && cost < 2],
   ['weight < 1', ({ weight }) => weight !== null && weight < 1],
   ['anyOf(roles) = "x"', ({ roles }) => roles.includes('x')],
+  ['anyOf(roles) in ["X", "x"]', ({ roles }) => roles.includes('x') || roles.includes('X')],
   ['allOf(roles) = "x"', ({ roles }) => roles.every((role) => role === 'x')],
   ['tags.key = "x"', ({ tags }) => tags.key === 'x'],
   ['owner = "x" and cost = 1', ({ owner, cost }) => owner === 'x' && cost === 1],

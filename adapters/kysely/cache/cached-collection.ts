@@ -1,0 +1,98 @@
+import type { Connection } from '../connections/connection.ts'
+import { compareBy, type FindQuery, type Page, type ReadCollection, type StoredRecord } from '../core.ts'
+import { decodeRecord } from '../records/record-row.ts'
+import type { RecordStatements } from '../records/record-statements.ts'
+import type { RecordTable } from '../schema/record-table.ts'
+import type { Row } from '../sql.ts'
+import { isStorable } from '../values/text.ts'
+import type { CachedReads } from './cached-reads.ts'
+import { namedRecords } from './named-records.ts'
+
+/** A question that names more of the cache's records than this would take the place of everything else. */
+const LARGEST_SHARE = 1 / 4
+
+/** Where the records of one kind come from that the cache does not hold. */
+export interface RecordSource {
+  readonly connection: Connection
+  readonly table: RecordTable
+  readonly statements: RecordStatements
+  /** Answers every question whose records have no names. */
+  find(query: FindQuery): Promise<Page<StoredRecord>>
+}
+
+/** Answers from the cache what names its records by id or by a unique text, and asks the source for those not there. */
+export function cachedCollection(
+  { cache, isLevel }: CachedReads,
+  { connection, table, statements, find }: RecordSource,
+): ReadCollection<StoredRecord> {
+  function keep(id: string, row: Row | undefined): StoredRecord | undefined {
+    const record = row && decodeRecord(table, row)
+    if (isLevel()) cache.keep(table, id, record, row === undefined ? 0 : charactersOf(row))
+    return record
+  }
+
+  async function get(id: string): Promise<StoredRecord | undefined> {
+    const known = isLevel() ? cache.find(table, id) : undefined
+    if (known !== undefined) return known.record
+    if (!isStorable(id)) return undefined
+    const [row] = await connection.rows(statements.get([id]))
+    return keep(id, row)
+  }
+
+  async function getUnique(field: string, value: string): Promise<StoredRecord | undefined> {
+    const known = isLevel() ? cache.findUnique(table, field, value) : undefined
+    if (known !== undefined) return known.record
+    if (!isStorable(value)) return undefined
+    const [row] = await connection.rows(statements.getUnique(field, value))
+    return row && keep(String(row.id), row)
+  }
+
+  async function getAll(ids: ReadonlySet<string>): Promise<StoredRecord[]> {
+    const found: StoredRecord[] = []
+    const missing = new Set<string>()
+    const mayLook = isLevel()
+    for (const id of ids) {
+      const known = mayLook ? cache.find(table, id) : undefined
+      if (known?.record !== undefined) found.push(known.record)
+      else if (known === undefined && isStorable(id)) missing.add(id)
+    }
+    if (missing.size === 0) return found
+    for (const row of await connection.rows(statements.getAll([...missing]))) {
+      const id = String(row.id)
+      const record = keep(id, row)
+      if (record !== undefined) found.push(record)
+      missing.delete(id)
+    }
+    for (const id of missing) keep(id, undefined)
+    return found
+  }
+
+  return {
+    get,
+    async find(query = {}) {
+      const named = namedRecords(table, query)
+      if (named?.by === 'unique') {
+        const record = await getUnique(named.field, named.value)
+        return pageOf(record === undefined ? [] : [record], query)
+      }
+      if (named === undefined || named.ids.size > cache.capacity * LARGEST_SHARE) return find(query)
+      return pageOf(await getAll(named.ids), query)
+    },
+  }
+}
+
+function charactersOf(row: Row): number {
+  let characters = 0
+  for (const column in row) {
+    const value = row[column]
+    if (typeof value === 'string') characters += value.length
+  }
+  return characters
+}
+
+const byId = compareBy<StoredRecord>([])
+
+function pageOf(records: StoredRecord[], { limit, offset = 0 }: FindQuery): Page<StoredRecord> {
+  const items = records.sort(byId).slice(offset, limit === undefined ? undefined : offset + limit)
+  return { items, totalCount: records.length }
+}

@@ -1,0 +1,35 @@
+import type { FindQuery } from '../core.ts'
+import type { RecordTable } from '../schema/record-table.ts'
+
+/** What a question names its records by, when it asks for nothing else. */
+export type NamedRecords =
+  | { readonly by: 'id'; readonly ids: ReadonlySet<string> }
+  | { readonly by: 'unique'; readonly field: string; readonly value: string }
+
+/** The records that a question names: by their ids, or one by a unique text. Undefined for any other question or order. */
+export function namedRecords({ kind }: RecordTable, { where, orderBy }: FindQuery): NamedRecords | undefined {
+  if (where?.kind !== 'compare' && where?.kind !== 'in') return undefined
+  if (where.operand.kind !== 'field' || !isById(orderBy)) return undefined
+  const { field } = where.operand
+  if (where.kind === 'in') return field === 'id' ? { by: 'id', ids: texts(where.values) } : undefined
+  const { operator, value } = where
+  if (operator !== '=' || typeof value !== 'string') return undefined
+  if (field === 'id') return { by: 'id', ids: new Set([value]) }
+  return kind.unique.includes(field) && kind.fields[field] === 'string' ? { by: 'unique', field, value } : undefined
+}
+
+function isById(orderBy: FindQuery['orderBy']): boolean {
+  const [first] = orderBy ?? []
+  return first === undefined || (first.field === 'id' && first.direction === 'asc')
+}
+
+/** An id is equal to no value of another type. */
+function texts(values: ReadonlySet<unknown>): ReadonlySet<string> {
+  for (const value of values) if (typeof value !== 'string') return new Set([...values].filter(isText))
+  // Every value has just been found to be one.
+  return values as ReadonlySet<string>
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
