@@ -16,6 +16,8 @@ export interface ListenerOptions {
    * There is no default header for them: a header that anyone can send would be a forged certificate.
    */
   readonly connectionInfo?: (incoming: IncomingMessage) => ConnectionInfo
+  /** The headers of answers that do not come from the controller: its own `answerHeaders`. Default: none. */
+  readonly answerHeaders?: () => Readonly<Record<string, string>>
   /** Told of every exception behind a masked 500 answer; a process warning unless given. */
   readonly onError?: (error: unknown) => void
 }
@@ -30,6 +32,10 @@ export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => 
 export function createListener(fetch: ControllerFetch, options: ListenerOptions = {}): Listener {
   const infoOf = options.connectionInfo ?? connectionInfo
   const onError = options.onError ?? warn
+  const withHeaders = (response: Response) => {
+    for (const [name, value] of Object.entries(options.answerHeaders?.() ?? {})) response.headers.set(name, value)
+    return response
+  }
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     try {
@@ -39,9 +45,9 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       await sendResponse(await fetch(request, connection), outgoing)
     } catch (error) {
       if (error instanceof RequestAborted) return
-      if (error instanceof RequestRefused) return sendEarlyResponse(error.response, incoming, outgoing)
+      if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)
       onError(error)
-      await sendResponse(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred'), outgoing)
+      await sendResponse(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)
     }
   }
 

@@ -13,6 +13,8 @@ export interface PkiDirectoryRequest {
   readonly trustDomain: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** The TLS server's key. Default: `RSA-2048`, whose enrollment tokens every OpenZiti SDK can verify. */
+  readonly serverKey?: 'P-256' | 'RSA-2048'
 }
 
 /**
@@ -57,7 +59,7 @@ async function ensurePki(directory: string, request: PkiDirectoryRequest): Promi
     if (present.includes(CREATED)) {
       await named(directory, () => moveIntoPlace(directory))
     } else if (missing.length === Object.keys(PKI_FILE_NAMES).length) {
-      const material = await createPkiMaterial(request)
+      const material = await createPkiMaterial({ serverKey: 'RSA-2048', ...request })
       if (await named(directory, () => storeNew(directory, material))) created = material
     } else {
       throw new PkiFileError(`${directory} holds only a part of a PKI: ${missing.join(', ')} missing`)

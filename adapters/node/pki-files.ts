@@ -25,17 +25,26 @@ export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
     caPem: await readPem(files.caPem),
     signingCertPem: await readPem(files.signingCertPem),
     signingKeyPem: await readPem(files.signingKeyPem),
-    serverCertPem: await readPem(files.serverCertPem),
-    serverKeyPem: await readPem(files.serverKeyPem),
   }
   readCertificate(files.caPem, material.caPem)
   checkPair(files.signingCertPem, material.signingCertPem, files.signingKeyPem, material.signingKeyPem)
-  checkPair(files.serverCertPem, material.serverCertPem, files.serverKeyPem, material.serverKeyPem)
+  return { ...material, ...(await readServerFiles(files)) }
+}
+
+/**
+ * The TLS server certificate and its key, from their files.
+ * @throws PkiFileError for a file that cannot be read, or two that cannot serve TLS together.
+ */
+export async function readServerFiles(
+  files: Pick<PkiFiles, 'serverCertPem' | 'serverKeyPem'>,
+): Promise<Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>> {
+  const [cert, key] = [await readPem(files.serverCertPem), await readPem(files.serverKeyPem)]
+  checkPair(files.serverCertPem, cert, files.serverKeyPem, key)
   attempt(
     (reason) => `${files.serverCertPem} cannot serve TLS: ${reason}`,
-    () => createSecureContext({ cert: material.serverCertPem, key: material.serverKeyPem }),
+    () => createSecureContext({ cert, key }),
   )
-  return material
+  return { serverCertPem: cert, serverKeyPem: key }
 }
 
 async function readPem(file: string): Promise<string> {

@@ -9,6 +9,8 @@ import { type ServerCertificate, tlsOptions } from './tls-options.ts'
 /** What of a controller a server needs: how it answers, and the certificate that stands for it. */
 export interface ServableController {
   readonly fetch: ControllerFetch
+  /** The headers of every answer. */
+  readonly answerHeaders?: Readonly<Record<string, string>>
   tls(): ServerCertificate
 }
 
@@ -66,7 +68,10 @@ export async function serve(controller: ServableController, options: ServeOption
   })
   server.timeout = stalledConnectionMs
   server.maxConnections = options.maxConnections ?? 10_000
-  server.on('request', createListener(controller.fetch, options))
+  server.on(
+    'request',
+    createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options }),
+  )
   const connections = trackConnections(server)
   const port = await listen(server, host, options.port)
   // Out of file descriptors is a reason to report, not to end the process.

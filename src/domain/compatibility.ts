@@ -7,6 +7,8 @@ export interface Leniency {
   readonly allowTotpReuse: boolean
   /** Takes any number of wrong codes. Strict: 429 after 10 in five minutes or 50 in a day, until they are so long past. */
   readonly allowUnlimitedCodes: boolean
+  /** Takes any number of logins by password. Strict: 429 beyond the rates of `rateLimits`; a rate that is given wins. */
+  readonly allowUnlimitedLogins: boolean
   /** Allows the key sets of external JWT signers at addresses of private networks and of this machine. Strict: 400. */
   readonly allowPrivateJwks: boolean
   /** Keeps an auth policy's password rules without enforcing them. Strict: a password that breaks them is 400. */
@@ -20,6 +22,7 @@ export interface Leniency {
 const STRICT: Leniency = {
   allowTotpReuse: false,
   allowUnlimitedCodes: false,
+  allowUnlimitedLogins: false,
   allowPrivateJwks: false,
   allowWeakPasswords: false,
   allowSelfDeletion: false,
@@ -29,6 +32,7 @@ const STRICT: Leniency = {
 const OPENZITI: Leniency = {
   allowTotpReuse: true,
   allowUnlimitedCodes: true,
+  allowUnlimitedLogins: true,
   allowPrivateJwks: true,
   allowWeakPasswords: true,
   allowSelfDeletion: true,
@@ -41,6 +45,7 @@ export function leniencyOf(options: { readonly compat?: Compat | undefined } & P
   return {
     allowTotpReuse: options.allowTotpReuse ?? base.allowTotpReuse,
     allowUnlimitedCodes: options.allowUnlimitedCodes ?? base.allowUnlimitedCodes,
+    allowUnlimitedLogins: options.allowUnlimitedLogins ?? base.allowUnlimitedLogins,
     allowPrivateJwks: options.allowPrivateJwks ?? base.allowPrivateJwks,
     allowWeakPasswords: options.allowWeakPasswords ?? base.allowWeakPasswords,
     allowSelfDeletion: options.allowSelfDeletion ?? base.allowSelfDeletion,

@@ -4,7 +4,7 @@ import { createTurnstile } from './argon2/turnstile.ts'
 import { readVerifier, type Verifier, writeVerifier } from './argon2/verifier.ts'
 
 export interface PasswordHasherOptions {
-  /** How many hashes run at once; the others wait their turn. Default 2. */
+  /** How many hashes run at once; the others wait their turn. Default: as many as there are cores, at most 4. */
   readonly parallel?: number
   /** By default the runtime's own Argon2id where it has one (Node 24.7 and later), else WebAssembly. */
   readonly argon2id?: Argon2id
@@ -15,6 +15,9 @@ const cost = { memory: 19_456, passes: 2, lanes: 1 }
 const saltLength = 16
 const hashLength = 32
 
+/** More than the cores slow each other down, and Node hashes in four threads. Node 20 does not tell its cores: 2. */
+const usualParallel = (): number => Math.min(globalThis.navigator?.hardwareConcurrency ?? 2, 4)
+
 /** Stands in for the verifier of an unknown user: computing it costs what a real one costs, and no password matches. */
 const dummy: Verifier = { cost, salt: new Uint8Array(saltLength), hash: new Uint8Array(hashLength) }
 
@@ -23,7 +26,7 @@ const dummy: Verifier = { cost, salt: new Uint8Array(saltLength), hash: new Uint
  * password cannot be hashed (throws) and never verifies, because not every Argon2 implementation takes it.
  */
 export const createPasswordHasher = (options: PasswordHasherOptions = {}): PasswordHasher => {
-  const enter = createTurnstile(options.parallel ?? 2)
+  const enter = createTurnstile(options.parallel ?? usualParallel())
   let chosen: Promise<Argon2id> | undefined
   const derive: Argon2id = async (input) => {
     chosen ??= options.argon2id ? Promise.resolve(options.argon2id) : chooseArgon2id()

@@ -7,6 +7,10 @@ export const toBase64 = (bytes: Uint8Array): string => {
   return btoa(binary)
 }
 
+/** Base64 for tokens and addresses, without padding. */
+export const toBase64Url = (bytes: Uint8Array): string =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+
 /** Decodes standard base64; padding may be absent, white space is refused. Throws on anything else. */
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => {
   if (/[^A-Za-z0-9+/=]/.test(text)) throw new Error('not base64')

@@ -27,12 +27,17 @@ export interface PkiMaterialRequest {
   readonly trustDomain: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /**
+   * The TLS server's key, which signs the network's tokens. `P-256` (the default) is made in a millisecond, RSA in about a
+   * hundred; but older SDKs on mbedTLS verify enrollment tokens of RSA keys only.
+   */
+  readonly serverKey?: 'P-256' | 'RSA-2048'
   /** WebCrypto implementation; by default the one of the runtime. */
   readonly crypto?: webcrypto.Crypto
 }
 
 /**
- * Creates a network's own authorities and server certificate, with P-256 keys: a root (10 years), below it a signing
+ * Creates a network's own authorities, with P-256 keys, and server certificate: a root (10 years), below it a signing
  * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
  * a malformed host or trust domain.
  */
@@ -41,13 +46,18 @@ export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<Pk
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
   const library = await loadLibrary(request.crypto)
   const { x509 } = library
-  const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags
+  const { digitalSignature, keyEncipherment, keyCertSign, cRLSign } = x509.KeyUsageFlags
   const altNames = (...names: x509.JsonGeneralNames) => new x509.SubjectAlternativeNameExtension(names)
   const controllerPath = (hosts[0] ?? 'controller').replace(/[^A-Za-z0-9._-]/g, '-')
   const rootName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} root CA`)
   const signingName = nameWithCommonName(library, `${trustDomain.slice(0, 48)} signing CA`)
   const authorityUsage = new x509.KeyUsagesExtension(keyCertSign | cRLSign, true)
-  const [root, signing, server] = await Promise.all([createKey(library), createKey(library), createKey(library)])
+  const isRsa = request.serverKey === 'RSA-2048'
+  const [root, signing, server] = await Promise.all([
+    createKey(library, P256),
+    createKey(library, P256),
+    createKey(library, isRsa ? RSA2048 : P256),
+  ])
 
   const rootTemplate = {
     issuer: rootName,
@@ -79,7 +89,7 @@ export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<Pk
     publicKey: server.publicKey,
     ...validityOf(now, 1),
     extensions: [
-      new x509.KeyUsagesExtension(digitalSignature, true),
+      new x509.KeyUsagesExtension(isRsa ? digitalSignature | keyEncipherment : digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       server.subjectKeyId,
       signing.authorityKeyId,
@@ -101,14 +111,22 @@ export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<Pk
   }
 }
 
-const createKey = async ({ x509, crypto }: Library) => {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const RSA2048 = {
+  name: 'RSASSA-PKCS1-v1_5',
+  modulusLength: 2048,
+  publicExponent: Uint8Array.of(1, 0, 1),
+  hash: 'SHA-256',
+} as const
+
+const createKey = async ({ x509, crypto }: Library, algorithm: typeof P256 | typeof RSA2048) => {
   const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const publicKey = await x509.PublicKey.create(pair.publicKey, crypto)
   const keyId = toHex(new Uint8Array(await publicKey.getKeyIdentifier(crypto)))
   return {
-    key: pair.privateKey,
     algorithm,
+    sign: async (data: Uint8Array<ArrayBuffer>) =>
+      new Uint8Array(await crypto.subtle.sign(algorithm, pair.privateKey, data)),
     publicKey,
     pem: writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))),
     subjectKeyId: new x509.SubjectKeyIdentifierExtension(keyId),

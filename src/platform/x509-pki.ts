@@ -1,7 +1,9 @@
 import type { webcrypto } from 'node:crypto'
 import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
-import type { PkiMaterial } from './pki-material.ts'
+import type { PkiSource } from './pki-source.ts'
+import { ServerCredentials } from './server-credentials.ts'
 import { type Certificate, isRoot, isSelfIssued, readCertificate, readCertificates } from './x509/certificate.ts'
+import { writeCertsOnly } from './x509/certs-only.ts'
 import { isNetworkAuthority, leadsToRoot } from './x509/chain.ts'
 import { clientExtensions } from './x509/client-extensions.ts'
 import { certificateFacts, pemOf } from './x509/facts.ts'
@@ -10,6 +12,7 @@ import { issueRouterCertificates } from './x509/issue-router-certificates.ts'
 import { loadLibrary } from './x509/library.ts'
 import { nameWithCommonName } from './x509/name.ts'
 import { readPart } from './x509/read-part.ts'
+import { RecentCertificates } from './x509/recent-certificates.ts'
 import { loadSigningKey } from './x509/signing-key.ts'
 import { readSigningRequest } from './x509/signing-request.ts'
 import { createThirdPartyVerifier, readCertificateFacts } from './x509/third-party.ts'
@@ -21,31 +24,37 @@ export interface X509PkiOptions {
   readonly trustDomain?: string
   /** WebCrypto implementation; by default the one of the runtime. */
   readonly crypto?: webcrypto.Crypto
+  /** The server certificate in use, where it may be replaced; by default that of the material for good. */
+  readonly server?: ServerCredentials
 }
 
 /** Certificates that a client may send, the leaf included. */
 const maxClientChain = 10
 
+/** Trusted client certificates that need not be read again when they come back: some five megabytes. */
+const maxClients = 500
+
 /**
- * The network's certificate authority over `material`. Throws an `Error` whose message names the part that cannot be
+ * The network's certificate authority over `source`. Throws an `Error` whose message names the part that cannot be
  * read, does not match its key, or leads to no root of the trust bundle.
  */
-export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptions = {}): Promise<Pki> => {
+export const createX509Pki = async (source: PkiSource, options: X509PkiOptions = {}): Promise<Pki> => {
   const library = await loadLibrary(options.crypto)
   const network = new Map<string, Certificate>()
-  const readAll = async (part: 'caPem' | 'signingCertPem' | 'serverCertPem') => {
-    const certificates = await readPart(part, () => readCertificates(library, material[part], network))
-    if (part !== 'serverCertPem') for (const certificate of certificates) network.set(certificate.pem, certificate)
+  const readAll = async (part: 'caPem' | 'signingCertPem') => {
+    const certificates = await readPart(part, () => readCertificates(library, source[part], network))
+    for (const certificate of certificates) network.set(certificate.pem, certificate)
     return certificates
   }
   const configured = await readAll('caPem')
   const signingChain = await readAll('signingCertPem')
   const [signing] = signingChain
-  const [server] = await readAll('serverCertPem')
-  const signer = await readPart('signingKeyPem', () =>
-    loadSigningKey(library, material.signingKeyPem, signing.publicKey),
-  )
-  await readPart('serverKeyPem', () => loadSigningKey(library, material.serverKeyPem, server.publicKey))
+  const [part, held] =
+    'signingKey' in source
+      ? (['signingKey', source.signingKey] as const)
+      : (['signingKeyPem', source.signingKeyPem] as const)
+  const signer = await readPart(part, () => loadSigningKey(library, held, signing.publicKey))
+  const server = options.server ?? (await ServerCredentials.open(source, library))
 
   const bundle = [...network.values()]
   const roots = await rootsAmong(configured)
@@ -73,10 +82,13 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
     return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...between) }
   }
 
+  const clients = new RecentCertificates(maxClients)
+  const known = { get: (pem: string) => network.get(pem) ?? clients.get(pem) }
+
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
   const readSent = (der: Uint8Array): Certificate | undefined => {
     try {
-      return readCertificate(library, new Uint8Array(der), network)
+      return readCertificate(library, new Uint8Array(der), known)
     } catch {
       return undefined
     }
@@ -88,17 +100,22 @@ export const createX509Pki = async (material: PkiMaterial, options: X509PkiOptio
     const intermediates = sent.filter((certificate) => certificate !== undefined)
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
     const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...own, ...intermediates], now }))
+    if (trusted) clients.add(leaf)
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 
   const verifyThirdParty = createThirdPartyVerifier(library)
 
   return {
-    trustDomain: options.trustDomain ?? (await findTrustDomain(library, [...bundle, server], firstRoot)),
+    trustDomain:
+      options.trustDomain ?? (await findTrustDomain(library, [...bundle, server.current.certificate], firstRoot)),
     caBundlePem: pemOf(...bundle),
     caBundlePkcs7: async () =>
-      new Uint8Array(new library.x509.X509Certificates(bundle.map(({ parsed }) => parsed)).export('raw')),
-    serverCertificate: () => certificateFacts(library, server),
+      writeCertsOnly(
+        library,
+        bundle.map(({ parsed }) => parsed),
+      ),
+    serverCertificate: async () => server.current.facts,
     issueClientCertificate,
     issueRouterCertificates: (request) =>
       issueRouterCertificates(library, { signing, intermediates: between, signer }, request),

@@ -61,7 +61,9 @@ export interface ControllerEvents {
   'posture.changed': { readonly identityId: string; readonly at: number }
   /**
    * An identity gained or lost a service. Told when its own role attributes change, and when a session of it ends because
-   * access was lost; a change of a policy or a service is not unfolded into everybody whom it concerns.
+   * access was lost. A change of a policy or of the attributes of a service is not unfolded into everybody whom it concerns,
+   * which may be every identity for every service, nor is the creation or deletion of an identity or a service: who follows
+   * those listens to `entity.changed` and asks for the list that it needs. Posture is no part of it: `posture.changed` is.
    */
   'access.changed': {
     readonly identityId: string

@@ -65,6 +65,9 @@ export interface HostedPresence {
   routerDisconnected(routerId: string): void
   /** A connected router tells which identities are connected to it. */
   identityConnections(routerId: string, report: IdentityConnections): void
-  /** Adds a listener that is told which router's control channel is to be closed; answers the function that removes it. */
+  /**
+   * Adds a listener that is told which router's control channel is to be closed; answers the function that removes it. What
+   * another process did to a router is noticed within two seconds.
+   */
   onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void
 }

@@ -47,7 +47,18 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
       const store = opensslOutput(['pkcs7', '-inform', 'DER', '-in', 'store.p7', '-print_certs'], {
         'store.p7': await pki.caBundlePkcs7(),
       })
-      expect(certificatesIn(store).map(fingerprint)).toEqual(bundle.map(fingerprint))
+      const stored = certificatesIn(store)
+      expect(stored.map(fingerprint).sort()).toEqual(bundle.map(fingerprint).sort())
+      // DER wants the members of a set in the order of their bytes.
+      const inOrder = [...stored].sort((one, other) => Buffer.compare(one.raw, other.raw))
+      expect(stored.map(fingerprint)).toEqual(inOrder.map(fingerprint))
+    })
+
+    it('writes the certificates right behind the content type, where clients on mbedTLS look for them', async () => {
+      const structure = opensslOutput(['asn1parse', '-inform', 'DER', '-in', 'store.p7'], {
+        'store.p7': await pki.caBundlePkcs7(),
+      })
+      expect(structure).toMatch(/:pkcs7-data\n +\d+:d=3 +hl=\d l= *\d+ cons: cont \[ 0 \] *\n +\d+:d=4 .*SEQUENCE/)
     })
 
     it('describes its server certificate', async () => {

@@ -5,6 +5,7 @@ describe('leniency', () => {
   it.each([
     ['allowTotpReuse', false, true],
     ['allowUnlimitedCodes', false, true],
+    ['allowUnlimitedLogins', false, true],
     ['allowPrivateJwks', false, true],
     ['allowWeakPasswords', false, true],
     ['allowSelfDeletion', false, true],

@@ -5,7 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort, type Quickstart, startQuickstart } from './support/quickstart.ts'
+import { freePort } from '../support/free-port.ts'
+import { type Quickstart, startQuickstart } from './support/quickstart.ts'
 
 let directory: string
 

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { apiDocuments, VERSION } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { freePort, node } from './support/quickstart.ts'
+import { freePort } from '../support/free-port.ts'
+import { node } from './support/quickstart.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')

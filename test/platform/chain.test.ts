@@ -37,7 +37,7 @@ const weTrust = async (chain: Chain): Promise<boolean> => {
   return leadsToRoot(leaf, { roots, intermediates: readable(chain.sent.map(({ certificate }) => certificate)), now })
 }
 
-describe('chain verification agrees with openssl verify', () => {
+describe('A26: chain verification agrees with openssl verify', () => {
   it.each(trustedChains)('and trusts: %s', async (_, build) => {
     const chain = await build()
     expect({ openssl: opensslTrusts(chain), ours: await weTrust(chain) }).toEqual({ openssl: true, ours: true })
@@ -49,7 +49,7 @@ describe('chain verification agrees with openssl verify', () => {
   })
 })
 
-describe('chain verification is stricter than openssl verify', () => {
+describe('A26: chain verification is stricter than openssl verify', () => {
   it.each(stricterChains)('and refuses: %s', async (_, build) => {
     const chain = await build()
     expect({ openssl: opensslTrusts(chain), ours: await weTrust(chain) }).toEqual({ openssl: true, ours: false })

@@ -48,6 +48,8 @@ describe('schemas that are refused', () => {
 
 describe('schemas that are taken', () => {
   it.each([
+    ['draft 4 by its keywords', { id: 'urn:example:a', ...object({ b: { minimum: 1, exclusiveMinimum: true } }) }],
+    ['a later draft', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', $defs: { a: {} } }],
     ['draft 4 by name', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }],
     ['an unknown draft', { $schema: 'https://example.org/mine', type: 'object' }],
     ['unknown keywords and formats', object({ a: { type: 'string', format: 'idn-hostname', shade: 'blue' } })],
@@ -57,6 +59,30 @@ describe('schemas that are taken', () => {
     expect(await jsonSchema.problemOf(schema)).toBeUndefined()
     expect(await jsonSchema.problemOf(schema)).toBeUndefined()
     expect(await jsonSchema.violationOf(schema, { a: 'anything at all' })).toBeUndefined()
+  })
+
+  it('a bound of draft 4 is exclusive where it says so', async () => {
+    const { a } = { a: { minimum: 1, exclusiveMinimum: true, maximum: 3, exclusiveMaximum: false } }
+    const schema = object({ list: { type: 'array', items: { allOf: [a] } }, exclusiveMinimum: true })
+    expect(
+      await jsonSchema.violationOf(schema, { list: [2, 3], exclusiveMinimum: 'a name like others' }),
+    ).toBeUndefined()
+    expect(await jsonSchema.violationOf(schema, { list: [1] })).toMatchObject({ path: ['list', '0'] })
+    expect(await jsonSchema.violationOf(schema, { list: [4] })).toMatchObject({ path: ['list', '0'] })
+  })
+
+  it('a name that every object inherits is missing where nobody wrote it', async () => {
+    const schema = object({ constructor: { type: 'string' }, toString: {} }, { required: ['constructor'] })
+    expect(await jsonSchema.violationOf(schema, {})).toMatchObject({ requirement: 'constructor is required' })
+    expect(await jsonSchema.violationOf(schema, { constructor: 'x' })).toBeUndefined()
+    expect(await jsonSchema.violationOf(object({ valueOf: { type: 'string' } }), { a: 1 })).toBeUndefined()
+  })
+
+  it('a huge list of values is not repeated in what it says', async () => {
+    const huge = object({ a: { enum: Array.from({ length: 9_000 }, (_, index) => index) } })
+    const violation = await jsonSchema.violationOf(huge, { a: 'x' })
+    expect(violation?.requirement).toMatch(/^must be one of \[0,1,2,/)
+    expect(violation?.requirement.length).toBeLessThan(300)
   })
 
   it('two with the same id do not disturb each other', async () => {

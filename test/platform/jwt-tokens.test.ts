@@ -3,10 +3,15 @@ import { importX509, jwtVerify } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
+import type { ServerCertificateSource } from '../../src/platform/pki-source.ts'
+import { ServerCredentials } from '../../src/platform/server-credentials.ts'
 import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from './support/certificates.ts'
+import { signerOf, webCryptoKeyOf } from './support/held-keys.ts'
 import { opensslOutput } from './support/openssl.ts'
 
 const claims = { iss: 'https://localhost:1280', sub: 'abc', aud: [''], jti: 'a-token', em: 'ott', exp: 4_000_000_000 }
+
+const tokensOf = async (source: ServerCertificateSource) => createJwtTokens(await ServerCredentials.open(source))
 
 const serverOf = async (kind: KeyKind) => {
   const keys = await createKeys(kind)
@@ -22,7 +27,7 @@ describe('tokens', () => {
     ['Ed25519', 'EdDSA'],
   ] as const)('of a %s server key are signed by %s and verify with the server certificate', async (kind, alg) => {
     const server = await serverOf(kind)
-    const token = await (await createJwtTokens(server)).sign(claims)
+    const token = await (await tokensOf(server)).sign(claims)
     const key = await importX509(server.serverCertPem, alg)
     const { payload, protectedHeader } = await jwtVerify(token, key, { algorithms: [alg], currentDate: new Date(now) })
     const fingerprint = new X509Certificate(server.serverCertPem).fingerprint.replaceAll(':', '').toLowerCase()
@@ -32,7 +37,7 @@ describe('tokens', () => {
 
   it('of created material verify with the key in its server certificate', async () => {
     const material = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'example.org', now })
-    const token = await (await createJwtTokens(material)).sign(claims)
+    const token = await (await tokensOf(material)).sign(claims)
     const { publicKey } = new X509Certificate(material.serverCertPem)
     await expect(jwtVerify(token, publicKey, { algorithms: ['ES256'] })).resolves.toMatchObject({ payload: claims })
     const changed = token.replace(/\.[^.]+\./, `.${btoa('{"sub":"other"}').replace(/=+$/, '')}.`)
@@ -51,12 +56,40 @@ describe('tokens', () => {
       ['no PEM', () => 'hello', /^serverKeyPem: no private key found$/],
       ['a key that is cut off', async () => (await keyPemOf(await createKeys())).slice(0, 60), /^serverKeyPem: /],
     ])('for %s', async (_, serverKeyPem, message) => {
-      await expect(createJwtTokens({ ...server, serverKeyPem: await serverKeyPem() })).rejects.toThrow(message)
+      await expect(tokensOf({ ...server, serverKeyPem: await serverKeyPem() })).rejects.toThrow(message)
     })
 
     it('for a certificate that is none', async () => {
-      await expect(createJwtTokens({ ...server, serverCertPem: '' })).rejects.toThrow(/^serverCertPem: no certificate/)
+      await expect(tokensOf({ ...server, serverCertPem: '' })).rejects.toThrow(/^serverCertPem: no certificate/)
     })
+  })
+
+  it.each(['P-256', 'P-384', 'P-521', 'RSA-2048', 'Ed25519'] as const)(
+    'of a %s key that is held elsewhere verify with the server certificate',
+    async (kind) => {
+      const { serverCertPem, serverKeyPem } = await serverOf(kind)
+      const held = [
+        await webCryptoKeyOf(serverKeyPem, kind),
+        signerOf(serverKeyPem),
+        signerOf(serverKeyPem, 'ieee-p1363'),
+      ]
+      for (const serverKey of held) {
+        const tokens = await tokensOf({ serverCertPem, serverKey })
+        const { publicKey } = new X509Certificate(serverCertPem)
+        await expect(jwtVerify(await tokens.sign(claims), publicKey)).resolves.toMatchObject({ payload: claims })
+        const { alg = '' } = await tokens.publicKey()
+        expect((await tokens.signNonce('nonce')).algorithm).toBe(alg)
+      }
+    },
+  )
+
+  it.each([
+    ['a signer with another key', async () => signerOf((await serverOf('P-256')).serverKeyPem), /match/],
+    ['a signer that answers nothing', () => ({ sign: async () => new Uint8Array() }), /^serverKey: /],
+    ['a signer that is away', () => ({ sign: () => Promise.reject(new Error('is away')) }), /^serverKey: is away$/],
+  ])('are refused at creation for %s', async (_, serverKey, message) => {
+    const { serverCertPem } = await serverOf('P-256')
+    await expect(tokensOf({ serverCertPem, serverKey: await serverKey() })).rejects.toThrow(message)
   })
 
   it.each([
@@ -66,6 +99,6 @@ describe('tokens', () => {
     const server = await serverOf(kind)
     const serverKeyPem = opensslOutput(args, { 'key.pem': server.serverKeyPem })
     expect(serverKeyPem).toContain(`BEGIN ${label}`)
-    await expect((await createJwtTokens({ ...server, serverKeyPem })).sign(claims)).resolves.toMatch(/^ey/)
+    await expect((await tokensOf({ ...server, serverKeyPem })).sign(claims)).resolves.toMatch(/^ey/)
   })
 })

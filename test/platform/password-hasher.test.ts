@@ -89,9 +89,9 @@ describe('password hasher', () => {
     expect(await createPasswordHasher({ argon2id: zeros }).verify('secret', undefined)).toBe(false)
   })
 
-  it('runs at most `parallel` hashes at once, two by default', async () => {
+  it('runs at most `parallel` hashes at once, by default as many as there are cores, but four', async () => {
     for (const [options, most] of [
-      [{}, 2],
+      [{}, Math.min(globalThis.navigator?.hardwareConcurrency ?? 2, 4)],
       [{ parallel: 3 }, 3],
     ] as const) {
       let running = 0

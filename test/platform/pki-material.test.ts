@@ -86,6 +86,16 @@ describe('created material', () => {
     await expect(createPkiMaterial({ ...request, hosts: [host] })).rejects.toThrow('is not a host name')
   })
 
+  it('has an RSA server key that can carry either key exchange, when asked, below the same authorities', async () => {
+    const rsa = await createPkiMaterial({ ...request, serverKey: 'RSA-2048' })
+    expect(new X509Certificate(rsa.serverCertPem).publicKey.asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 })
+    expect(textOf(rsa.serverCertPem)).toContain('Digital Signature, Key Encipherment')
+    const args = ['verify', '-x509_strict', '-purpose', 'sslserver', '-attime', `${now / 1000}`]
+    const files = { 'root.pem': rsa.caPem, 'server.pem': rsa.serverCertPem }
+    const verified = openssl([...args, '-CAfile', 'root.pem', '-untrusted', 'server.pem', 'server.pem'], files)
+    expect(verified).toMatchObject({ succeeded: true })
+  })
+
   it('is taken without hosts', async () => {
     const { serverCertPem } = await createPkiMaterial({ ...request, hosts: [] })
     expect(new X509Certificate(serverCertPem).subjectAltName).toBe('URI:spiffe://example.org/controller/controller')

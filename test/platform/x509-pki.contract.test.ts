@@ -13,6 +13,7 @@ import {
   pemOf,
   purpose,
 } from './support/certificates.ts'
+import { signerOf, webCryptoKeyOf } from './support/held-keys.ts'
 
 const implementations = [
   ['the WebCrypto of the runtime', globalThis.crypto],
@@ -53,6 +54,24 @@ const foreignMaterial = async (kind: KeyKind) => {
 
 for (const kind of ['P-384', 'P-521', 'RSA-2048', 'Ed25519'] as const) {
   pkiContract(`authorities of an operator, ${kind}`, async () => createX509Pki(await foreignMaterial(kind)))
+}
+
+for (const kind of ['P-256', 'P-384', 'P-521', 'RSA-2048', 'Ed25519'] as const) {
+  pkiContract(`a ${kind} key in WebCrypto that cannot be taken out`, async () => {
+    const { signingKeyPem, ...rest } = await foreignMaterial(kind)
+    return createX509Pki({ ...rest, signingKey: await webCryptoKeyOf(signingKeyPem, kind) })
+  })
+  pkiContract(`a ${kind} key in a key management service`, async () => {
+    const { signingKeyPem, ...rest } = await foreignMaterial(kind)
+    return createX509Pki({ ...rest, signingKey: signerOf(signingKeyPem) })
+  })
+}
+
+for (const kind of ['P-256', 'P-384', 'P-521'] as const) {
+  pkiContract(`a ${kind} key in a hardware module`, async () => {
+    const { signingKeyPem, ...rest } = await foreignMaterial(kind)
+    return createX509Pki({ ...rest, signingKey: signerOf(signingKeyPem, 'ieee-p1363') })
+  })
 }
 
 pkiContract('a root that signs clients itself', async () => {

@@ -30,8 +30,8 @@ export async function enrollIdentity(
   tick(`enrollment JWT verified with the key of ${issuer}: method ${method}, good until ${expiresAt.toISOString()}`)
   const { key, csr } = await createSigningRequest(name)
   tick('P-256 key and certificate signing request made on the device')
-  const { data } = await createClient({ baseUrl: issuer, fetch: httpsFetch(ca) }).call('POST /enroll', {
-    query: { method: 'ott', token },
+  const { data } = await createClient({ baseUrl: issuer, fetch: httpsFetch(ca) }).call('POST /enroll/ott', {
+    query: { token },
     body: { clientCsr: csr },
   })
   await writePrivateFile(keyFile, key)

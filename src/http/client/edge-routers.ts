@@ -5,29 +5,44 @@ import type { Detail } from '../../engine/details/render.ts'
 import { edgeRoutersFor } from '../../engine/details/session-members.ts'
 import { isReachable } from '../../engine/service-access.ts'
 import { requireSessionToken } from '../../engine/session-tokens.ts'
-import { EdgeRouterPresence, edgeRouters } from '../../resources/edge-routers.ts'
+import { EDGE_ROUTER_PRESENCE_WORDS, EdgeRouterPresence, edgeRouters } from '../../resources/edge-routers.ts'
 import { JsonObject, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
+import { described } from '../../resources/words.ts'
 import { ListQuery } from '../list-query.ts'
 import { defineOperation } from '../operation.ts'
 
-/** What everybody who may use an edge router sees of it. */
-const CommonEdgeRouter = z.object({
-  appData: JsonObject,
-  cost: z.int(),
-  disabled: z.boolean(),
-  name: z.string(),
-  noTraversal: z.boolean(),
-  ...EdgeRouterPresence,
-})
+const WORDS = {
+  appData: 'Free data for applications.',
+  cost: 'The cost of a path through the router, 0 to 65535. Less is preferred.',
+  disabled: 'True for a router that may not connect.',
+  noTraversal: 'True for a router that no traffic passes on its way to another one.',
+  ...EDGE_ROUTER_PRESENCE_WORDS,
+} as const
 
-const UsableEdgeRouter = CommonEdgeRouter.extend({
-  _links: Links,
-  createdAt: z.iso.datetime(),
-  id: z.string(),
-  tags: Tags,
-  updatedAt: z.iso.datetime(),
-})
+/** What everybody who may use an edge router sees of it. */
+const CommonEdgeRouter = described(
+  z.object({
+    appData: JsonObject,
+    cost: z.int(),
+    disabled: z.boolean(),
+    name: z.string(),
+    noTraversal: z.boolean(),
+    ...EdgeRouterPresence,
+  }),
+  WORDS,
+)
+
+const UsableEdgeRouter = described(
+  CommonEdgeRouter.extend({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: z.string(),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+  }),
+  WORDS,
+)
 
 /** The edge routers that the caller may use at all, and for one service. */
 export const clientEdgeRouterOperations = [
@@ -53,10 +68,13 @@ export const clientEdgeRouterOperations = [
     {
       route: 'GET /services/{id}/edge-routers',
       summary: 'Lists the edge routers that the caller and a service may both use',
+      description: 'With a `session-token`, it must be one of this API session.',
       access: 'authenticated',
       headers: ['session-token'],
       query: ListQuery,
-      data: z.object({ edgeRouters: z.array(CommonEdgeRouter) }),
+      data: described(z.object({ edgeRouters: z.array(CommonEdgeRouter) }), {
+        edgeRouters: 'The edge routers, at most 25, those online first.',
+      }),
     },
     async ({ engine, call, params, headers }) => {
       const caller = callerOf(call)

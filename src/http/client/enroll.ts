@@ -3,21 +3,61 @@ import { ControllerError, type ErrorCode, invalidField } from '../../domain/erro
 import type { Call } from '../../engine/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { Pem } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { Password } from '../management/authenticators.ts'
 import { type Answer, defineOperation } from '../operation.ts'
+import { Controller, controllersForClients } from '../shared/controllers.ts'
 
-const Enrolled = z.object({ ca: z.string().optional(), cert: z.string(), serverCert: z.string().optional() })
-const EnrolledRouter = z.object({ ca: z.string(), cert: z.string(), serverCert: z.string() })
-
-const EnrollBody = z.object({
-  name: z.string().optional(),
-  username: z.string().optional(),
-  password: Password.optional(),
-  clientCsr: Pem.optional(),
-  certCsr: Pem.optional(),
-  serverCertCsr: Pem.optional(),
+const CERTIFICATES = {
+  ca: 'The CA certificates to trust, PEM.',
+  cert: 'The client certificate that was issued, with its intermediates, PEM.',
+  serverCert: 'The server certificate that was issued to a router, with its intermediates, PEM.',
+} as const
+const Enrolled = described(
+  z.object({
+    ca: z.string().optional(),
+    cert: z.string(),
+    controllers: z.array(Controller).optional(),
+    serverCert: z.string().optional(),
+  }),
+  {
+    ...CERTIFICATES,
+    controllers: 'The controllers of the network, for identities that get a certificate or use a token.',
+  },
+)
+/** What is there of it depends on the method. */
+const EnrolledSomehow = described(Enrolled.partial().extend({ username: z.string().optional() }), {
+  ...CERTIFICATES,
+  controllers: 'The controllers of the network, for identities.',
+  username: 'The username to log in with, for `updb`.',
 })
+const EnrolledRouter = described(z.object({ ca: z.string(), cert: z.string(), serverCert: z.string() }), CERTIFICATES)
+
+const REQUESTS = {
+  token: 'The one-time token of the enrollment.',
+  password: 'The password to log in with from then on, 5 to 100 characters that fulfil the auth policy.',
+  username: 'Not looked at: the username is that of the enrollment.',
+  clientCsr: 'The signing request for the client certificate, PEM.',
+  certCsr: 'The signing request for the client certificate of a router, PEM.',
+  serverCsr: 'The signing request for the server certificate, PEM.',
+  serverCertCsr: 'The signing request for the server certificate of a router, PEM.',
+} as const
+
+const EnrollBody = described(
+  z.object({
+    name: z.string().optional(),
+    username: z.string().optional(),
+    password: Password.optional(),
+    clientCsr: Pem.optional(),
+    certCsr: Pem.optional(),
+    serverCertCsr: Pem.optional(),
+  }),
+  {
+    name: 'A name for the new identity, for `ca`; the CA says how it is used.',
+    ...REQUESTS,
+  },
+)
 
 const ERRORS: readonly ErrorCode[] = [
   'INVALID_ENROLLMENT_TOKEN',
@@ -27,6 +67,27 @@ const ERRORS: readonly ErrorCode[] = [
   'NOT_FOUND',
 ]
 
+const CA_ERRORS: readonly ErrorCode[] = [
+  'ENROLLMENT_NO_VALID_CAS',
+  'CERT_FAILED_VALIDATION',
+  'MISSING_CERT_CLAIM',
+  'CERT_IN_USE',
+]
+
+const TokenInQuery = described(z.object({ token: z.string().max(256).optional() }), {
+  token: 'The one-time token of the enrollment, where the body does not hold it.',
+})
+
+/** The interface shows the token in the query, the deployed documents show it in the body; either will do. */
+function tokenIn(
+  body: { readonly token?: string | undefined } | undefined,
+  query: { readonly token?: string | undefined },
+) {
+  const token = body?.token ?? query.token
+  if (token === undefined) throw invalidField('token', 'token in body is required', undefined)
+  return token
+}
+
 const METHODS = ['ott', 'ottca', 'updb', 'erott', 'trott', 'ca'] as const
 
 /** Turning a token, a certificate or both into credentials. */
@@ -35,13 +96,26 @@ export const enrollOperations = [
     {
       route: 'POST /enroll',
       summary: 'Enrolls by any method; the body is a PEM signing request or a JSON object that holds what is needed',
+      description: 'What is needed depends on the method. The certificate that was issued is in the answer.',
       access: 'public',
-      query: z.object({ method: z.string().optional(), token: z.string().max(256).optional() }),
+      credentials: ['none', 'certificate'],
+      query: described(z.object({ method: z.string().optional(), token: z.string().max(256).optional() }), {
+        method:
+          'How to enroll: `ott`, `ottca`, `updb`, `erott`, `trott` or `ca`. By default what the enrollment of the token says.',
+        token: 'The one-time token of the enrollment; not needed for `ca`.',
+      }),
       textBody: ['application/x-pem-file', 'application/pkcs7', 'text/plain'],
       body: EnrollBody,
       bodyOptional: true,
-      data: Enrolled,
-      errors: [...ERRORS, 'CERT_IN_USE', 'INVALID_ENROLLMENT_ALREADY_ENROLLED'],
+      data: EnrolledSomehow,
+      errors: [
+        ...ERRORS,
+        ...CA_ERRORS,
+        'ENROLLMENT_CA_NOT_VALID',
+        'CERTIFICATE_FAILED_VALIDATION',
+        'MISSING_OR_INVALID_CSR',
+        'INVALID_ENROLLMENT_ALREADY_ENROLLED',
+      ],
     },
     async ({ engine, call, query, body, text }) => {
       const { token = '' } = query
@@ -61,29 +135,42 @@ export const enrollOperations = [
     {
       route: 'POST /enroll/ott',
       summary: 'Enrolls an identity with a one-time token and a certificate signing request',
+      description: 'The enrollment is used up by it.',
       access: 'public',
-      body: z.object({ token: z.string(), clientCsr: Pem }),
+      query: TokenInQuery,
+      body: described(z.object({ token: z.string().optional(), clientCsr: Pem }), REQUESTS),
       data: Enrolled,
       errors: ERRORS,
     },
-    ({ engine, call, body }) => enroll(engine, call, { method: 'ott', ...body }),
+    ({ engine, call, query, body }) => enroll(engine, call, { ...body, method: 'ott', token: tokenIn(body, query) }),
   ),
   defineOperation(
     {
       route: 'POST /enroll/ottca',
       summary: 'Enrolls an identity with a one-time token and its third-party client certificate',
+      description:
+        'To be called over a connection with a certificate of the CA that the enrollment names. The enrollment is used up by it.',
       access: 'public',
-      body: z.object({ token: z.string(), clientCsr: Pem.optional() }),
+      credentials: ['certificate'],
+      query: TokenInQuery,
+      body: described(z.object({ token: z.string().optional(), clientCsr: Pem.optional() }), {
+        ...REQUESTS,
+        clientCsr: 'Not looked at: the certificate of the connection is enrolled.',
+      }),
+      bodyOptional: true,
       errors: [...ERRORS, 'ENROLLMENT_CA_NOT_VALID', 'CERTIFICATE_FAILED_VALIDATION', 'CERT_IN_USE'],
     },
-    ({ engine, call, body }) => enroll(engine, call, { method: 'ottca', token: body.token }),
+    ({ engine, call, query, body }) => enroll(engine, call, { method: 'ottca', token: tokenIn(body, query) }),
   ),
   defineOperation(
     {
       route: 'POST /enroll/ca',
       summary: 'Makes an identity for the holder of a certificate of a third party that is trusted with it',
+      description:
+        'To be called over a connection with a certificate of a verified CA that lets its holders enroll by themselves.',
       access: 'public',
-      errors: ['ENROLLMENT_NO_VALID_CAS', 'CERT_FAILED_VALIDATION', 'MISSING_CERT_CLAIM', 'CERT_IN_USE', 'NOT_FOUND'],
+      credentials: ['certificate'],
+      errors: [...CA_ERRORS, 'NOT_FOUND'],
     },
     ({ engine, call }) => enroll(engine, call, { method: 'ca', token: '' }),
   ),
@@ -91,10 +178,11 @@ export const enrollOperations = [
     {
       route: 'POST /enroll/updb',
       summary: 'Enrolls an identity with a one-time token and a password of its choice',
+      description: 'The enrollment is used up by it.',
       access: 'public',
       query: z.object({ token: z.string() }),
-      body: z.object({ username: z.string().optional(), password: Password }),
-      data: z.object({ username: z.string() }),
+      body: described(z.object({ username: z.string().optional(), password: Password }), REQUESTS),
+      data: described(z.object({ username: z.string() }), { username: 'The username to log in with.' }),
       errors: ERRORS,
     },
     ({ engine, call, query, body }) => enroll(engine, call, { method: 'updb', token: query.token, ...body }),
@@ -103,20 +191,26 @@ export const enrollOperations = [
     {
       route: 'POST /enroll/erott',
       summary: 'Enrolls an edge router with a one-time token and two signing requests',
+      description: 'The enrollment is used up by it.',
       access: 'public',
-      body: z.object({ token: z.string(), clientCsr: Pem, serverCsr: Pem }),
+      query: TokenInQuery,
+      body: described(z.object({ token: z.string().optional(), clientCsr: Pem, serverCsr: Pem }), REQUESTS),
       data: EnrolledRouter,
       errors: [...ERRORS, 'MISSING_OR_INVALID_CSR'],
     },
-    ({ engine, call, body: { token, clientCsr, serverCsr } }) =>
-      enroll(engine, call, { method: 'erott', token, certCsr: clientCsr, serverCertCsr: serverCsr }),
+    ({ engine, call, query, body }) => {
+      const { clientCsr: certCsr, serverCsr: serverCertCsr } = body
+      return enroll(engine, call, { method: 'erott', token: tokenIn(body, query), certCsr, serverCertCsr })
+    },
   ),
   defineOperation(
     {
       route: 'POST /enroll/extend/router',
       summary: 'Replaces the certificates of the router that calls with its current one, which is void at once',
+      description: 'To be called over a connection with the present certificate of the router.',
       access: 'public',
-      body: z.object({ certCsr: Pem, serverCertCsr: Pem }),
+      credentials: ['certificate'],
+      body: described(z.object({ certCsr: Pem, serverCertCsr: Pem }), REQUESTS),
       data: EnrolledRouter,
       errors: ['UNAUTHORIZED', 'COULD_NOT_PROCESS_CSR'],
     },
@@ -130,11 +224,16 @@ export const enrollOperations = [
     {
       route: 'POST /enroll/token',
       summary: 'Makes an identity for the holder of a token of an external signer',
+      description: 'The signer says whether the identity gets a certificate or goes on authenticating by tokens.',
       access: 'public',
+      credentials: ['token'],
       headers: ['Authorization', 'ziti-token-issuer-id'],
-      body: z.object({ clientCsr: Pem.optional() }),
+      body: described(z.object({ clientCsr: Pem.optional() }), {
+        clientCsr:
+          'The signing request for a client certificate, PEM; without one the identity authenticates by tokens.',
+      }),
       bodyOptional: true,
-      data: Enrolled,
+      data: EnrolledSomehow,
       errors: [
         ...ERRORS,
         'ENROLLMENT_IDENTITY_ALREADY_ENROLLED',
@@ -144,7 +243,9 @@ export const enrollOperations = [
     },
     async ({ engine, call, headers, body }) => {
       const cert = await engine.tokenEnrollment.enroll(call, headers.get('ziti-token-issuer-id'), body?.clientCsr)
-      return cert === undefined ? DONE : { data: { ca: engine.context.pki.caBundlePem, cert } }
+      const controllers = await controllersForClients(engine)
+      if (cert === undefined) return { data: { controllers } }
+      return { data: { ca: engine.context.pki.caBundlePem, cert, controllers } }
     },
   ),
 ] as const
@@ -159,13 +260,14 @@ async function enroll(engine: ControllerEngine, call: Call, request: Request): P
   switch (METHODS.find((method) => method === request.method)) {
     case 'ott': {
       const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, clientCsr)
-      return { data: { cert: certificateChainPem } }
+      return { data: { cert: certificateChainPem, controllers: await controllersForClients(engine) } }
     }
     case 'ottca':
       await engine.enrollment.byClientCertificate(call, token)
       return DONE
-    case 'updb':
+    case 'updb': {
       return { data: await engine.enrollment.byPassword(call, token, request.password ?? '') }
+    }
     case 'ca':
       await engine.caEnrollment.enroll(call, request.name)
       return DONE

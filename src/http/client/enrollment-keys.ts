@@ -1,6 +1,21 @@
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
+
+const KeySet = described(z.object({ keys: z.array(z.record(z.string(), z.unknown())) }), {
+  keys: 'The public keys as JSON Web Keys: the key type `kty`, the id `kid`, and what belongs to the type.',
+})
+
+const Proof = described(
+  z.object({ algorithm: z.string(), caPool: z.string(), kid: z.string(), signature: z.string() }),
+  {
+    algorithm: 'How the nonce was signed.',
+    caPool: 'The CA certificates to trust, PEM.',
+    kid: 'The id of the key that signed.',
+    signature: 'The signature of the nonce, base64.',
+  },
+)
 
 /** The key by which a device knows its controller before it enrolls: published, and proved on a nonce (ruling R11). */
 export const enrollmentKeyOperations = [
@@ -9,6 +24,7 @@ export const enrollmentKeyOperations = [
       route: 'GET /enroll/jwks',
       summary: 'Shows the public keys that sign enrollment tokens, as a JSON Web Key Set',
       access: 'public',
+      data: KeySet,
       produces: 'application/json',
     },
     async ({ engine }) => ({ raw: JSON.stringify({ keys: [await engine.context.tokens.publicKey()] }) }),
@@ -17,8 +33,13 @@ export const enrollmentKeyOperations = [
     {
       route: 'POST /enroll/challenge',
       summary: 'Signs a nonce with an enrollment key, so that a device can tell its controller',
+      description: 'The signature covers the nonce, and a key of `/enroll/jwks` verifies it.',
       access: 'public',
-      body: z.object({ keyId: z.string().max(256), nonce: z.uuid() }),
+      body: described(z.object({ keyId: z.string().max(256), nonce: z.uuid() }), {
+        keyId: 'The id (`kid`) of the enrollment key that is to sign.',
+        nonce: 'A UUID that the caller made up for this.',
+      }),
+      data: Proof,
       produces: 'application/json',
     },
     async ({ engine, body }) => {

@@ -3,24 +3,37 @@ import { equals } from '../../domain/filter/index.ts'
 import type { Detail } from '../../engine/details/render.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
-const ClientSigner = z.object({
-  _links: Links,
-  audience: z.string(),
-  clientId: z.string().nullable(),
-  createdAt: z.iso.datetime(),
-  enrollToCertEnabled: z.boolean(),
-  enrollToTokenEnabled: z.boolean(),
-  externalAuthUrl: z.string().nullable(),
-  id: z.string(),
-  name: z.string(),
-  openIdConfigurationUrl: z.string().nullable(),
-  scopes: z.array(z.string()),
-  tags: Tags,
-  targetToken: z.enum(['ACCESS', 'ID']),
-  updatedAt: z.iso.datetime(),
-})
+const ClientSigner = described(
+  z.object({
+    _links: Links,
+    audience: z.string(),
+    clientId: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    enrollToCertEnabled: z.boolean(),
+    enrollToTokenEnabled: z.boolean(),
+    externalAuthUrl: z.string().nullable(),
+    id: z.string(),
+    name: z.string(),
+    openIdConfigurationUrl: z.string().optional(),
+    scopes: z.array(z.string()),
+    tags: Tags,
+    targetToken: z.enum(['ACCESS', 'ID']),
+    updatedAt: z.iso.datetime(),
+  }),
+  {
+    audience: 'What a token must name among its audiences (`aud`).',
+    clientId: 'The client id with which to ask the issuer for tokens; null when none is needed.',
+    enrollToCertEnabled: 'Whether a token and a signing request enroll an identity that then has a certificate.',
+    enrollToTokenEnabled: 'Whether a token enrolls an identity that then authenticates by tokens.',
+    externalAuthUrl: 'Where to begin to log in at the issuer, a URL; null when that is not told.',
+    openIdConfigurationUrl: 'Always absent: `externalAuthUrl` says where to begin.',
+    scopes: 'The scopes to ask the issuer for.',
+    targetToken: 'Which token of the issuer to send.',
+  },
+)
 
 const MEMBERS = Object.keys(ClientSigner.shape)
 const { symbols } = externalJwtSigners
@@ -31,6 +44,7 @@ export const clientExternalJwtSigners = defineOperation(
   {
     route: 'GET /external-jwt-signers',
     summary: 'Lists the enabled external JWT signers',
+    description: 'What a client needs to know to log in at an issuer.',
     access: 'public',
     data: ClientSigner,
     symbols: SYMBOLS,
@@ -44,5 +58,5 @@ export const clientExternalJwtSigners = defineOperation(
 
 function asSeen(signer: Detail): Detail {
   const seen = Object.entries(signer).filter(([member]) => MEMBERS.includes(member))
-  return { ...Object.fromEntries(seen), openIdConfigurationUrl: null }
+  return Object.fromEntries(seen)
 }

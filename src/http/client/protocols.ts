@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
 export const protocols = defineOperation(
@@ -6,7 +7,7 @@ export const protocols = defineOperation(
     route: 'GET /protocols',
     summary: 'Lists the protocols and addresses under which clients reach the controller',
     access: 'public',
-    data: z.record(z.string(), z.object({ address: z.string() })),
+    data: z.record(z.string(), described(z.object({ address: z.string() }), { address: 'Host and port.' })),
   },
   async ({ engine }) => ({ data: { https: { address: engine.context.settings.address } } }),
 )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
 /** What clients poll to learn when to read their services again. */
@@ -6,8 +7,9 @@ export const serviceUpdates = defineOperation(
   {
     route: 'GET /current-api-session/service-updates',
     summary: 'Tells when something last changed that the caller sees of its services',
+    description: 'Cheaper than the list itself: read that again when the instant is another one.',
     access: 'authenticated',
-    data: z.object({ lastChangeAt: z.iso.datetime() }),
+    data: described(z.object({ lastChangeAt: z.iso.datetime() }), { lastChangeAt: 'When it last changed, RFC 3339.' }),
   },
   async ({ engine, call }) => ({ data: { lastChangeAt: new Date(await engine.serviceUpdates.lastChangeAt(call)) } }),
 )

@@ -1,5 +1,5 @@
-import { ids } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/call.ts'
+import { indexedScope } from '../../engine/list-scope.ts'
 import { isReachable, reachableServices } from '../../engine/service-access.ts'
 import { services } from '../../resources/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../config-types-query.ts'
@@ -12,6 +12,8 @@ export const clientServiceOperations = [
     {
       route: 'GET /services',
       summary: 'Lists the services that the caller may dial or bind',
+      description:
+        'Each with the configs that were asked for, what may be done with it, and what must be reported for it.',
       access: 'authenticated',
       query: ConfigTypesQuery,
       data: wireSchema(services),
@@ -24,7 +26,7 @@ export const clientServiceOperations = [
         { ...call, serviceView: configTypesIn(query) },
         services,
         find,
-        async (tx) => ids(reachableServices(await engine.context.access.at(tx), identity.id)),
+        indexedScope(engine.context.access, (index) => reachableServices(index, identity.id)),
       )
       return { page }
     },

@@ -4,12 +4,16 @@ import { callerOf } from '../../engine/call.ts'
 import type { Detail } from '../../engine/details/render.ts'
 import { apiSessionCertificates } from '../../resources/api-session-certificates.ts'
 import { Links, Pem } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
 
 const PATH = './current-api-session/certificates'
-const Issued = z.object({ _links: Links, cas: z.string(), certificate: z.string(), id: z.string() })
+const Issued = described(z.object({ _links: Links, cas: z.string(), certificate: z.string(), id: z.string() }), {
+  cas: 'The CA certificates of the network, PEM.',
+  certificate: 'The certificate and its intermediates, PEM.',
+})
 
 /** Short-lived certificates of the caller's API session. Those of other sessions do not exist here. */
 export const sessionCertificateOperations = [
@@ -31,8 +35,9 @@ export const sessionCertificateOperations = [
     {
       route: 'POST /current-api-session/certificates',
       summary: 'Issues a client certificate for the API session',
+      description: 'It is good for the identity as long as the API session lasts, twelve hours at most.',
       access: 'authenticated',
-      body: z.object({ csr: Pem }),
+      body: described(z.object({ csr: Pem }), { csr: 'The signing request, PEM. Only its key is taken over.' }),
       data: Issued,
       status: 201,
       errors: ['COULD_NOT_PROCESS_CSR'],

@@ -3,15 +3,22 @@ import { equals } from '../../domain/filter/index.ts'
 import { callerOf, isAdmin } from '../../engine/call.ts'
 import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
 
-const SessionCreate = z.object({
-  serviceId: Id.default(''),
-  type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
-  tags: Tags.default({}),
-})
+const SessionCreate = described(
+  z.object({
+    serviceId: Id.default(''),
+    type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
+    tags: Tags.default({}),
+  }),
+  {
+    serviceId: 'The id of the service.',
+    type: 'Whether to connect to it (`Dial`, the default) or to host it (`Bind`).',
+  },
+)
 
 /** Sessions of the caller's identity. */
 export const clientSessionOperations = [
@@ -19,6 +26,8 @@ export const clientSessionOperations = [
     {
       route: 'POST /sessions',
       summary: 'Gives the caller a session to dial or bind a service, with the edge routers to reach it',
+      description:
+        'Granted while a service policy of the type grants the service and all its posture checks pass; ended as soon as none does. A refusal by posture (409) names the checks that fail, and admins read of it in the failed service requests.',
       access: 'authenticated',
       body: SessionCreate,
       data: wireSchema(sessions),
@@ -34,6 +43,7 @@ export const clientSessionOperations = [
     {
       route: 'GET /sessions',
       summary: 'Lists the sessions of the caller; an admin sees all',
+      description: 'They end with the API session, and as soon as no service policy grants them.',
       access: 'authenticated',
       data: wireSchema(sessions),
       symbols: sessions.symbols,

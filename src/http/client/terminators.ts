@@ -5,20 +5,29 @@ import { isReachable } from '../../engine/service-access.ts'
 import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { terminators } from '../../resources/terminators.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
 /** A terminator as who may dial its service sees it: without address and costs. */
-const ClientTerminator = z.object({
-  _links: Links,
-  createdAt: z.iso.datetime(),
-  id: Id,
-  identity: z.string(),
-  routerId: Id,
-  service: EntityRef.nullable(),
-  serviceId: Id,
-  tags: Tags,
-  updatedAt: z.iso.datetime(),
-})
+const ClientTerminator = described(
+  z.object({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: Id,
+    identity: z.string(),
+    routerId: Id,
+    service: EntityRef.nullable(),
+    serviceId: Id,
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+  }),
+  {
+    identity: 'The instance that the terminator leads to; empty for none.',
+    routerId: 'The id of the router at which traffic leaves the network.',
+    service: 'What `serviceId` names, as a reference.',
+    serviceId: 'The id of the service that is reached.',
+  },
+)
 
 export const reachableTerminators = defineOperation(
   {

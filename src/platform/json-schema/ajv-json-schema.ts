@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../../ports/json-schema.ts'
 import { loadAjv } from './ajv-library.ts'
+import { fromDraft4 } from './draft-4.ts'
 import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
 import { violationFrom } from './violation.ts'
 
@@ -58,9 +59,10 @@ async function loadCompiler(): Promise<(schema: Document) => Compiled> {
   const createAjv = await loadAjv()
   const metaSchema = createAjv({})
   return (schema) => {
-    // Drafts 4, 6 and 7 are read alike.
-    const { $schema: _, ...document } = schema
-    const weight = weightOfSchema(document)
+    // Drafts 4, 6 and 7 are read alike, whichever a schema says it is written in.
+    const { $schema: _, ...written } = schema
+    const weight = weightOfSchema(written)
+    const document = fromDraft4(written)
     if (!metaSchema.validateSchema(document)) throw new UnusableSchema(metaSchema.errorsText(metaSchema.errors))
     const ajv = createAjv({ meta: false, validateSchema: false, addUsedSchema: false, verbose: true })
     return { validate: ajv.compile(document), weight }

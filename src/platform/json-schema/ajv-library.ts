@@ -30,7 +30,14 @@ export async function loadAjv(): Promise<(options: Options) => Ajv> {
   }
   const regExp = Object.assign(linear, { code: 'new RegExp' })
   return (options) => {
-    const ajv = new Ajv({ strict: false, logger: false, inlineRefs: false, code: { regExp }, ...options })
+    const ajv = new Ajv({
+      strict: false,
+      logger: false,
+      inlineRefs: false,
+      ownProperties: true,
+      code: { regExp },
+      ...options,
+    })
     for (const name of FORMATS) ajv.addFormat(name, formats[name])
     // The library compares every two elements.
     ajv.removeKeyword('uniqueItems')

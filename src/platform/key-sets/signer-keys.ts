@@ -14,6 +14,24 @@ interface Known {
 export const createSignerKeys = (keySets: KeySets) => {
   const known = new Map<string, Known>()
   const pending = new Map<string, Promise<Known>>()
+  const certificates = new Map<string, { readonly pem: string }>()
+  const imported = new WeakMap<object, Map<string, Promise<CryptoKey>>>()
+
+  /** Imports the key that `holder` stands for once per algorithm: it takes as long as checking a signature. */
+  const importOnce = (holder: object, alg: string, importIt: () => Promise<CryptoKey>): Promise<CryptoKey> => {
+    const keys = imported.get(holder) ?? new Map<string, Promise<CryptoKey>>()
+    imported.set(holder, keys)
+    const key = keys.get(alg) ?? importIt()
+    keys.set(alg, key)
+    return key
+  }
+
+  const certificateOf = (signerId: string, pem: string): { readonly pem: string } => {
+    const before = certificates.get(signerId)
+    const certificate = before?.pem === pem ? before : { pem }
+    certificates.set(signerId, certificate)
+    return certificate
+  }
 
   const fetchKeys = async ({ id }: TokenSigner, endpoint: string, now: number): Promise<Known> => {
     const before = known.get(id)
@@ -47,11 +65,12 @@ export const createSignerKeys = (keySets: KeySets) => {
     const { importX509 } = await import('jose')
     if (signer.certPem !== null) {
       if (kid !== signer.kid) throw new Error('token names another key')
-      return importX509(signer.certPem, alg)
+      const { certPem } = signer
+      return importOnce(certificateOf(signer.id, certPem), alg, () => importX509(certPem, alg))
     }
     const key = signer.jwksEndpoint === null ? undefined : await keySetKey(signer, signer.jwksEndpoint, kid, now)
     if (key === undefined) throw new Error('no such key')
-    return importKey(key, alg)
+    return importOnce(key, alg, () => importKey(key, alg))
   }
 }
 

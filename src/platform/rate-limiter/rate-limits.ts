@@ -36,10 +36,18 @@ const DEFAULTS: Readonly<Record<keyof RateLimiters, Rate>> = {
   passwordsByUsername: { limit: 1_200, windowMs: MINUTE_MS },
 }
 
-/** Makes the limiters that a host asks for; `false` is none at all. Throws on a rate that is no positive number. */
-export function createRateLimiters(options: RateLimitOptions | false, clock: Clock): RateLimiters {
+/**
+ * Makes the limiters that a host asks for; `false` is none at all, and `unlimitedLogins` none for passwords unless one is
+ * asked for. Throws on a rate that is no positive number.
+ */
+export function createRateLimiters(
+  options: RateLimitOptions | false,
+  clock: Clock,
+  unlimitedLogins = false,
+): RateLimiters {
   const limiter = (name: keyof RateLimiters): RateLimiter => {
-    const asked = options === false ? false : (options[name] ?? DEFAULTS[name])
+    const usual = unlimitedLogins && name.startsWith('passwords') ? false : DEFAULTS[name]
+    const asked = options === false ? false : (options[name] ?? usual)
     if (asked === false) return unlimited
     if ('take' in asked) return asked
     if (!(asked.limit > 0 && asked.windowMs > 0))

@@ -28,7 +28,7 @@ export interface Certificate extends Validity {
 }
 
 /** Certificates that were read before, by their PEM text. */
-export type KnownCertificates = ReadonlyMap<string, Certificate>
+export type KnownCertificates = Pick<ReadonlyMap<string, Certificate>, 'get'>
 
 /** Reads a DER certificate of at most 64 KiB. Throws when it is malformed or its key is too weak for the network. */
 export const readCertificate = (

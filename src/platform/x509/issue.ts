@@ -1,3 +1,4 @@
+import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
 import { toHex } from '../hex.ts'
 import type { Library } from './library.ts'
@@ -18,12 +19,17 @@ export interface CertificateTemplate {
 export const issueCertificate = async (
   library: Library,
   template: CertificateTemplate,
-  { key, algorithm }: Pick<SigningKey, 'key' | 'algorithm'>,
+  { algorithm, sign }: Pick<SigningKey, 'algorithm' | 'sign'>,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const { x509, crypto } = library
   const serial = crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  // The library signs through WebCrypto alone. Of it and of the key it uses just this much, which a key that is held
+  // elsewhere has too.
+  const signing = {
+    subtle: { sign: (_algorithm: unknown, _key: unknown, data: ArrayBuffer) => sign(new Uint8Array(data)) },
+  }
   const certificate = await x509.X509CertificateGenerator.create(
     {
       serialNumber: toHex(serial),
@@ -33,10 +39,10 @@ export const issueCertificate = async (
       notBefore: new Date(template.notBefore),
       notAfter: new Date(template.notAfter),
       extensions: [...template.extensions],
-      signingKey: key,
+      signingKey: { algorithm } as unknown as webcrypto.CryptoKey,
       signingAlgorithm: algorithm,
     },
-    crypto,
+    signing as unknown as webcrypto.Crypto,
   )
   return new Uint8Array(certificate.rawData)
 }

@@ -3,6 +3,7 @@ import type { webcrypto } from 'node:crypto'
 interface Modules {
   readonly x509: typeof import('@peculiar/x509')
   readonly asn1: typeof import('@peculiar/asn1-x509')
+  readonly cms: typeof import('@peculiar/asn1-cms')
   readonly csr: typeof import('@peculiar/asn1-csr')
   readonly pkcs8: typeof import('@peculiar/asn1-pkcs8')
   readonly rsa: typeof import('@peculiar/asn1-rsa')
@@ -25,13 +26,14 @@ export const loadLibrary = async (crypto: webcrypto.Crypto = globalThis.crypto):
 const importModules = async (): Promise<Modules> => {
   // The library reads decorator metadata while it loads, so the polyfill must be there before.
   await import('reflect-metadata')
-  const [x509, asn1, csr, pkcs8, rsa, schema] = await Promise.all([
+  const [x509, asn1, cms, csr, pkcs8, rsa, schema] = await Promise.all([
     import('@peculiar/x509'),
     import('@peculiar/asn1-x509'),
+    import('@peculiar/asn1-cms'),
     import('@peculiar/asn1-csr'),
     import('@peculiar/asn1-pkcs8'),
     import('@peculiar/asn1-rsa'),
     import('@peculiar/asn1-schema'),
   ])
-  return { x509, asn1, csr, pkcs8, rsa, schema }
+  return { x509, asn1, cms, csr, pkcs8, rsa, schema }
 }

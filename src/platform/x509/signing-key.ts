@@ -1,14 +1,19 @@
 import type { webcrypto } from 'node:crypto'
+import type { KeySigner, SignatureAlgorithm } from '../../ports/key-signer.ts'
 import type { Library } from './library.ts'
-import { readPemBlocks } from './pem.ts'
+import { readPkcs8 } from './pkcs8.ts'
 import type { KeyAlgorithm, PublicKey } from './public-key.ts'
 
-/** A private key ready to sign, with the names that WebCrypto and tokens give to its algorithm. */
+/** A private key that cannot be read: a WebCrypto key, which may be non-extractable, or a signer elsewhere. */
+export type HeldKey = webcrypto.CryptoKey | KeySigner
+
+/** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
-  readonly key: webcrypto.CryptoKey
-  readonly algorithm: { readonly name: string; readonly hash: string }
-  /** JSON Web Algorithm: ES256, ES384, ES512, RS256 or EdDSA. */
-  readonly jwa: string
+  /** What WebCrypto calls the algorithm, curve and hash of the signatures. */
+  readonly algorithm: KeyAlgorithm & { readonly hash: string }
+  readonly jwa: SignatureAlgorithm
+  /** The signature in the form of WebCrypto and of tokens: `r` and `s` of ECDSA side by side. */
+  sign(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
 }
 
 const ecdsa = {
@@ -17,7 +22,7 @@ const ecdsa = {
   'P-521': { hash: 'SHA-512', jwa: 'ES512' },
 } as const
 
-const schemeOf = (algorithm: KeyAlgorithm): { hash: string; jwa: string } => {
+const schemeOf = (algorithm: KeyAlgorithm): { hash: string; jwa: SignatureAlgorithm } => {
   switch (algorithm.name) {
     case 'ECDSA':
       return ecdsa[algorithm.namedCurve]
@@ -29,45 +34,54 @@ const schemeOf = (algorithm: KeyAlgorithm): { hash: string; jwa: string } => {
 }
 
 /**
- * Loads a private key from PEM: PKCS#8, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY` forms. Throws unless it is
- * the private half of `publicKey`, which it proves by signing.
+ * Makes a private key ready to sign: PEM text, a WebCrypto key, or a signer elsewhere. Throws unless it is the private
+ * half of `publicKey`, which it proves by signing.
  */
-export const loadSigningKey = async (library: Library, pem: string, publicKey: PublicKey): Promise<SigningKey> => {
-  const { subtle } = library.crypto
+export const loadSigningKey = async (
+  library: Library,
+  held: string | HeldKey,
+  publicKey: PublicKey,
+): Promise<SigningKey> => {
   const { hash, jwa } = schemeOf(publicKey.algorithm)
-  const algorithm = { name: publicKey.algorithm.name, hash }
-  const key = await subtle
-    .importKey('pkcs8', readPkcs8(library, pem, publicKey), { ...publicKey.algorithm, hash }, false, ['sign'])
-    .catch(() => undefined)
-  if (key === undefined) throw new Error('does not match its certificate, or cannot be parsed')
+  const algorithm = { ...publicKey.algorithm, hash }
+  const key = typeof held === 'string' ? await importKey(library, held, publicKey, hash) : held
+  const sign: SigningKey['sign'] =
+    'sign' in key
+      ? async (data) => webSignature(library, algorithm, await key.sign(data, jwa))
+      : async (data) => new Uint8Array(await library.crypto.subtle.sign(algorithm, key, data))
   const probe = library.crypto.getRandomValues(new Uint8Array(32))
-  const signature = await subtle.sign(algorithm, key, probe)
-  if (!(await subtle.verify(algorithm, await publicKey.importFor(hash), signature, probe))) {
+  const signature = await sign(probe)
+  if (!(await library.crypto.subtle.verify(algorithm, await publicKey.importFor(hash), signature, probe))) {
     throw new Error('does not match its certificate')
   }
-  return { key, algorithm, jwa }
+  return { algorithm, jwa, sign }
 }
 
-const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> => {
-  const block = readPemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
-  if (block === undefined) throw new Error('no private key found')
-  switch (block.label) {
-    case 'PRIVATE KEY':
-      return block.der
-    case 'EC PRIVATE KEY':
-    case 'RSA PRIVATE KEY':
-      return wrapInPkcs8(library, block.der, publicKey)
-    default:
-      throw new Error(`${block.label} is not supported; use an unencrypted PKCS#8 key`)
-  }
+const importKey = async (
+  library: Library,
+  pem: string,
+  publicKey: PublicKey,
+  hash: string,
+): Promise<webcrypto.CryptoKey> => {
+  const pkcs8 = readPkcs8(library, pem, publicKey)
+  const key = await library.crypto.subtle
+    .importKey('pkcs8', pkcs8, { ...publicKey.algorithm, hash }, false, ['sign'])
+    .catch(() => undefined)
+  if (key === undefined) throw new Error('does not match its certificate, or cannot be parsed')
+  return key
 }
 
-/** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
-const wrapInPkcs8 = (
-  { pkcs8, schema }: Library,
-  der: Uint8Array<ArrayBuffer>,
-  { identifier }: PublicKey,
+/** Octets of `r` and `s` together. */
+const sideBySide = { ES256: 64, ES384: 96, ES512: 132 } as const
+
+const webSignature = (
+  { x509 }: Library,
+  algorithm: SigningKey['algorithm'],
+  signature: Awaited<ReturnType<KeySigner['sign']>>,
 ): Uint8Array<ArrayBuffer> => {
-  const info = new pkcs8.PrivateKeyInfo({ privateKeyAlgorithm: identifier, privateKey: new pkcs8.PrivateKey(der) })
-  return new Uint8Array(schema.AsnConvert.serialize(info))
+  const octets = new Uint8Array(signature)
+  if (algorithm.name !== 'ECDSA' || octets.length === sideBySide[ecdsa[algorithm.namedCurve].jwa]) return octets
+  const fixed = new x509.AsnEcSignatureFormatter().toWebSignature(algorithm, octets)
+  if (fixed === null) throw new Error('answers a signature that is none of ECDSA')
+  return new Uint8Array(fixed)
 }

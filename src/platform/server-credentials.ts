@@ -1,0 +1,73 @@
+import type { CertificateFacts } from '../ports/pki.ts'
+import type { ServerCertificateSource } from './pki-source.ts'
+import { type Certificate, readCertificates } from './x509/certificate.ts'
+import { certificateFacts } from './x509/facts.ts'
+import { type Library, loadLibrary } from './x509/library.ts'
+import { readPart } from './x509/read-part.ts'
+import { loadSigningKey, type SigningKey } from './x509/signing-key.ts'
+
+/** The TLS server certificate, and its key, which signs the network's tokens. */
+export interface ServerCredential {
+  readonly certificate: Certificate
+  readonly facts: CertificateFacts
+  readonly key: SigningKey
+  /** Certificate chain and key as they were given; no key where it is held elsewhere. */
+  readonly pem: { readonly cert: string; readonly key: string | undefined }
+}
+
+/** Certificates whose tokens are still recognised: with the life of one at a year, more than anybody's tokens live. */
+const maxFormer = 10
+
+/**
+ * The server certificate in use and those before it. A renewed one takes over at once; tokens that an earlier one signed
+ * stay good, for their holders did nothing wrong.
+ */
+export class ServerCredentials {
+  readonly #library: Library
+  #credentials: readonly [ServerCredential, ...ServerCredential[]]
+
+  private constructor(library: Library, first: ServerCredential) {
+    this.#library = library
+    this.#credentials = [first]
+  }
+
+  /** Throws an `Error` naming the part when the certificate or the key cannot be read or they do not match. */
+  static async open(source: ServerCertificateSource, library?: Library): Promise<ServerCredentials> {
+    const loaded = library ?? (await loadLibrary())
+    return new ServerCredentials(loaded, await readServerCredential(loaded, source))
+  }
+
+  get current(): ServerCredential {
+    return this.#credentials[0]
+  }
+
+  /** The credential whose certificate has this fingerprint, in use or former. */
+  find(fingerprint: string): ServerCredential | undefined {
+    return this.#credentials.find(({ facts }) => facts.fingerprint === fingerprint)
+  }
+
+  /** The chain and key in use, PEM. Throws when the key is held elsewhere. */
+  tls(): { readonly cert: string; readonly key: string } {
+    const { cert, key } = this.current.pem
+    if (key === undefined) throw new Error('serverKey: is held elsewhere, so there is no PEM for TLS')
+    return { cert, key }
+  }
+
+  /** Puts another certificate in use. Throws as {@link open} does; then the one before stays. */
+  async replace(source: ServerCertificateSource): Promise<void> {
+    const next = await readServerCredential(this.#library, source)
+    const former = this.#credentials.filter(({ facts }) => facts.fingerprint !== next.facts.fingerprint)
+    this.#credentials = [next, ...former.slice(0, maxFormer)]
+  }
+}
+
+const readServerCredential = async (library: Library, source: ServerCertificateSource): Promise<ServerCredential> => {
+  const [certificate] = await readPart('serverCertPem', () => readCertificates(library, source.serverCertPem))
+  const [part, held] =
+    'serverKey' in source
+      ? (['serverKey', source.serverKey] as const)
+      : (['serverKeyPem', source.serverKeyPem] as const)
+  const key = await readPart(part, () => loadSigningKey(library, held, certificate.publicKey))
+  const pem = { cert: source.serverCertPem, key: typeof held === 'string' ? held : undefined }
+  return { certificate, key, pem, facts: await certificateFacts(library, certificate) }
+}

@@ -1,0 +1,28 @@
+import type { Library } from './library.ts'
+import { readPemBlocks } from './pem.ts'
+import type { PublicKey } from './public-key.ts'
+
+/** The PKCS#8 form of a PEM private key: of that form itself, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
+export const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> => {
+  const block = readPemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
+  if (block === undefined) throw new Error('no private key found')
+  switch (block.label) {
+    case 'PRIVATE KEY':
+      return block.der
+    case 'EC PRIVATE KEY':
+    case 'RSA PRIVATE KEY':
+      return wrapInPkcs8(library, block.der, publicKey)
+    default:
+      throw new Error(`${block.label} is not supported; use an unencrypted PKCS#8 key`)
+  }
+}
+
+/** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
+const wrapInPkcs8 = (
+  { pkcs8, schema }: Library,
+  der: Uint8Array<ArrayBuffer>,
+  { identifier }: PublicKey,
+): Uint8Array<ArrayBuffer> => {
+  const info = new pkcs8.PrivateKeyInfo({ privateKeyAlgorithm: identifier, privateKey: new pkcs8.PrivateKey(der) })
+  return new Uint8Array(schema.AsnConvert.serialize(info))
+}
