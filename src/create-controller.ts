@@ -5,6 +5,7 @@ import { ControllerEngine } from './engine/engine.ts'
 import { Presence } from './engine/presence.ts'
 import { resume } from './engine/resume.ts'
 import { Timetable } from './engine/timetable.ts'
+import { answerHeaders } from './http/answer-headers.ts'
 import { clientOperations, managementOperations, portcullisOperations } from './http/api.ts'
 import type { ControllerFetch } from './http/connection.ts'
 import { type CorsOptions, withCors } from './http/cors.ts'
@@ -23,8 +24,11 @@ import { createEvents } from './platform/mitt-events.ts'
 import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+import type { PkiSource, ServerCertificateSource } from './platform/pki-source.ts'
 import { pngQrCode } from './platform/png-qr-code.ts'
 import { createRateLimiters, type RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
+import { deriveSecretsKey } from './platform/secrets-key.ts'
+import { ServerCredentials } from './platform/server-credentials.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
 import { createScheduler } from './platform/system-scheduler.ts'
@@ -48,6 +52,7 @@ import { VERSION } from './version.ts'
  * |---|---|---|
  * | `allowTotpReuse` | `false` | `true` |
  * | `allowUnlimitedCodes` | `false` | `true` |
+ * | `allowUnlimitedLogins` | `false` | `true` |
  * | `allowPrivateJwks` | `false` | `true` |
  * | `allowWeakPasswords` | `false` | `true` |
  * | `allowSelfDeletion` | `false` | `true` |
@@ -62,8 +67,11 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly address: string
   /** The default admin, created in a store that has none; never overwritten. */
   readonly admin?: AdminCredentials
-  /** Certificates and keys. Without them a network of its own is made up, which lasts as long as this process. */
-  readonly pki?: PkiMaterial
+  /**
+   * Certificates and keys; a key is PEM text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a
+   * network of its own is made up, which lasts as long as this process.
+   */
+  readonly pki?: PkiSource
   /** The trust domain of issued SPIFFE ids; by default the one that the certificates name. */
   readonly trustDomain?: string
   /** Milliseconds without use after which an API session ends. Default: 30 minutes. */
@@ -71,8 +79,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
   readonly enrollmentDurationMs?: number
   /**
-   * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it a key is made up, and who
-   * has MFA must enroll again after a restart.
+   * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it they follow from the signing
+   * key of `pki`; where that is held elsewhere a key is made up, and who has MFA must enroll again after a restart.
    */
   readonly secretsKey?: Uint8Array
   /** Fetches key sets in another way than over HTTP. */
@@ -101,6 +109,8 @@ export interface ControllerOptions extends Partial<Leniency> {
 export interface Controller {
   /** Answers requests of both APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
+  /** The headers of every answer; an adapter gives them with what it refuses before the controller sees it. */
+  readonly answerHeaders: Readonly<Record<string, string>>
   /** The rules and records behind the APIs, for a host that calls them directly. */
   readonly engine: ControllerEngine
   /** What happens, told after it is committed. */
@@ -109,8 +119,19 @@ export interface Controller {
   readonly presence: HostedPresence
   /** True when there is a default admin: one that this start created, or an earlier one. */
   readonly hasAdmin: boolean
-  /** The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. */
+  /** True when the default admin is an earlier one whose credentials are not those of {@link ControllerOptions.admin}. */
+  readonly hasOtherAdmin: boolean
+  /**
+   * The TLS server certificate chain and its key, PEM, for a server that terminates TLS itself. Throws when the key is
+   * held elsewhere and has no PEM form: then whoever terminates TLS has to have it.
+   */
   tls(): { readonly cert: string; readonly key: string }
+  /**
+   * Puts a renewed server certificate in use: tokens are signed with its key from now on, those of the one before stay
+   * good. A server in front has to be told as well (`replaceCertificate`). Rejects, and changes nothing, when the key does
+   * not belong to the certificate.
+   */
+  replaceServerCertificate(source: ServerCertificateSource): Promise<void>
   /** The network's trust bundle, PEM: what clients verify the server with. */
   readonly caPem: string
   /** Stops what the controller does by itself and closes the storage. */
@@ -127,7 +148,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const logger = options.logger ?? createConsoleLogger()
-  const material = options.pki ?? (await ephemeralPki(options, clock))
+  const pki = options.pki ?? (await ephemeralPki(options, clock))
+  const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const leniency = leniencyOf(options)
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: leniency.allowPrivateJwks })
@@ -140,20 +162,21 @@ export async function createController(options: ControllerOptions): Promise<Cont
     clock,
     random,
     digest: nobleDigest,
-    pki: await createX509Pki(material, trustDomain),
-    tokens: await createJwtTokens(material),
+    pki: await createX509Pki(pki, { ...trustDomain, server }),
+    tokens: createJwtTokens(server),
     jsonSchema: createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
     externalTokens: createExternalTokens(keySets),
     keySets,
-    sealer: await createSealer(options.secretsKey),
+    sealer: await createSealer(options.secretsKey ?? (await deriveSecretsKey(pki))),
     totp: otplibTotp,
     qrCode: pngQrCode,
     presence,
     events,
     logger,
-    rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock),
+    rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, leniency.allowUnlimitedLogins),
     access: new AccessFeed(
+      eventLoopTurns,
       (change) => events.emit('access.changed', { ...change, at: clock.now() }),
       () => options.storage.read(async (tx) => tx.revision),
     ),
@@ -167,22 +190,26 @@ export async function createController(options: ControllerOptions): Promise<Cont
       ...leniency,
     },
   })
-  const hasAdmin = await bootstrap(engine.context, options.admin)
+  const defaultAdmin = await bootstrap(engine.context, options.admin)
   await resume(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
   const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
+  const identity = { instanceId: random.uuid(), version }
   const fetch = createHandler(
     engine,
     { client: clientOperations(facts), management: managementOperations(facts), portcullis: portcullisOperations },
-    { authorize: options.authorize, documents: () => apiDocuments(VERSION), instanceId: random.uuid(), version },
+    { authorize: options.authorize, documents: () => apiDocuments(VERSION), ...identity },
   )
   return {
     fetch: withCors(fetch, options.cors?.origins ?? []),
+    answerHeaders: answerHeaders(identity),
     engine,
     events: { on: events.on },
     presence,
-    hasAdmin,
-    tls: () => ({ cert: material.serverCertPem, key: material.serverKeyPem }),
+    hasAdmin: defaultAdmin.hasAdmin,
+    hasOtherAdmin: defaultAdmin.hasOtherCredentials,
+    tls: () => server.tls(),
+    replaceServerCertificate: (source) => server.replace(source),
     caPem: engine.context.pki.caBundlePem,
     close: async () => {
       await timetable.close()

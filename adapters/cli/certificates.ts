@@ -45,7 +45,12 @@ export async function openCertificates(options: ServeOptions, now: number): Prom
   }
 }
 
-function serverWarnings({ serverCertPem }: PkiMaterial, { host }: Address, now: number): readonly string[] {
+/** What an operator should know of a server certificate for `host` at `now` (ms), one line each. */
+export function serverWarnings(
+  { serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>,
+  { host }: Address,
+  now: number,
+): readonly string[] {
   const { names, notAfter, covers } = serverCertificateFacts(serverCertPem)
   const warnings: string[] = []
   if (!covers(host)) {

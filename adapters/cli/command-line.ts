@@ -9,6 +9,8 @@ const declared = {
   listen: text,
   advertise: text,
   storage: text,
+  'table-prefix': text,
+  schema: text,
   pki: text,
   'server-cert': text,
   'server-key': text,
@@ -17,6 +19,8 @@ const declared = {
   'signing-key': text,
   'trust-domain': text,
   compat: text,
+  'rate-limits': text,
+  'cors-origin': { type: 'string', multiple: true },
   help: flag,
   version: flag,
 } as const
@@ -25,7 +29,7 @@ const declared = {
 export type TypedOptions = ReturnType<typeof parseServeArgs>
 
 /** An option of `serve` that takes a value. */
-export type ValueOption = Exclude<OptionName, 'help' | 'version'>
+export type ValueOption = Exclude<OptionName, 'cors-origin' | 'help' | 'version'>
 
 /** Splits the arguments after `serve` into options. Throws {@link UsageError} for anything that is not declared. */
 export function parseServeArgs(args: readonly string[]) {
@@ -49,6 +53,19 @@ export function optionValue(typed: TypedOptions, option: ValueOption): string | 
 export function settingOf(typed: TypedOptions, environment: Environment, option: ValueOption): Setting | undefined {
   const given = optionValue(typed, option)
   if (given !== undefined) return { name: `--${option}`, value: given }
+  return variableOf(environment, option)
+}
+
+/** Each value of an option that may be given several times, else those that its variable lists, separated by commas. */
+export function settingsOf(typed: TypedOptions, environment: Environment, option: 'cors-origin'): readonly Setting[] {
+  const given = typed[option]
+  if (given !== undefined) return given.map((value) => ({ name: `--${option}`, value }))
+  const listed = variableOf(environment, option)
+  return listed === undefined ? [] : listed.value.split(',').map((value) => ({ ...listed, value: value.trim() }))
+}
+
+/** What stands in the environment for an option; undefined for a variable that is empty. */
+export function variableOf(environment: Environment, option: OptionName): Setting | undefined {
   const name = `PORTCULLIS_${option.toUpperCase().replaceAll('-', '_')}`
   const value = environment[name]
   // An empty variable is how a shell or a compose file leaves one out.

@@ -1,10 +1,14 @@
-import type { Compat } from '../../src/index.ts'
+import type { Compat, CorsOptions, RateLimitOptions } from '../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../node/index.ts'
 import { readAddress } from './address.ts'
 import { type AdminCredentials, adminCredentials } from './admin.ts'
-import { settingOf, type TypedOptions } from './command-line.ts'
+import { settingOf, settingsOf, type TypedOptions } from './command-line.ts'
+import { readCors } from './cors-options.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
+import { readRateLimits } from './rate-limit-options.ts'
 import type { Environment, Setting } from './setting.ts'
+import { DEFAULT_STORAGE } from './storage.ts'
+import { readTables, type TableOptions } from './table-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** How `portcullis serve` was asked to run. */
@@ -13,23 +17,30 @@ export interface ServeOptions {
   /** Undefined when it is the address that is listened on, with the port that it gets. */
   readonly advertise: Address | undefined
   readonly storage: Setting
+  readonly tables: TableOptions
   readonly pki: PkiSource
   readonly trustDomain: string | undefined
   readonly compat: Compat | undefined
+  readonly rateLimits: RateLimitOptions | false
+  readonly cors: CorsOptions
   readonly admin: AdminCredentials | undefined
 }
 
 /** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
 export function readServeOptions(typed: TypedOptions, environment: Environment): ServeOptions {
   const setting = (option: Parameters<typeof settingOf>[2]) => settingOf(typed, environment, option)
+  const storage = setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
   const listen = readAddress(setting('listen') ?? { name: '--listen', value: '127.0.0.1:1280' }, 0)
   return {
     listen,
     advertise: readAdvertise(setting('advertise'), listen),
-    storage: setting('storage') ?? { name: '--storage', value: 'memory' },
+    storage,
+    tables: readTables(storage.value, { prefix: setting('table-prefix'), schema: setting('schema') }),
     pki: readPkiSource(typed, setting('pki')),
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
+    rateLimits: readRateLimits(setting('rate-limits')),
+    cors: readCors(settingsOf(typed, environment, 'cors-origin')),
     admin: adminCredentials(environment),
   }
 }

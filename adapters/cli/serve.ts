@@ -1,8 +1,8 @@
-import { hkdfSync } from 'node:crypto'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../src/index.ts'
 import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
-import { openCertificates } from './certificates.ts'
+import { renewServerCertificate } from './certificate-renewal.ts'
+import { openCertificates, serverWarnings } from './certificates.ts'
 import type { ServeOptions } from './options.ts'
 import { openStorage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
@@ -17,14 +17,14 @@ export interface ServedController {
   close(): Promise<void>
 }
 
-const NO_ADMIN = `there is no admin: ${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment create one`
+const VARIABLES = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD}`
 
 /**
  * Starts a controller as the options say and resolves when it answers. Throws `UsageError` or `PkiFileError` when the
  * options name what cannot be used: a taken port, an unreadable file, a key of another certificate.
  */
 export async function serveController(options: ServeOptions): Promise<ServedController> {
-  const { storage, name } = await openStorage(options.storage)
+  const { storage, name } = await openStorage(options.storage, options.tables)
   try {
     return await serveStorage(options, storage, name)
   } catch (error) {
@@ -39,15 +39,26 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
   // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
   // turn of the event loop.
-  const server = await bind(options, material, (...request) => building.then((built) => built.fetch(...request)))
+  let ready: Controller | undefined
+  const server = await bind(options, material, {
+    fetch: (...request) => building.then((built) => built.fetch(...request)),
+    answerHeaders: () => ready?.answerHeaders ?? {},
+  })
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
   const building = build(options, { storage, material, files, address })
   try {
     const controller = await building
+    ready = controller
+    const stopRenewal = renewServerCertificate(files, material, {
+      server,
+      controller,
+      warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
+    })
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
-      notes: controller.hasAdmin ? notes : [...notes, NO_ADMIN],
+      notes: [...notes, ...adminNotes(controller)],
       close: async () => {
+        stopRenewal()
         await server.close()
         await controller.close()
       },
@@ -58,13 +69,19 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   }
 }
 
+function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] {
+  if (!hasAdmin) return [`there is no admin: ${VARIABLES} in the environment create one`]
+  return hasOtherAdmin ? [`there is an admin with other credentials: ${VARIABLES} were not applied`] : []
+}
+
 async function bind(
   { listen: { host, port } }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
-  fetch: Controller['fetch'],
+  { fetch, answerHeaders }: Pick<Controller, 'fetch'> & { answerHeaders(): Controller['answerHeaders'] },
 ): Promise<RunningServer> {
   try {
-    return await serve({ fetch, tls: () => ({ cert: serverCertPem, key: serverKeyPem }) }, { host, port })
+    const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
+    return await serve({ fetch, tls }, { host, port, answerHeaders })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })
@@ -78,14 +95,18 @@ interface Parts {
   readonly address: string
 }
 
-async function build({ admin, trustDomain, compat }: ServeOptions, parts: Parts): Promise<Controller> {
+async function build(
+  { admin, trustDomain, compat, rateLimits, cors }: ServeOptions,
+  parts: Parts,
+): Promise<Controller> {
   const { storage, material, files, address } = parts
   try {
     return await createController({
       storage,
       address,
       pki: material,
-      secretsKey: secretsKeyOf(material),
+      rateLimits,
+      cors,
       ...(admin === undefined ? {} : { admin }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
@@ -100,12 +121,4 @@ function naming(files: PkiFiles, error: unknown): unknown {
   const [, part, problem] = (error instanceof Error ? /^(\w+Pem): (.*)/s.exec(error.message) : undefined) ?? []
   const file = new Map(Object.entries(files)).get(part ?? '')
   return file === undefined ? error : new PkiFileError(`${file}: ${problem}`, { cause: error })
-}
-
-/**
- * The key that seals MFA secrets in the storage. It follows from the signing key, so that a restart and every process over
- * the same storage and certificates have the same one, and no further secret needs to be kept.
- */
-function secretsKeyOf({ signingKeyPem }: PkiMaterial): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', signingKeyPem.trim(), '', 'portcullis secrets at rest', 32))
 }

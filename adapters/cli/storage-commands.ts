@@ -1,16 +1,30 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { variableOf } from './command-line.ts'
 import { tell } from './output.ts'
 import type { Environment } from './setting.ts'
 import { withoutPasswords } from './storage.ts'
+import { readTables, type TableOptions } from './table-options.ts'
 import { UsageError } from './usage-error.ts'
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
-const declared = { storage: text, from: text, to: text, force: flag, 'dry-run': flag } as const
+const declared = {
+  storage: text,
+  'table-prefix': text,
+  schema: text,
+  from: text,
+  to: text,
+  force: flag,
+  'dry-run': flag,
+} as const
 
 /** A verb that works on a storage nobody serves through this process, and the options that it takes besides `--storage`. */
-const VERBS = { snapshot: ['to', 'force'], restore: ['from', 'force'], migrate: ['dry-run'] } as const
+const VERBS = {
+  snapshot: ['to', 'force'],
+  restore: ['from', 'force'],
+  migrate: ['dry-run', 'table-prefix', 'schema'],
+} as const
 
 type StorageVerb = keyof typeof VERBS
 
@@ -29,7 +43,14 @@ export async function runStorageVerb(
   if (storage === undefined || !scheme) throw new UsageError(`${verb} needs --storage sqlite:FILE or postgres://…`)
   const file = storage.startsWith('sqlite:') ? storage.slice('sqlite:'.length) : undefined
   try {
-    if (verb === 'migrate') return await migrateStorage(storage, file, values['dry-run'] ?? false)
+    if (verb === 'migrate') {
+      const option = (name: 'table-prefix' | 'schema') => {
+        const given = values[name]
+        return given === undefined ? variableOf(environment, name) : { name: `--${name}`, value: given }
+      }
+      const tables = readTables(storage, { prefix: option('table-prefix'), schema: option('schema') })
+      return await migrateStorage({ storage, file, tables, dryRun: values['dry-run'] ?? false })
+    }
     if (file === undefined) throw new UsageError(`${verb} is for SQLite; for PostgreSQL use ${POSTGRES_TOOLS[verb]}`)
     return await copyStorage(verb, file, values)
   } catch (error) {
@@ -73,12 +94,19 @@ async function copyStorage(verb: 'snapshot' | 'restore', file: string, { from, t
   return verb === 'snapshot' ? `copied ${file} to ${other}` : `restored ${file} from ${other}`
 }
 
-async function migrateStorage(storage: string, file: string | undefined, dryRun: boolean): Promise<string> {
+interface MigrationRequest {
+  readonly storage: string
+  readonly file: string | undefined
+  readonly tables: TableOptions
+  readonly dryRun: boolean
+}
+
+async function migrateStorage({ storage, file, tables, dryRun }: MigrationRequest): Promise<string> {
   const { migrate, postgresDialect, sqliteDialect } = await import('../kysely/index.ts')
   // What is only looked at must not be made: a missing file has the migration of an empty database.
   const opened = file !== undefined && dryRun && !existsSync(file) ? ':memory:' : file
   const dialect = opened === undefined ? await postgresDialect({ connection: storage }) : () => sqliteDialect(opened)
-  const { name, statements } = await migrate({ dialect, dryRun })
+  const { name, statements } = await migrate({ ...tables, dialect, dryRun })
   if (statements.length === 0) return 'the tables are up to date'
   return dryRun ? statements.map((statement) => `${statement};`).join('\n') : `did the migration '${name}'`
 }

@@ -1,6 +1,10 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Storage } from '../../src/index.ts'
 import { memoryStorage } from '../memory/index.ts'
+import { missingPart } from './missing-part.ts'
 import type { Setting } from './setting.ts'
+import type { TableOptions } from './table-options.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A storage, and what it is called in the ready line: without file names, addresses and passwords. */
@@ -9,11 +13,16 @@ export interface OpenStorage {
   readonly name: string
 }
 
+const DEFAULT_FILE = '.portcullis/portcullis.sqlite'
+
+/** The storage of who names none: a file in a folder that is made when it is missing. */
+export const DEFAULT_STORAGE = `sqlite:${DEFAULT_FILE}`
+
 /**
  * Opens the storage of a setting: `memory`, `sqlite:FILE` or `postgres://…`; a missing file and missing tables are made.
  * Throws {@link UsageError}. SQL is loaded only when it is asked for: its packages are optional.
  */
-export async function openStorage({ name, value }: Setting): Promise<OpenStorage> {
+export async function openStorage({ name, value }: Setting, tables: TableOptions = {}): Promise<OpenStorage> {
   if (value === 'memory') return { storage: memoryStorage(), name: 'memory' }
   // Only the scheme may be shown: what follows it can hold a password.
   const [, scheme, file = ''] = /^(sqlite|postgres|postgresql):(.*)$/s.exec(value) ?? []
@@ -22,11 +31,14 @@ export async function openStorage({ name, value }: Setting): Promise<OpenStorage
   }
   try {
     const { postgresStorage, sqliteStorage } = await import('../kysely/index.ts')
+    // Enrollment tokens stand in the file readable: the folder is for its owner alone.
+    if (value === DEFAULT_STORAGE) await mkdir(dirname(DEFAULT_FILE), { recursive: true, mode: 0o700 })
     return scheme === 'sqlite'
-      ? { storage: await sqliteStorage(file), name: 'sqlite' }
-      : { storage: await postgresStorage({ connection: value }), name: 'postgres' }
+      ? { storage: await sqliteStorage(file, tables), name: 'sqlite' }
+      : { storage: await postgresStorage({ connection: value, ...tables }), name: 'postgres' }
   } catch (error) {
-    throw new UsageError(`${name} ${scheme}: ${withoutPasswords(error)}`, { cause: error })
+    const problem = missingPart(error) ?? withoutPasswords(error)
+    throw new UsageError(`${name} ${scheme}: ${problem}`, { cause: error })
   }
 }
 

@@ -7,6 +7,9 @@ import { createListener, type ListenerOptions } from '../node/index.ts'
  * reaches it, so mount it last or under the paths that are its own. A body that `express.json()` has read already is taken
  * as it is. Client certificates come from the TLS socket; where a proxy ends TLS, pass `connectionInfo`.
  */
-export function expressHandler(controller: Pick<Controller, 'fetch'>, options?: ListenerOptions): RequestHandler {
-  return createListener(controller.fetch, options)
+export function expressHandler(
+  controller: Pick<Controller, 'answerHeaders' | 'fetch'>,
+  options?: ListenerOptions,
+): RequestHandler {
+  return createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders, ...options })
 }

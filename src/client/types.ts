@@ -44,9 +44,11 @@ export type AnswerOf<S> = S extends OperationShape & { readonly symbols: unknown
       readonly data: readonly InputOf<D>[]
       readonly meta: { readonly pagination: Pagination; readonly filterableFields: readonly string[] }
     }
-  : S extends { readonly data: infer D }
-    ? { readonly data: InputOf<D>; readonly meta: object }
-    : { readonly data: Readonly<Record<string, never>>; readonly meta: object }
+  : S extends { readonly data: infer D; readonly produces: string }
+    ? InputOf<D>
+    : S extends { readonly data: infer D }
+      ? { readonly data: InputOf<D>; readonly meta: object }
+      : { readonly data: Readonly<Record<string, never>>; readonly meta: object }
 
 /** What a controller said when it refused a request. */
 export interface ApiErrorBody {

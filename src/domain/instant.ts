@@ -4,3 +4,6 @@ export function instant(milliseconds: number | null): Date | null
 export function instant(milliseconds: number | null): Date | null {
   return milliseconds === null ? null : new Date(milliseconds)
 }
+
+/** The instant (epoch ms) that says "none" where deployed clients read one without asking whether it is there. */
+export const NO_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')

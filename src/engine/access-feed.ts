@@ -5,12 +5,15 @@ import {
   type IndexedEntity,
   type IndexedPolicy,
   type PolicyKind,
+  type SlotSet,
 } from '../domain/access-index/index.ts'
-import type { ReadTransaction } from '../ports/storage.ts'
+import type { Change, ReadTransaction } from '../ports/storage.ts'
+import type { Turns } from '../ports/turns.ts'
 import { resourceNamed } from '../resources/index.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
+const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
 
 /** An identity gained or lost a service by a change of its own role attributes. */
@@ -26,18 +29,26 @@ export interface AccessChange {
  * process over the same store is seen as well.
  */
 export class AccessFeed {
+  readonly #turns: Turns
   readonly #tell: (change: AccessChange) => void
   readonly #latestRevision: (() => Promise<number>) | undefined
   #checking: Promise<void> | undefined
   #index = new AccessIndex()
   #revision = -1
+  /** Some of the changes after `#revision` are in the index already. */
+  #isMoving = false
   #queue: Promise<unknown> = Promise.resolve()
 
   /**
-   * `tell` hears what the role attributes of single identities give and take; `latestRevision` asks the store, in a snapshot of
-   * its own, for its revision.
+   * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
+   * take; `latestRevision` asks the store, in a snapshot of its own, for its revision.
    */
-  constructor(tell: (change: AccessChange) => void = () => undefined, latestRevision?: () => Promise<number>) {
+  constructor(
+    turns: Turns,
+    tell: (change: AccessChange) => void = () => undefined,
+    latestRevision?: () => Promise<number>,
+  ) {
+    this.#turns = turns
     this.#tell = tell
     this.#latestRevision = latestRevision
   }
@@ -51,6 +62,11 @@ export class AccessFeed {
       await caughtUp
     } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
     return this.#index
+  }
+
+  /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
+  isLevelWith(tx: ReadTransaction): boolean {
+    return !this.#isMoving && this.#revision === tx.revision
   }
 
   /**
@@ -71,13 +87,20 @@ export class AccessFeed {
   async #catchUp(tx: ReadTransaction): Promise<void> {
     if (this.#revision >= tx.revision) return
     const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
-    if (changes === undefined) {
-      this.#index = await buildIndex(tx)
-    } else {
-      const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
-      for (const { kind, id } of touched.values()) await this.#refresh(tx, kind, id)
-    }
+    if (changes === undefined) this.#index = await buildIndex(tx, this.#turns)
+    else await this.#follow(tx, changes)
+    this.#isMoving = false
     this.#revision = tx.revision
+  }
+
+  async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<void> {
+    const turn = this.#turns.begin()
+    const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
+    this.#isMoving = true
+    for (const { kind, id } of touched.values()) {
+      await this.#refresh(tx, kind, id)
+      await turn()
+    }
   }
 
   async #refresh(tx: ReadTransaction, kind: string, id: string): Promise<void> {
@@ -101,32 +124,47 @@ export class AccessFeed {
       kind === 'identities' &&
       this.#index.has(kind, entity.id) &&
       String(roles) !== String(this.#index.rolesOf(kind, entity.id))
-    const before = isRegrouped ? this.#accessOf(entity.id) : undefined
+    const before = isRegrouped ? this.#reachOf(entity.id) : undefined
     this.#index.putEntity(kind, entity)
     if (before === undefined) return
-    const after = this.#accessOf(entity.id)
-    for (const [key, access] of after) if (!before.has(key)) this.#tell({ ...access, change: 'gained' })
-    for (const [key, access] of before) if (!after.has(key)) this.#tell({ ...access, change: 'lost' })
+    const after = this.#reachOf(entity.id)
+    for (const type of ACCESS_TYPES) {
+      const stays = before[type].copy()
+      stays.retainAll(after[type])
+      after[type].removeAll(stays)
+      before[type].removeAll(stays)
+      this.#tellAll(entity.id, type, 'gained', after[type])
+      this.#tellAll(entity.id, type, 'lost', before[type])
+    }
   }
 
-  #accessOf(identityId: string) {
-    const access = (['Bind', 'Dial'] as const).flatMap((type) =>
-      this.#index.servicesOf(identityId, type).map((serviceId) => ({ identityId, serviceId, type })),
-    )
-    return new Map(access.map((one) => [`${one.type} ${one.serviceId}`, one]))
+  #tellAll(identityId: string, type: AccessType, change: AccessChange['change'], services: SlotSet): void {
+    if (services.size === 0) return
+    for (const serviceId of this.#index.servicesIn(services)) this.#tell({ identityId, serviceId, type, change })
+  }
+
+  #reachOf(identityId: string): Readonly<Record<AccessType, SlotSet>> {
+    return { Bind: this.#index.reachOf(identityId, 'Bind'), Dial: this.#index.reachOf(identityId, 'Dial') }
   }
 }
 
-async function buildIndex(tx: ReadTransaction): Promise<AccessIndex> {
+async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<AccessIndex> {
   const index = new AccessIndex()
+  const turn = turns.begin()
   for (const kind of ENTITY_KINDS) {
     const { items } = await tx.collection(resourceNamed(kind)).find()
-    for (const record of items) index.putEntity(kind, indexedEntity(record))
+    for (const record of items) {
+      index.putEntity(kind, indexedEntity(record))
+      await turn()
+    }
   }
   for (const kind of POLICY_KINDS) {
     const resource = resourceNamed(kind)
     const { items } = await tx.collection(resource).find()
-    for (const record of items) index.putPolicy(kind, indexedPolicy(resource, record))
+    for (const record of items) {
+      index.putPolicy(kind, indexedPolicy(resource, record))
+      await turn()
+    }
   }
   return index
 }

@@ -8,6 +8,7 @@ import { identities } from '../resources/identities.ts'
 import { identityTypes } from '../resources/identity-types.ts'
 import { postureCheckTypes } from '../resources/posture-check-types.ts'
 import type { EngineContext } from './context.ts'
+import { findOne } from './find-one.ts'
 import { newAuthenticator } from './new-authenticator.ts'
 import { PLAIN_IDENTITY } from './new-identity.ts'
 
@@ -19,14 +20,32 @@ export interface AdminCredentials {
 
 const IDENTITY_TYPES = ['User', 'Device', 'Service', 'Router', 'Default']
 
+/** What a start found or made of the default admin. */
+export interface DefaultAdminState {
+  /** Whether there is one now. */
+  readonly hasAdmin: boolean
+  /** Whether one was there already that does not log in with the credentials that were given. */
+  readonly hasOtherCredentials: boolean
+}
+
 /**
  * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
  * credentials are given, the default admin. What is there already is never touched, so an admin's password survives a
- * restart with other credentials. Answers whether there is a default admin now.
+ * restart with other credentials.
  */
-export async function bootstrap(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
-  const needsAdmin = admin !== undefined && !(await hasDefaultAdmin(context))
-  const passwordHash = needsAdmin ? await context.passwordHasher.hash(admin.password) : undefined
+export async function bootstrap(
+  context: EngineContext,
+  admin: AdminCredentials | undefined,
+): Promise<DefaultAdminState> {
+  const known = await context.storage.read(defaultAdminIn)
+  const hasAdmin = await fillStore(context, known === undefined ? admin : undefined)
+  const hasOtherCredentials =
+    known !== undefined && admin !== undefined && !(await logsInWith(context, known.id, admin))
+  return { hasAdmin, hasOtherCredentials }
+}
+
+async function fillStore(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
+  const passwordHash = admin && (await context.passwordHasher.hash(admin.password))
   const now = context.clock.now()
   return context.storage.write(async (tx) => {
     const base = { createdAt: now, updatedAt: now, tags: {} }
@@ -47,23 +66,26 @@ export async function bootstrap(context: EngineContext, admin: AdminCredentials 
     for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {
       await tx.collection(configTypes).insert({ ...base, ...builtIn })
     }
-    if (await defaultAdminIn(tx)) return true
+    if ((await defaultAdminIn(tx)) !== undefined) return true
     if (passwordHash === undefined || admin === undefined) return false
     await insertDefaultAdmin(context, tx, admin.username, passwordHash, now)
     return true
   })
 }
 
-function hasDefaultAdmin(context: EngineContext): Promise<boolean> {
-  return context.storage.read(defaultAdminIn)
-}
-
-async function defaultAdminIn(tx: ReadTransaction): Promise<boolean> {
-  const { totalCount } = await tx.collection(identities).find({
+async function defaultAdminIn(tx: ReadTransaction) {
+  const { items } = await tx.collection(identities).find({
     where: { kind: 'compare', operand: { kind: 'field', field: 'isDefaultAdmin' }, operator: '=', value: true },
     limit: 1,
   })
-  return totalCount > 0
+  return items[0]
+}
+
+/** Whether an identity has an authenticator with these credentials; whether it may log in by it is not asked. */
+async function logsInWith(context: EngineContext, identityId: string, admin: AdminCredentials): Promise<boolean> {
+  const own = await context.storage.read((tx) => findOne(tx, authenticators, 'username', admin.username))
+  if (own?.identityId !== identityId || own.passwordHash === null) return false
+  return context.passwordHasher.verify(admin.password, own.passwordHash)
 }
 
 async function insertDefaultAdmin(

@@ -6,7 +6,8 @@ import type { RecordOf } from '../resources/resource.ts'
 import { serviceConfigs } from '../resources/service-configs.ts'
 import type { services } from '../resources/services.ts'
 
-type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+/** Configs of one service as an identity sees them: the data of each by the name of its type. */
+export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** Stands for every config type, where config types are asked for. */
 const ALL = 'all'

@@ -45,9 +45,16 @@ export class Configs extends ResourceService<typeof configs> {
     if (schema === null || Object.keys(schema).length === 0) return
     const violation = await jsonSchema.violationOf(schema, data)
     if (violation === undefined) return
-    const place = violation.path.join('.') || '(root)'
-    throw invalidField(place, `${place} is invalid: ${violation.requirement}`, shown(violation.value))
+    const { path, requirement } = violation
+    const place = path.join('.') || '(root)'
+    const at = path.length === 0 ? '' : ` (at ${pointerTo(path)})`
+    throw invalidField(place, `${place} is invalid: ${requirement}${at}`, shown(violation.value))
   }
+}
+
+/** The JSON pointer of a place, which tells names with dots from nested ones. */
+function pointerTo(path: readonly string[]): string {
+  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 function shown(value: unknown): string {

@@ -1,5 +1,5 @@
 import { ControllerError, notFound } from '../domain/errors.ts'
-import { both, type Filter } from '../domain/filter/index.ts'
+import { both, type Filter, ids } from '../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/storage.ts'
 import { identities } from '../resources/identities.ts'
 import type { RecordOf, Resource } from '../resources/resource.ts'
@@ -9,9 +9,8 @@ import type { EngineContext } from './context.ts'
 import { membersOf } from './details/index.ts'
 import { type Detail, renderDetails } from './details/render.ts'
 import { findOne } from './find-one.ts'
-
-/** Narrows a list by something that is not in the records, for example what the caller may reach. */
-export type Scope = (tx: ReadTransaction) => Promise<Filter | undefined>
+import type { PresentIds, Scope } from './list-scope.ts'
+import { findBySymbols } from './symbols/find-by-symbols.ts'
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
 export class EntityReader {
@@ -24,9 +23,7 @@ export class EntityReader {
   /** One page of a resource's entities that match the query and lie within the scope. */
   list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<Detail>> {
     return this.#context.storage.read(async (tx) => {
-      const within = await scope?.(tx)
-      const where = both(within, query.where)
-      const page = await collectionOf(tx, resource).find({ ...query, ...(where && { where }) })
+      const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
       return { items: await this.#details(tx, call, resource, page.items), totalCount: page.totalCount }
     })
   }
@@ -70,3 +67,21 @@ export class EntityReader {
 
 /** Reports whether a record may be seen at all. */
 export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
+
+async function pageWithin<R extends Resource>(
+  context: EngineContext,
+  tx: ReadTransaction,
+  resource: R,
+  query: FindQuery,
+  within: Filter | PresentIds | undefined,
+): Promise<Page<RecordOf<R>>> {
+  const isByIds = within !== undefined && 'present' in within
+  if (isByIds && query.where === undefined && query.orderBy === undefined) {
+    const { present } = within
+    const { offset = 0, limit = present.length } = query
+    const { items } = await collectionOf(tx, resource).find({ where: ids(present.slice(offset, offset + limit)) })
+    return { items, totalCount: present.length }
+  }
+  const where = both(isByIds ? ids(within.present) : within, query.where)
+  return findBySymbols(context, tx, resource, { ...query, ...(where && { where }) })
+}

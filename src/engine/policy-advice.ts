@@ -2,9 +2,14 @@ import { notFound } from '../domain/errors.ts'
 import { ids } from '../domain/filter/index.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
 import { identities } from '../resources/identities.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import type { EngineContext } from './context.ts'
+import { composed, keepText } from './details/json-text.ts'
 import { entityRef } from './details/links.ts'
+import type { Detail } from './details/render.ts'
+
+type EdgeRouter = RecordOf<typeof edgeRouters>
 
 /**
  * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
@@ -17,20 +22,32 @@ export function policyAdvice(context: EngineContext, identityId: string, service
     const service = await tx.collection(services).get(serviceId)
     if (service === undefined) throw notFound('service', serviceId)
     const index = await context.access.at(tx)
-    const common = await tx.collection(edgeRouters).find({ where: ids(index.commonEdgeRouters(identityId, serviceId)) })
-    return {
+    const types = index.accessTypes(identityId, serviceId)
+    const routers = index.edgeRoutersBetween(identityId, serviceId)
+    const { items: common } = await tx.collection(edgeRouters).find({ where: ids(routers.common) })
+    const advice = {
       identityId,
       identity: entityRef(identities, identity),
       serviceId,
       service: entityRef(services, service),
-      isDialAllowed: index.allows(identityId, serviceId, 'Dial'),
-      isBindAllowed: index.allows(identityId, serviceId, 'Bind'),
-      identityRouterCount: index.edgeRoutersOfIdentity(identityId).length,
-      serviceRouterCount: index.edgeRoutersOfService(serviceId).length,
-      commonRouters: common.items.map((router) => ({
-        ...entityRef(edgeRouters, router),
-        isOnline: context.presence.connectionOf(router.id) !== undefined,
-      })),
+      isDialAllowed: types.includes('Dial'),
+      isBindAllowed: types.includes('Bind'),
+      identityRouterCount: routers.ofIdentity,
+      serviceRouterCount: routers.ofService,
     }
+    return composed(advice, { commonRouters: common.map((router) => commonRouter(context, router)) })
   })
+}
+
+/** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
+const shown = { online: new WeakMap<EdgeRouter, Detail>(), offline: new WeakMap<EdgeRouter, Detail>() }
+
+function commonRouter(context: EngineContext, router: EdgeRouter): Detail {
+  const isOnline = context.presence.connectionOf(router.id) !== undefined
+  const forms = isOnline ? shown.online : shown.offline
+  const known = forms.get(router)
+  if (known !== undefined) return known
+  const form = keepText({ ...entityRef(edgeRouters, router), isOnline })
+  forms.set(router, form)
+  return form
 }

@@ -27,7 +27,8 @@ export async function policyFacts(
   policyIds: readonly string[],
 ): Promise<ReadonlyMap<string, PolicyFacts>> {
   const { items: policies } = await tx.collection(servicePolicies).find({ where: ids(policyIds) })
-  const checkIds = new Map(policies.map(({ id }) => [id, index.selectedBy('service-policies', id, 'posture-checks')]))
+  const checked = policies.filter(({ postureCheckRoles }) => postureCheckRoles.length > 0)
+  const checkIds = new Map(checked.map(({ id }) => [id, index.selectedBy('service-policies', id, 'posture-checks')]))
   const wanted = [...new Set([...checkIds.values()].flat())]
   const { items: records } = await tx.collection(postureChecks).find({ where: ids(wanted) })
   const known = new Map(records.map((record) => [record.id, { check: postureCheckOf(record), record }]))

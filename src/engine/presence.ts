@@ -17,6 +17,7 @@ import { transitRouters } from '../resources/transit-routers.ts'
 import { ConnectedIdentities, UNKNOWN_MS } from './identity-connections.ts'
 import { changesTo, type RecordedChange } from './recorded-changes.ts'
 import { admitRouter, type RouterFacts, routerFacts } from './router-admission.ts'
+import { RouterWatch } from './router-watch.ts'
 import type { Timetable } from './timetable.ts'
 
 interface Ports {
@@ -48,10 +49,16 @@ export class Presence implements HostedPresence, RouterPresence {
   readonly #ports: Ports
   readonly #channels = new Map<string, Channel>()
   readonly #identities = new ConnectedIdentities()
+  readonly #watch: RouterWatch
   readonly #listeners = new Set<(routerId: string, reason: DisconnectReason) => void>()
 
   constructor(ports: Ports) {
     this.#ports = ports
+    this.#watch = new RouterWatch(ports, {
+      ids: () => this.#channels.keys(),
+      has: (id) => this.#channels.has(id),
+      judge: (id, router) => this.#judge(id, router),
+    })
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
   }
 
@@ -60,7 +67,7 @@ export class Presence implements HostedPresence, RouterPresence {
     const channel: Channel = { fingerprint, isAdmitted: false, connection: SILENT }
     this.routerDisconnected(routerId)
     this.#channels.set(routerId, channel)
-    const router = await routerFacts(this.#ports.storage, routerId)
+    const router = await this.#ports.storage.read((tx) => routerFacts(tx, routerId))
     const admission = admitRouter(router, fingerprint)
     if (this.#channels.get(routerId) !== channel) return { accepted: false, reason: 'unverified' }
     if (!admission.accepted) {
@@ -68,6 +75,7 @@ export class Presence implements HostedPresence, RouterPresence {
       return admission
     }
     channel.isAdmitted = true
+    this.#watch.begin()
     this.#tellRouter(routerId, true)
     return admission
   }
@@ -122,7 +130,7 @@ export class Presence implements HostedPresence, RouterPresence {
     return this.#identities.statusOf(identityId, this.#ports.clock.now())
   }
 
-  /** Lets go of the routers that a committed write took the right to be connected from. */
+  /** Lets go of the routers that a committed write of this process took the right to be connected from. */
   follow(changes: readonly RecordedChange[]): void {
     for (const { id, after } of [...changesTo(changes, edgeRouters), ...changesTo(changes, transitRouters)]) {
       this.#judge(id, after)

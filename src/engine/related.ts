@@ -11,7 +11,7 @@ export interface Relation {
   readonly byType?: boolean
   /** Members that the deployed documents give the listed entities besides their own. */
   readonly besides?: Readonly<Record<string, unknown>>
-  /** The ids of the related entities; none for an unknown entity. */
+  /** The ids of the related entities, ascending; none for an unknown entity. */
   readonly ids: Answer
 }
 
@@ -52,8 +52,8 @@ const BY_POLICY: readonly Relation[] = (
 
 /** What entities may reach through policies. */
 const THROUGH_POLICIES: readonly Relation[] = [
-  { of: 'identities', to: 'services', byType: true, ids: byType((index, id, type) => index.servicesOf(id, type)) },
-  { of: 'services', to: 'identities', byType: true, ids: byType((index, id, type) => index.identitiesOf(id, type)) },
+  { of: 'identities', to: 'services', byType: true, ids: (index, id, type) => index.servicesOf(id, type) },
+  { of: 'services', to: 'identities', byType: true, ids: (index, id, type) => index.identitiesOf(id, type) },
   { of: 'identities', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfIdentity(id) },
   { of: 'edge-routers', to: 'identities', ids: (index, id) => index.identitiesOfEdgeRouter(id) },
   { of: 'services', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfService(id) },
@@ -62,10 +62,3 @@ const THROUGH_POLICIES: readonly Relation[] = [
 
 /** Every relation between entities that policies make. */
 export const RELATIONS: readonly Relation[] = [...BY_POLICY, ...THROUGH_POLICIES]
-
-function byType(answer: (index: AccessIndex, id: string, type: AccessType) => readonly string[]): Answer {
-  return (index, id, type) => {
-    if (type !== undefined) return answer(index, id, type)
-    return [...new Set([...answer(index, id, 'Bind'), ...answer(index, id, 'Dial')])]
-  }
-}

@@ -1,5 +1,5 @@
 import type { RouterAdmission } from '../ports/router-presence.ts'
-import type { Storage } from '../ports/storage.ts'
+import type { ReadTransaction } from '../ports/storage.ts'
 import { edgeRouters } from '../resources/edge-routers.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
 
@@ -19,8 +19,6 @@ export function admitRouter(router: RouterFacts | undefined, fingerprint: string
 }
 
 /** The edge router or router of an id. */
-export function routerFacts(storage: Storage, id: string): Promise<RouterFacts | undefined> {
-  return storage.read(
-    async (tx) => (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id)),
-  )
+export async function routerFacts(tx: ReadTransaction, id: string): Promise<RouterFacts | undefined> {
+  return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
 }

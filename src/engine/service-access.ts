@@ -5,7 +5,7 @@ import { policyFacts } from './posture-facts.ts'
 
 /** The services that an identity may dial or bind, whatever its posture: ids in ascending order. */
 export function reachableServices(index: AccessIndex, identityId: string): readonly string[] {
-  return [...new Set([...index.servicesOf(identityId, 'Bind'), ...index.servicesOf(identityId, 'Dial')])]
+  return index.servicesOf(identityId)
 }
 
 /** Reports whether an identity may dial or bind a service, whatever its posture. */

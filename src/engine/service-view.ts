@@ -7,14 +7,18 @@ import {
   queryUpdatedAt,
 } from '../domain/posture/index.ts'
 import type { ReadTransaction } from '../ports/storage.ts'
+import type { RecordOf } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import type { Caller } from './call.ts'
-import { configMaps } from './config-map.ts'
+import { type ConfigMap, configMaps } from './config-map.ts'
 import type { EngineContext } from './context.ts'
-import { renderDetails } from './details/render.ts'
-import { permissionsOf } from './details/service-members.ts'
+import { ownDetail } from './details/render.ts'
+import { fingerprint } from './fingerprint.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from './posture-facts.ts'
 import { reachableServices } from './service-access.ts'
+
+/** So many services are looked at without a pause. */
+const CHUNK = 64
 
 /** What an API session sees in its whole service list, apart from what merely ticks. */
 export interface ServiceView {
@@ -34,19 +38,21 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   const now = context.clock.now()
   const { identity, apiSession } = caller
   const index = await context.access.at(tx)
+  const turn = context.turns.begin()
   const { items } = await tx.collection(services).find({ where: ids(reachableServices(index, identity.id)) })
-  const shown = await renderDetails(context, tx, { caller }, services, items)
+  await turn()
   const configs = await configMaps(tx, items, identity.id, apiSession.configTypes)
-  const granting = items.map(({ id }) => index.grantingPolicies(identity.id, id))
-  const policies = [...(await policyFacts(tx, index, [...new Set(granting.flat())])).values()]
+  await turn()
+  const granting = index.grantingPoliciesOf(
+    identity.id,
+    items.map(({ id }) => id),
+  )
+  await turn()
+  const policies = [...(await policyFacts(tx, index, [...new Set([...new Set(granting)].flat())])).values()]
   const data = await postureDataOf(tx, identity.id)
   const steady = {
-    services: shown.map((service, position) => ({
-      ...service,
-      config: configs[position],
-      permissions: permissionsOf(index, identity.id, String(service.id)),
-      policies: granting[position],
-    })),
+    services: await servicesDigest(context, items, configs),
+    granting: positionsByList(granting),
     policies: policies.map(({ id, type, checks }) => ({ id, type, checks: checks.map((check) => check.id) })),
     queries: steadyQueries(policies, data, apiSession.id, now),
   }
@@ -55,6 +61,41 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
     revision: tx.revision,
     until: nextPolicyDeadline(policies, data, apiSession.id, now),
   }
+}
+
+/** Stands for what the services show of themselves and for their configs. */
+async function servicesDigest(
+  { digest, turns }: EngineContext,
+  records: readonly RecordOf<typeof services>[],
+  configs: readonly ConfigMap[],
+): Promise<string> {
+  const turn = turns.begin()
+  let before = ''
+  for (let from = 0; from < records.length; from += CHUNK) {
+    const prints = records
+      .slice(from, from + CHUNK)
+      .map((record, at) => [
+        fingerprint(digest, ownDetail(services, record)),
+        ...Object.entries(configs[from + at] ?? {}).map(([name, config]) => [name, fingerprint(digest, config)]),
+      ])
+    before = digest.sha256(JSON.stringify([before, prints]))
+    await turn()
+  }
+  return before
+}
+
+/** The lists, each once, with the services (by position) that have it: many services have the same one. */
+function positionsByList(lists: readonly (readonly string[])[]): readonly (readonly [string, readonly number[]])[] {
+  const texts = new Map<readonly string[], string>()
+  const positions = new Map<string, number[]>()
+  for (const [position, list] of lists.entries()) {
+    const text = texts.get(list) ?? list.join(' ')
+    texts.set(list, text)
+    const known = positions.get(text)
+    if (known === undefined) positions.set(text, [position])
+    else known.push(position)
+  }
+  return [...positions]
 }
 
 /** The posture query of each check, with the instant at which a timeout ends in place of the seconds until then. */

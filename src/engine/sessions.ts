@@ -18,6 +18,13 @@ type Outcome =
   | { readonly session: Session; readonly until: number | undefined }
   | { readonly refusedBy: readonly PolicyFailure[] }
 
+/** What a session is asked for; the tags are those of a new one. */
+interface SessionRequest {
+  readonly serviceId: string
+  readonly type: 'Dial' | 'Bind' | 'Invalid'
+  readonly tags: Session['tags']
+}
+
 /** Seconds for which a session token says it is good; the API session bounds it in fact. */
 const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
 
@@ -36,10 +43,7 @@ export class Sessions {
    * may reach in the other direction only, `INVALID_POSTURE` when no service policy passes (recorded as a failed service
    * request), `NO_EDGE_ROUTERS_AVAILABLE` without an edge router that both may use.
    */
-  async create(
-    call: Call,
-    request: { serviceId: string; type: 'Dial' | 'Bind' | 'Invalid' },
-  ): Promise<{ readonly session: Session; readonly token: string }> {
+  async create(call: Call, request: SessionRequest): Promise<{ readonly session: Session; readonly token: string }> {
     const caller = callerOf(call)
     const outcome = await writeAndTell(this.#context, call, (tx) => this.#decide(tx, caller, request))
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
@@ -58,12 +62,8 @@ export class Sessions {
     })
   }
 
-  async #decide(
-    tx: WriteTransaction,
-    caller: Caller,
-    request: { serviceId: string; type: 'Dial' | 'Bind' | 'Invalid' },
-  ): Promise<Outcome> {
-    const { serviceId, type } = request
+  async #decide(tx: WriteTransaction, caller: Caller, request: SessionRequest): Promise<Outcome> {
+    const { serviceId, type, tags } = request
     const now = this.#context.clock.now()
     const index = await this.#context.access.at(tx)
     const service = await tx.collection(services).get(serviceId)
@@ -88,7 +88,7 @@ export class Sessions {
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
     if (existing !== undefined) return { session: existing, until: decision.until }
     const servicePolicies = decision.passing
-    const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags: {} }
+    const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags }
     const session = { ...base, ...question, servicePolicies }
     await tx.collection(sessions).insert(session)
     return { session, until: decision.until }
@@ -106,11 +106,7 @@ export class Sessions {
     return recordFailedRequest(this.#context, tx, caller.identity.id, request)
   }
 
-  #refusal(
-    caller: Caller,
-    request: { serviceId: string; type: 'Dial' | 'Bind' | 'Invalid' },
-    failures: readonly PolicyFailure[],
-  ): ControllerError {
+  #refusal(caller: Caller, request: SessionRequest, failures: readonly PolicyFailure[]): ControllerError {
     const { serviceId, type } = request
     if (type !== 'Invalid') {
       const at = this.#context.clock.now()

@@ -21,8 +21,15 @@ export class Snapshots {
     if (storage.snapshot === undefined) return false
     const now = clock.now()
     if (this.#last !== undefined && now - this.#last < INTERVAL_MS) throw new ControllerError('RATE_LIMITED')
+    const before = this.#last
     this.#last = now
-    await storage.snapshot()
+    try {
+      await storage.snapshot()
+    } catch (error) {
+      // One that failed must not keep the next from being made.
+      this.#last = before
+      throw error
+    }
     return true
   }
 }

@@ -5,9 +5,10 @@ import type { Scheduler } from '../ports/scheduler.ts'
 
 /**
  * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
- * an identity is connected, and judging every session because a change could not be enforced.
+ * an identity is connected, judging every session because a change could not be enforced, and looking at what other processes
+ * did to the routers that are connected here.
  */
-type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access'
+type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access' | 'connected-routers'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -25,6 +26,7 @@ export class Timetable {
     'api-session': new Deadlines(),
     'identity-connection': new Deadlines(),
     access: new Deadlines(),
+    'connected-routers': new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

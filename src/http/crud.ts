@@ -1,6 +1,8 @@
+import type { ErrorCode } from '../domain/errors.ts'
 import type { CreateOf, PatchOf, ReplaceOf, Resource, StandardOperation } from '../resources/resource.ts'
 import { Created, created, DONE } from './answers.ts'
 import type { CrudOperations } from './crud-types.ts'
+import { deletionText } from './deletion-text.ts'
 import { changesInStoredNames, inStoredNames } from './input-names.ts'
 import { type Access, defineOperation, type Operation, type Permission } from './operation.ts'
 
@@ -58,10 +60,13 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `POST /${name}`,
         summary: `Creates one ${singular}`,
+        description:
+          'What is not required may be left out, or be null, and gets its default. The answer names the entity.',
         access: may('create', 'create'),
         body: resource.create,
         data: Created,
         status: 201,
+        errors: creationErrors(resource),
         ...corrections,
       },
       async ({ engine, call, body }) => {
@@ -73,8 +78,10 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `PUT /${name}/{id}`,
         summary: `Replaces one ${singular}`,
+        description: 'What is left out gets its default; what is settled at creation may be sent and stays.',
         access: may('update', 'replace'),
         body: resource.replace,
+        errors: changeErrors(resource),
         ...corrections,
       },
       async ({ engine, call, params, body }) => {
@@ -86,8 +93,11 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `PATCH /${name}/{id}`,
         summary: `Changes parts of one ${singular}`,
+        description:
+          'What is left out or null stays; an empty text, list or map clears. Members of objects may be sent alone.',
         access: may('update', 'patch'),
         body: resource.patch,
+        errors: changeErrors(resource),
         ...corrections,
       },
       async ({ engine, call, params, body }) => {
@@ -99,6 +109,9 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `DELETE /${name}/{id}`,
         summary: `Deletes one ${singular}`,
+        get description() {
+          return deletionText(resource)
+        },
         access: may('delete', 'delete'),
         errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
       },
@@ -108,4 +121,16 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       },
     ),
   }
+}
+
+/** What refers to other entities may name one that does not exist. */
+function creationErrors({ definition }: Resource): readonly ErrorCode[] {
+  const { references = {}, writeErrors = [] } = definition
+  return Object.keys(references).length === 0 ? writeErrors : [...writeErrors, 'NOT_FOUND']
+}
+
+/** What the controller keeps itself is not changed by anybody else. */
+function changeErrors(resource: Resource): readonly ErrorCode[] {
+  const isKept = 'isSystem' in resource.fields
+  return isKept ? [...creationErrors(resource), 'ENTITY_CAN_NOT_BE_UPDATED'] : creationErrors(resource)
 }

@@ -1,5 +1,6 @@
+import { jsonText } from '../engine/details/json-text.ts'
 import type { FindQuery } from '../ports/storage.ts'
-import { jsonResponse } from './json-response.ts'
+import { jsonTextResponse } from './json-response.ts'
 import type { Answer, OperationShape } from './operation.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
@@ -13,10 +14,15 @@ export function envelope(shape: OperationShape, answer: Answer, find: FindQuery)
     return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })
   }
   if (answer.page === undefined) {
-    return jsonResponse(status, { data: answer.data ?? {}, meta: { ...API_VERSIONS, ...answer.meta } }, answer.headers)
+    const text = { data: jsonText(answer.data ?? {}), meta: JSON.stringify({ ...API_VERSIONS, ...answer.meta }) }
+    return jsonTextResponse(status, `{"data":${text.data},"meta":${text.meta}}\n`, answer.headers)
   }
   const { items, totalCount } = answer.page
   const pagination = { limit: find.limit ?? items.length, offset: find.offset ?? 0, totalCount }
   const filterableFields = Object.keys(shape.symbols ?? {})
-  return jsonResponse(status, { data: items, meta: { ...API_VERSIONS, filterableFields, pagination } }, answer.headers)
+  const meta = { ...API_VERSIONS, filterableFields, pagination }
+  const pieces = items.flatMap((item, position) => (position === 0 ? [jsonText(item)] : [',', jsonText(item)]))
+  // Joined once: every further copy of a long text costs as much as writing it.
+  const text = ['{"data":[', ...pieces, '],"meta":', JSON.stringify(meta), '}\n'].join('')
+  return jsonTextResponse(status, text, answer.headers)
 }

@@ -1,5 +1,6 @@
 import type { Call, Caller } from '../engine/call.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
+import { answerHeaders, type ControllerIdentity } from './answer-headers.ts'
 import type { ApiDocuments } from './api-documents.ts'
 import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
@@ -21,11 +22,7 @@ export interface Apis {
   readonly portcullis: readonly Operation[]
 }
 
-export interface HandlerOptions {
-  /** Changes whenever the process starts, which tells SDKs to send everything anew. */
-  readonly instanceId: string
-  /** The version that clients read, with a leading `v`. */
-  readonly version: string
+export interface HandlerOptions extends ControllerIdentity {
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
   /** Writes the documents of both APIs; asked for once. */
@@ -75,15 +72,13 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     return response
   }
 
+  const headers = Object.entries(answerHeaders(options))
   return async (request, connection = {}) => {
     const requestId = engine.context.random.id()
     const response = await answer(request, connection).catch((error: unknown) =>
       toProblem(error, requestId, engine.context.logger),
     )
-    response.headers.set('ziti-instance-id', options.instanceId)
-    response.headers.set('server', `ziti-controller/${options.version}`)
-    response.headers.set('cache-control', 'no-store')
-    response.headers.set('x-content-type-options', 'nosniff')
+    for (const [name, value] of headers) response.headers.set(name, value)
     return response
   }
 }

@@ -4,11 +4,13 @@ import { both, FilterError, parseQuery, parseSort, type SymbolTable } from '../d
 import type { FindQuery } from '../ports/storage.ts'
 import { readRoleFilter } from './role-filter.ts'
 
-/** The query parameters of every list. */
+const IntegerText = z.string().meta({ type: 'integer' })
+
+/** The query parameters of every list; {@link readListQuery} reads what they say. */
 export const ListQuery = z.object({
   filter: z.string().optional(),
-  limit: z.string().optional(),
-  offset: z.string().optional(),
+  limit: IntegerText.optional(),
+  offset: IntegerText.optional(),
   sort: z.string().optional(),
 })
 

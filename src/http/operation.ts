@@ -20,12 +20,19 @@ export interface Permission {
  */
 export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | Permission
 
+/** What a caller without an API session may prove itself by: a client certificate, a bearer token, or nothing at all. */
+export type Credential = 'certificate' | 'token' | 'none'
+
 /** An operation as data. Everything but the handling derives from it: routing, validation, authorization, documents. */
 export interface OperationShape {
   /** Method and path template below the API's base, for example `GET /services/{id}`. */
   readonly route: `${Method} /${string}`
   readonly summary: string
+  /** What the summary leaves unsaid: effects on other entities, and what a caller must know to use it well. */
+  readonly description?: string
   readonly access: Access
+  /** For a public operation: what a caller proves itself by, where that is not in the body alone. */
+  readonly credentials?: readonly Credential[]
   /** Query parameters of its own; lists take `filter`, `sort`, `limit` and `offset` besides. */
   readonly query?: z.ZodObject
   /** Request headers that it reads. */
@@ -46,13 +53,17 @@ export interface OperationShape {
   readonly pagedByFilter?: boolean
   /** True when a list can be narrowed by `roleFilter`. */
   readonly byRole?: boolean
-  /** The media type of an answer that is not an envelope. */
+  /** True when the answer has the `meta` of a list, though no filter narrows it. */
+  readonly hasListMeta?: boolean
+  /** The media type of an answer that is not an envelope: text, or JSON as `data` describes it. */
   readonly produces?: string
   /** Other media types that it can answer instead, when the client accepts no better one. */
   readonly orProduces?: readonly string[]
   readonly status?: 200 | 201 | 202
   /** Errors beyond those that every operation of its class may answer. */
   readonly errors?: readonly ErrorCode[]
+  /** True where the controller may be without what it takes; it answers 501 then. */
+  readonly mayBeMissing?: boolean
 }
 
 type QueryOf<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>

@@ -71,7 +71,8 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   UNHANDLED: 500,
 }
 
-const MESSAGES: Readonly<Record<ErrorCode, string>> = {
+/** What each code says to people. */
+export const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   NOT_FOUND: 'The resource requested was not found or is no longer available',
   UNAUTHORIZED: 'The request could not be completed. The session is not authorized or the credentials are invalid',
   METHOD_NOT_ALLOWED: 'The resource requested does not support this HTTP verb',

@@ -4,9 +4,10 @@ import type { SymbolTable } from '../domain/filter/index.ts'
 import type { FindQuery } from '../ports/storage.ts'
 import { parseJsonBody } from './body.ts'
 import { readFilter, readListQuery } from './list-query.ts'
-import { isAcceptable, mediaTypeOf } from './media-types.ts'
+import { isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
 import type { OperationShape } from './operation.ts'
 import { HttpRefusal } from './problem.ts'
+import { withoutUnsent } from './unsent-members.ts'
 import { validate } from './validation.ts'
 
 /** The validated parts of a request. */
@@ -61,10 +62,15 @@ function takesText(shape: OperationShape, request: Request, bodyText: string): b
   const contentType = request.headers.get('content-type')
   const mediaType = mediaTypeOf(contentType)
   if (mediaType !== undefined && shape.textBody?.includes(mediaType)) return true
-  if (shape.body === undefined || bodyText === '' || mediaType === 'application/json') return false
-  const allowed = ['application/json', ...(shape.textBody ?? [])].join(',')
+  const allowed = [...(shape.body === undefined ? [] : ['application/json']), ...(shape.textBody ?? [])]
+  if (allowed.length === 0 || bodyText === '') return false
+  if (mediaType !== undefined && allowed.includes(mediaType)) return false
+  if (contentType !== null && !isMediaType(contentType)) {
+    const message = `malformed content type header "${contentType}"`
+    throw new ControllerError('COULD_NOT_PARSE_BODY', { code: 'UNHANDLED', message })
+  }
   const given = contentType ?? 'application/octet-stream'
-  const reason = `unsupported media type "${given}", only [${allowed}] are allowed`
+  const reason = `unsupported media type "${given}", only [${allowed.join(',')}] are allowed`
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Type', reason, value: given })
 }
 
@@ -76,7 +82,7 @@ function readBody(shape: OperationShape, bodyText: string): unknown {
   }
   const body = parseJsonBody(bodyText)
   if (body === null && shape.bodyOptional) return undefined
-  return validate(shape.body, spelled(shape, body), 'body')
+  return validate(shape.body, withoutUnsent(shape.body, spelled(shape, body)), 'body')
 }
 
 /** A body, or each element of a list, in the spelling of the declaration. A member that is null counts as not sent (ruling R33); members inside of maps keep their nulls. */

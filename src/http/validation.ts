@@ -37,9 +37,9 @@ function requirement(issue: Issue): string {
     case 'invalid_value':
       return `should be one of [${issue.values.map(String).join(' ')}]`
     case 'too_small':
-      return `should be at least ${bound(issue.origin, issue.minimum)}`
+      return bound(issue.origin, issue.minimum, 'least', 'greater')
     case 'too_big':
-      return `should be at most ${bound(issue.origin, issue.maximum)}`
+      return bound(issue.origin, issue.maximum, 'most', 'less')
     case 'invalid_format':
       return `must be of type ${issue.format === 'datetime' ? 'date-time' : issue.format}`
     case 'invalid_type':
@@ -49,9 +49,9 @@ function requirement(issue: Issue): string {
   }
 }
 
-function bound(origin: string, limit: number | bigint): string {
-  if (origin === 'string') return `${limit} chars long`
-  return origin === 'array' ? `${limit} items long` : String(limit)
+function bound(origin: string, limit: number | bigint, most: 'least' | 'most', less: 'greater' | 'less'): string {
+  if (origin === 'string') return `should be at ${most} ${limit} chars long`
+  return origin === 'array' ? `should have at ${most} ${limit} items` : `should be ${less} than or equal to ${limit}`
 }
 
 function memberOf(value: unknown, key: PropertyKey): unknown {

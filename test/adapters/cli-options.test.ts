@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseServeArgs } from '../../adapters/cli/command-line.ts'
+import { missingPart } from '../../adapters/cli/missing-part.ts'
 import { readServeOptions } from '../../adapters/cli/options.ts'
 import { openStorage } from '../../adapters/cli/storage.ts'
 import { UsageError } from '../../adapters/cli/usage-error.ts'
@@ -29,10 +30,13 @@ describe('options of serve', () => {
     expect(read([])).toEqual({
       listen: { host: '127.0.0.1', port: 1280 },
       advertise: undefined,
-      storage: { name: '--storage', value: 'memory' },
+      storage: { name: '--storage', value: 'sqlite:.portcullis/portcullis.sqlite' },
+      tables: {},
       pki: { kind: 'directory', directory: '.portcullis/pki' },
       trustDomain: undefined,
       compat: undefined,
+      rateLimits: {},
+      cors: { origins: [] },
       admin: undefined,
     })
   })
@@ -54,6 +58,35 @@ describe('options of serve', () => {
     { args: ['--compat', 'openziti'], expected: { compat: 'openziti' } },
     { args: [], variables: { PORTCULLIS_COMPAT: 'openziti' }, expected: { compat: 'openziti' } },
     { args: [], variables: { PORTCULLIS_TRUST_DOMAIN: 'corp' }, expected: { trustDomain: 'corp' } },
+    { args: ['--table-prefix', 'net_'], expected: { tables: { tablePrefix: 'net_' } } },
+    {
+      args: ['--storage', 'postgres://host/db'],
+      variables: { PORTCULLIS_SCHEMA: 'network', PORTCULLIS_TABLE_PREFIX: 'a_' },
+      expected: { tables: { schema: 'network', tablePrefix: 'a_' } },
+    },
+    { args: ['--storage', 'memory'], expected: { storage: { name: '--storage', value: 'memory' } } },
+    {
+      args: ['--cors-origin', 'https://a.example', '--cors-origin=http://b.example:8080'],
+      variables: { PORTCULLIS_CORS_ORIGIN: 'https://c.example' },
+      expected: { cors: { origins: ['https://a.example', 'http://b.example:8080'] } },
+    },
+    {
+      args: [],
+      variables: { PORTCULLIS_CORS_ORIGIN: 'https://a.example, https://b.example' },
+      expected: { cors: { origins: ['https://a.example', 'https://b.example'] } },
+    },
+    { args: ['--rate-limits', 'off'], expected: { rateLimits: false } },
+    {
+      args: [],
+      variables: { PORTCULLIS_RATE_LIMITS: 'anonymous=10/60, identity=off,passwords-by-username=3/1' },
+      expected: {
+        rateLimits: {
+          anonymous: { limit: 10, windowMs: 60_000 },
+          identity: false,
+          passwordsByUsername: { limit: 3, windowMs: 1000 },
+        },
+      },
+    },
     {
       args: [],
       variables: { [ADMIN]: 'four', [PASSWORD]: 'fiver' },
@@ -96,6 +129,17 @@ describe('options of serve', () => {
     { args: five.slice(0, 4), says: /^--server-cert needs --ca, --signing-cert, --signing-key too$/ },
     { args: ['--pki', 'a', ...five], says: /^--pki and --server-cert exclude each other$/ },
     { args: ['--trust-domain', 'Corp!'], says: /^--trust-domain .*'Corp!'/ },
+    { args: ['--table-prefix', 'a"b'], says: /^--table-prefix takes lower-case letters/ },
+    { args: ['--schema', 'network'], says: /^--schema is for a storage postgres/ },
+    { args: ['--cors-origin', '*'], says: /^--cors-origin takes an origin .*'\*'$/ },
+    { args: ['--cors-origin', 'https://*.example'], says: /^--cors-origin/ },
+    { args: ['--cors-origin', ''], says: /^--cors-origin/ },
+    { args: [], variables: { PORTCULLIS_CORS_ORIGIN: 'https://a.example/' }, says: /^PORTCULLIS_CORS_ORIGIN/ },
+    { args: ['--rate-limits', 'on'], says: /^--rate-limits takes off, .*passwords-by-username: not 'on'$/ },
+    { args: ['--rate-limits', 'anonymous=0/60'], says: /^--rate-limits/ },
+    { args: ['--rate-limits', 'toString=1/60'], says: /^--rate-limits/ },
+    { args: ['--rate-limits', 'anonymous=1/60,'], says: /^--rate-limits .*not ''$/ },
+    { args: [], variables: { PORTCULLIS_RATE_LIMITS: 'login=1/60' }, says: /^PORTCULLIS_RATE_LIMITS .*'login=1\/60'/ },
     { args: [], variables: { [ADMIN]: 'keeper' }, says: /PORTCULLIS_ADMIN_PASSWORD/ },
     { args: [], variables: { [PASSWORD]: 'hidden' }, says: /PORTCULLIS_ADMIN_USERNAME/ },
     { args: [], variables: { [ADMIN]: 'abc', [PASSWORD]: 'hidden' }, says: /^PORTCULLIS_ADMIN_USERNAME .* 4 to 100/ },
@@ -107,6 +151,28 @@ describe('options of serve', () => {
     expect(refusal).toMatch(says)
     expect(refusal).not.toMatch(/hid/)
   })
+})
+
+describe('a part that is missing', () => {
+  it.each([
+    ['kysely', /the package kysely: run `npm install kysely`, or choose --storage memory/],
+    ['pg', /the package pg: run `npm install pg`, or choose --storage memory/],
+  ])('is named: the package %s', (name, says) => {
+    const message = `Cannot find package '${name}' imported from /app/node_modules/portcullis/dist/x.js`
+    expect(missingPart(Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' }))).toMatch(says)
+  })
+
+  it('is named: SQLite in an earlier Node', () => {
+    const error = Object.assign(new Error('No such built-in module: node:sqlite'), {
+      code: 'ERR_UNKNOWN_BUILTIN_MODULE',
+    })
+    expect(missingPart(error)).toMatch(/Node 22\.13 or later, this is v[\d.]+: .*--storage memory/)
+  })
+
+  it.each([new Error('disk'), 'no error', Object.assign(new Error('x'), { code: 'ERR_MODULE_NOT_FOUND' })])(
+    'is not what is wrong: %s',
+    (error) => expect(missingPart(error)).toBeUndefined(),
+  )
 })
 
 describe('storage', () => {

@@ -24,13 +24,23 @@ export interface Running {
 
 const running = new Set<ChildProcess>()
 
+export interface RunOptions {
+  readonly cwd: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** The system refuses to let a file of the command grow beyond so many blocks of 512 bytes. */
+  readonly fileBlocks?: number
+}
+
 /** Runs `portcullis …args` from its source, in a directory and with nothing in its environment but `variables`. */
-export function portcullis(
-  args: readonly string[],
-  { cwd, variables = {} }: { readonly cwd: string; readonly variables?: Readonly<Record<string, string>> },
-): Running {
-  const main = `${project}adapters/cli/main.ts`
-  const child = spawn(`${project}node_modules/.bin/node`, ['--conditions=portcullis-source', main, ...args], {
+export function portcullis(args: readonly string[], { cwd, variables = {}, fileBlocks }: RunOptions): Running {
+  const command = ['--conditions=portcullis-source', `${project}adapters/cli/main.ts`, ...args]
+  const node = `${project}node_modules/.bin/node`
+  const [program, ...words] =
+    fileBlocks === undefined
+      ? [node, ...command]
+      : // Without the trap a write beyond the limit would end the process, which a full disk does not.
+        ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f ${fileBlocks}; exec "$0" "$@"`, node, ...command]
+  const child = spawn(program, words, {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -76,4 +76,27 @@ describe('portcullis migrate', () => {
     expect((await run('migrate', '--storage', 'sqlite:fresh.db')).stdout).toMatch(/^did the migration '/)
     expect((await run('migrate', '--storage', 'sqlite:fresh.db')).stdout).toBe('the tables are up to date\n')
   })
+
+  it('takes a prefix of the tables, which it makes beside those without', async () => {
+    const prefixed = ['migrate', '--storage', 'sqlite:prefixed.db', '--table-prefix', 'net_']
+    expect((await run(...prefixed, '--dry-run')).stdout).toMatch(/^create table "net_identities"/m)
+    expect((await run(...prefixed)).stdout).toMatch(/^did the migration '/)
+    expect((await run('migrate', '--storage', 'sqlite:prefixed.db', '--dry-run')).stdout).toMatch(
+      /^create table "identities"/m,
+    )
+  }, 60_000)
+
+  it('refuses a database of a newer version, and a schema where there are none, with code 2 and one line', async () => {
+    await run('migrate', '--storage', 'sqlite:newer.db')
+    const newer = new DatabaseSync(join(cwd, 'newer.db'))
+    newer.exec('update storage_migrations set format = 99')
+    newer.close()
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stdout, stderr } = await run('migrate', '--storage', 'sqlite:newer.db', ...more)
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(/^portcullis: migrate: [^\n]*schema format 99, made by a newer version[^\n]*\n$/)
+    }
+    const { code, stderr } = await run('migrate', '--storage', 'sqlite:newer.db', '--schema', 'network')
+    expect([code, stderr]).toEqual([2, 'portcullis: --schema is for a storage postgres://…\n'])
+  }, 60_000)
 })

@@ -12,7 +12,7 @@ import { openTls, receiveAll, receiveUntil } from './tls-client.ts'
 
 const admin = { PORTCULLIS_ADMIN_USERNAME: 'keeper', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
 const shortPassword = { ...admin, PORTCULLIS_ADMIN_PASSWORD: '1234' }
-const LOCAL = ['--listen', '127.0.0.1:0']
+const LOCAL = ['--listen', '127.0.0.1:0', '--storage', 'memory']
 
 /** The folder of all runs: `own` and `other` are two networks' PKIs in files, `pki` is made by the first run. */
 let cwd: string
@@ -114,7 +114,7 @@ describe('serve', () => {
   })
 
   it('takes its options from the environment, and from the command line rather', async () => {
-    const service = run(['serve', ...LOCAL], {
+    const service = run(['serve', '--listen', '127.0.0.1:0'], {
       PORTCULLIS_LISTEN: 'not an address',
       PORTCULLIS_ADVERTISE: 'edge.example.org:8443',
       PORTCULLIS_STORAGE: 'memory',
@@ -138,7 +138,7 @@ describe('serve', () => {
   })
 
   it('listens on IPv6 and on every interface', async () => {
-    const six = run(['serve', '--listen', '[::1]:0', '--pki', 'pki'])
+    const six = run(['serve', ...LOCAL, '--listen', '[::1]:0', '--pki', 'pki'])
     const line = await six.ready
     expect(line).toContain(`at https://[::1]:${portIn(line)}, advertised as [::1]:${portIn(line)},`)
     const socket = await openTls(portIn(line), {
@@ -149,7 +149,7 @@ describe('serve', () => {
     socket.destroy()
     expect((await stop(six)).code).toBe(0)
 
-    const every = run(['serve', '--listen', '0.0.0.0:0', '--advertise', 'localhost:1280', '--pki', 'pki'])
+    const every = run(['serve', ...LOCAL, '--listen', '0.0.0.0:0', '--advertise', 'localhost:1280', '--pki', 'pki'])
     const port = portIn(await every.ready)
     expect((await httpsClient({ port, ca: await readPem('pki/ca.pem') }).fetch('/')).status).toBeGreaterThan(0)
     expect((await stop(every)).code).toBe(0)

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from '../../src/domain/access-index/index.ts'
 import { SlotSet } from '../../src/domain/access-index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
-
-const effort = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
-const runs = (usual: number): { numRuns: number } => ({ numRuns: Math.ceil(usual * effort) })
+import { patience, runs } from '../support/property-runs.ts'
 
 const entityKinds: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const policyKinds: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
@@ -73,15 +71,24 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
   for (const policyKind of policyKinds) {
     for (const policy of ['p', 'P', 'q', 'ghost']) {
       answers.push(access.has(policyKind, policy))
-      for (const kind of entityKinds) answers.push(access.selectedBy(policyKind, policy, kind))
+      for (const kind of entityKinds) {
+        answers.push(access.selectedBy(policyKind, policy, kind), access.countSelected(policyKind, policy, kind))
+      }
     }
     for (const kind of entityKinds) {
       for (const id of asked) answers.push(access.policiesSelecting(policyKind, kind, id))
     }
   }
+  for (const kind of entityKinds) {
+    const attributes = access.roleAttributes(kind).sort()
+    answers.push(attributes)
+    for (const attribute of [...attributes, 'nobody has it']) {
+      answers.push(access.holdersOf(kind, attribute), access.countHolders(kind, attribute))
+    }
+  }
   for (const id of asked) {
     for (const kind of entityKinds) answers.push(access.has(kind, id), access.rolesOf(kind, id))
-    answers.push(access.grantingPoliciesOf(id, asked))
+    answers.push(access.grantingPoliciesOf(id, asked), access.servicesOf(id), access.identitiesOf(id))
     for (const type of types) answers.push(access.servicesOf(id, type), access.identitiesOf(id, type))
     answers.push(access.edgeRoutersOfIdentity(id), access.identitiesOfEdgeRouter(id))
     answers.push(access.edgeRoutersOfService(id), access.servicesOfEdgeRouter(id))
@@ -89,7 +96,8 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
       for (const type of types) {
         answers.push(access.allows(id, service, type), access.grantingPolicies(id, service, type))
       }
-      answers.push(access.grantingPolicies(id, service), access.commonEdgeRouters(id, service))
+      answers.push(access.grantingPolicies(id, service), access.accessTypes(id, service))
+      answers.push(access.commonEdgeRouters(id, service), access.edgeRoutersBetween(id, service))
     }
   }
   return answers
@@ -116,50 +124,58 @@ const exodus = fc.integer({ min: 2, max: 60 }).map(
 )
 
 describe('the access index answers as the matching rule does', () => {
-  it('after every step of any sequence of edits', () => {
-    const start = fc.array(edits(smallIds), { maxLength: 40, size: 'max' })
-    const sequence = fc.array(edits(smallIds), { minLength: 1, maxLength: 10, size: 'max' })
-    fc.assert(
-      fc.property(start, sequence, (beginnings, steps) => {
-        const index = new AccessIndex()
-        const naive = new NaiveAccess()
-        for (const edit of beginnings) {
-          edit(index)
-          edit(naive)
-        }
-        for (const edit of steps) {
-          edit(index)
-          edit(naive)
-          expect(askEverything(index, smallIds)).toEqual(askEverything(naive, smallIds))
-        }
-      }),
-      runs(3_000),
-    )
-  }, 600_000)
+  it(
+    'after every step of any sequence of edits',
+    () => {
+      const start = fc.array(edits(smallIds), { maxLength: 40, size: 'max' })
+      const sequence = fc.array(edits(smallIds), { minLength: 1, maxLength: 10, size: 'max' })
+      fc.assert(
+        fc.property(start, sequence, (beginnings, steps) => {
+          const index = new AccessIndex()
+          const naive = new NaiveAccess()
+          for (const edit of beginnings) {
+            edit(index)
+            edit(naive)
+          }
+          for (const edit of steps) {
+            edit(index)
+            edit(naive)
+            expect(askEverything(index, smallIds)).toEqual(askEverything(naive, smallIds))
+          }
+        }),
+        runs(3_000),
+      )
+    },
+    patience(600_000),
+  )
 
-  it('when a crowd joins and leaves', () => {
-    const few = edits(manyIds.slice(0, 4))
-    const steps = fc.tuple(
-      fc.array(few, { maxLength: 12, size: 'max' }),
-      crowd,
-      fc.array(few, { maxLength: 6 }),
-      exodus,
-      crowd,
-    )
-    fc.assert(
-      fc.property(steps, ([before, first, between, leave, second]) => {
-        const index = new AccessIndex()
-        const naive = new NaiveAccess()
-        for (const edit of [...before, first, ...between, leave, second]) {
-          edit(index)
-          edit(naive)
-          const asked = manyIds.slice(0, 2)
-          expect(askEverything(index, asked)).toEqual(askEverything(naive, asked))
-        }
-      }),
-      runs(40),
-    )
-  }, 600_000)
+  it(
+    'when a crowd joins and leaves',
+    () => {
+      const few = edits(manyIds.slice(0, 4))
+      const steps = fc.tuple(
+        fc.array(few, { maxLength: 12, size: 'max' }),
+        crowd,
+        fc.array(few, { maxLength: 6 }),
+        exodus,
+        crowd,
+      )
+      fc.assert(
+        fc.property(steps, ([before, first, between, leave, second]) => {
+          const index = new AccessIndex()
+          const naive = new NaiveAccess()
+          for (const edit of [...before, first, ...between, leave, second]) {
+            edit(index)
+            edit(naive)
+            const asked = manyIds.slice(0, 2)
+            expect(askEverything(index, asked)).toEqual(askEverything(naive, asked))
+          }
+        }),
+        runs(40),
+      )
+    },
+    patience(600_000),
+  )
 })
 
 describe('a slot set behaves as a set of numbers', () => {
@@ -168,7 +184,7 @@ describe('a slot set behaves as a set of numbers', () => {
     fc.array(slot, { maxLength: 10 }),
     fc.array(slot, { minLength: 50, maxLength: 300, size: 'max' }),
   )
-  const step = fc.record({ does: fc.constantFrom('add', 'delete', 'addAll', 'retainAll'), slots })
+  const step = fc.record({ does: fc.constantFrom('add', 'delete', 'addAll', 'retainAll', 'removeAll', 'clear'), slots })
 
   const setOf = (members: readonly number[]): SlotSet => {
     const set = new SlotSet()
@@ -176,25 +192,34 @@ describe('a slot set behaves as a set of numbers', () => {
     return set
   }
 
-  it('through additions, deletions, unions and intersections', () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        const set = new SlotSet()
-        let model = new Set<number>()
-        for (const { does, slots: given } of steps) {
-          if (does === 'add') for (const one of given) set.add(one)
-          if (does === 'delete') for (const one of given) set.delete(one)
-          if (does === 'addAll') set.addAll(setOf(given))
-          if (does === 'retainAll') set.retainAll(setOf(given))
-          if (does === 'add' || does === 'addAll') model = new Set([...model, ...given])
-          if (does === 'delete') model = new Set([...model].filter((one) => !given.includes(one)))
-          if (does === 'retainAll') model = new Set([...model].filter((one) => given.includes(one)))
-          expect(set.size).toBe(model.size)
-          expect(set.slots().sort((a, b) => a - b)).toEqual([...model].sort((a, b) => a - b))
-          for (const one of [...given, 0, 31, 32, 5_000]) expect(set.has(one)).toBe(model.has(one))
-        }
-      }),
-      runs(2_000),
-    )
-  }, 600_000)
+  it(
+    'through additions, deletions, unions and intersections',
+    () => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+          const set = new SlotSet()
+          let model = new Set<number>()
+          for (const { does, slots: given } of steps) {
+            if (does === 'add') for (const one of given) set.add(one)
+            if (does === 'delete') for (const one of given) set.delete(one)
+            if (does === 'addAll') set.addAll(setOf(given))
+            if (does === 'retainAll') set.retainAll(setOf(given))
+            if (does === 'add' || does === 'addAll') model = new Set([...model, ...given])
+            if (does === 'delete') model = new Set([...model].filter((one) => !given.includes(one)))
+            if (does === 'removeAll') set.removeAll(setOf(given))
+            if (does === 'clear') set.clear()
+            if (does === 'removeAll') model = new Set([...model].filter((one) => !given.includes(one)))
+            if (does === 'clear') model = new Set()
+            if (does === 'retainAll') model = new Set([...model].filter((one) => given.includes(one)))
+            expect(set.size).toBe(model.size)
+            expect(set.countWithout(setOf(given))).toBe([...model].filter((one) => !given.includes(one)).length)
+            expect(set.slots().sort((a, b) => a - b)).toEqual([...model].sort((a, b) => a - b))
+            for (const one of [...given, 0, 31, 32, 5_000]) expect(set.has(one)).toBe(model.has(one))
+          }
+        }),
+        runs(2_000),
+      )
+    },
+    patience(600_000),
+  )
 })

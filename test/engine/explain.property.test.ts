@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { ApiError } from 'portcullis/client'
 import { describe, expect, it } from 'vitest'
+import { patience, runs } from '../support/property-runs.ts'
 import { type PolicyRoles, world } from './world.ts'
 
 const subset = (values: readonly string[]) => fc.subarray([...values])
@@ -29,7 +30,7 @@ const model = fc.record({
 
 describe('an explanation', () => {
   it('allows exactly what POST /sessions gives, whatever the policies, routers and posture', {
-    timeout: 60_000,
+    timeout: patience(60_000),
   }, async () => {
     const { controller, admin, ...words } = await world()
     const alice = await words.person('alice')
@@ -83,7 +84,7 @@ describe('an explanation', () => {
         )
         expect(REFUSALS[explanation.reason] ?? []).toContain(typeof answer === 'string' ? answer : 'session')
       }),
-      { numRuns: 200 },
+      runs(200),
     )
     // The models are worth something only when they reach most of the reasons.
     expect([...seen].sort()).toEqual(Object.keys(REFUSALS).sort())

@@ -9,6 +9,7 @@ import { identities } from '../../src/resources/identities.ts'
 import { servicePolicies } from '../../src/resources/policies.ts'
 import { services } from '../../src/resources/services.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
+import { patience, runs } from '../support/property-runs.ts'
 
 const attributes = fc.subarray(['a', 'b'])
 const semantic = fc.constantFrom('AllOf' as const, 'AnyOf' as const)
@@ -167,7 +168,9 @@ async function allPages(controller: TestController, changes: readonly SimulatedC
 
 const steps = fc.array(step, { maxLength: 8 })
 
-it('a simulation says what carrying the changes out would do, and does nothing', { timeout: 60_000 }, async () => {
+it('a simulation says what carrying the changes out would do, and does nothing', {
+  timeout: patience(60_000),
+}, async () => {
   await fc.assert(
     fc.asyncProperty(steps, steps, steps, fc.integer({ min: 1, max: 6 }), async (setup, earlier, later, limit) => {
       // Two networks with the same ids: one is only asked, in the other the same happens.
@@ -211,6 +214,6 @@ it('a simulation says what carrying the changes out would do, and does nothing',
       await asked.close()
       await real.close()
     }),
-    { numRuns: 40 },
+    runs(40),
   )
 })

@@ -31,7 +31,8 @@ export interface World {
   readonly controller: TestController
   readonly admin: ApiClient<ManagementApi>
   person(name: string, roleAttributes?: readonly string[]): Promise<Person>
-  login(name: string, id: string): Promise<Person>
+  /** A further API session of a person, which asks for configs of some types. */
+  login(name: string, id: string, configTypes?: readonly string[]): Promise<Person>
   service(name: string, roleAttributes?: readonly string[]): Promise<string>
   policy(name: string, roles: PolicyRoles): Promise<string>
   mfaCheck(name: string, roleAttributes: readonly string[], rule?: MfaRule): Promise<string>
@@ -62,10 +63,11 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
   await admin.call('POST /edge-router-policies', { body: { ...everybody, identityRoles: ['#all'] } })
   await admin.call('POST /service-edge-router-policies', { body: { ...everybody, serviceRoles: ['#all'] } })
 
-  const login = async (name: string, id: string): Promise<Person> => {
+  const login: World['login'] = async (name, id, configTypes = []) => {
     const anonymous = controller.client()
     const credentials = { username: `user ${name}`, password: 'Correct-Horse-1' }
-    const { data } = await anonymous.call('POST /authenticate', { query: { method: 'password' }, body: credentials })
+    const body = { ...credentials, configTypes: [...configTypes] }
+    const { data } = await anonymous.call('POST /authenticate', { query: { method: 'password' }, body })
     return { id, apiSessionId: data.id, api: anonymous.withToken(data.token) }
   }
   return {

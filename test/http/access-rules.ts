@@ -73,6 +73,12 @@ const PARTS: ReadonlySet<string> = new Set([
   'verify',
 ])
 
+/** Our own operations ask for the permission to read what they speak of. */
+const OWN: Readonly<Record<string, AccessRule>> = {
+  'POST /explain': { permission: 'identity.read' },
+  'POST /simulate': { permission: 'service-policy.read' },
+}
+
 const ACTIONS: Readonly<Record<string, string>> = {
   GET: 'read',
   POST: 'create',
@@ -82,7 +88,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
 }
 
 /** The rule of an operation of one of the APIs. */
-export function accessRule(api: 'client' | 'management', route: string): AccessRule {
+export function accessRule(api: 'client' | 'management' | 'portcullis', route: string): AccessRule {
+  if (api === 'portcullis') return OWN[route] ?? 'admin'
   const [method = '', template = ''] = route.split(' ')
   if (OPEN.has(route) || (api === 'client' && (OPEN_TO_CLIENTS.has(route) || template.startsWith('/enroll'))))
     return 'open'

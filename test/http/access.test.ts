@@ -44,6 +44,25 @@ describe('policy advice', () => {
   })
 })
 
+describe('the services of an identity', () => {
+  it.each([
+    ['dial', 1],
+    ['Dial', 1],
+    ['bind', 0],
+  ])('are narrowed by policyType %s', async (policyType, count) => {
+    const { admin, alice } = await network(await mount())
+    const { data } = (await admin.get(`/identities/${alice.id}/services?policyType=${policyType}`)).body
+    expect(data).toHaveLength(count)
+  })
+
+  it('are not narrowed by a type that there is not', async () => {
+    const { admin, alice, serviceId } = await network(await mount())
+    for (const path of [`/identities/${alice.id}/services`, `/services/${serviceId}/identities`]) {
+      expectError(await admin.get(`${path}?policyType=none`), 'COULD_NOT_VALIDATE', { field: 'policyType' })
+    }
+  })
+})
+
 describe('tracing an identity', () => {
   it('lasts for its duration and ends when it is told to', async () => {
     const { admin, alice, mounted } = await network(await mount())

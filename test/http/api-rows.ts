@@ -1,17 +1,26 @@
-import { clientOperations, managementOperations } from '../../src/http/api.ts'
+import { clientOperations, managementOperations, portcullisOperations } from '../../src/http/api.ts'
 import { CLIENT, MANAGEMENT } from '../contract/http/foreign-client.ts'
 
 const FACTS = { version: 'v0', revision: '', buildDate: '', runtimeVersion: '' }
 
-/** An operation of one of the two edge APIs. */
+/** Where our own operations are. */
+export const PORTCULLIS = '/portcullis/v1'
+
+/** An operation of one of the APIs. */
 export interface Row {
-  readonly api: 'client' | 'management'
+  readonly api: 'client' | 'management' | 'portcullis'
   readonly base: string
   readonly route: string
 }
 
-/** Every operation of both APIs. */
+/** Every operation of both edge APIs. */
 export const ROWS: readonly Row[] = [
   ...clientOperations(FACTS).map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route })),
   ...managementOperations(FACTS).map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
+]
+
+/** Every operation, our own included. */
+export const ALL_ROWS: readonly Row[] = [
+  ...ROWS,
+  ...portcullisOperations.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route })),
 ]

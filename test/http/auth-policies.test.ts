@@ -62,7 +62,7 @@ describe('auth policies', () => {
   })
 })
 
-describe('lockout (A6)', () => {
+describe('A6: lockout', () => {
   async function locking(maxAttempts: number, lockoutDurationMinutes: number) {
     const mounted = await mount()
     const admin = await adminOf(mounted)
@@ -129,7 +129,7 @@ describe('lockout (A6)', () => {
     expect((await login(restarted, alice)).status).toBe(401)
   })
 
-  it('answers the same whether the password was wrong, locked or unknown (A4)', async () => {
+  it('A4: answers the same whether the password was wrong, locked or unknown', async () => {
     const { mounted, alice, wrong } = await locking(1, 0)
     const answers = [
       await login(mounted, { ...wrong, username: 'nobody' }),
@@ -180,7 +180,7 @@ describe('disabling an identity', () => {
     expect((await login(mounted, alice)).status).toBe(200)
   })
 
-  it('is nothing that a delegate does to an admin (A9)', async () => {
+  it('A9: is nothing that a delegate does to an admin', async () => {
     const mounted = await mount()
     const admin = await adminOf(mounted)
     const delegate = await person(mounted, admin, 'delegate', { permissions: ['identity.update'] })

@@ -82,7 +82,7 @@ describe('authenticators of admins', () => {
     expectFieldError(forRouter, 'identityId', 'router identities')
   })
 
-  it.each(['put', 'patch'] as const)('are changed by %s; a new password ends the sessions (A21)', async (verb) => {
+  it.each(['put', 'patch'] as const)('A21: are changed by %s; a new password ends the sessions', async (verb) => {
     const { mounted, admin } = await scene()
     const bob = await person(mounted, admin, 'bobby')
     const { api } = await apisOf(mounted, bob)
@@ -105,7 +105,7 @@ describe('authenticators of admins', () => {
     )
   })
 
-  it('are deleted with the sessions that they started (A21)', async () => {
+  it('A21: are deleted with the sessions that they started', async () => {
     const { mounted, admin } = await scene()
     const { api, id: identity } = await enrolled(mounted, admin, { name: 'device' })
     const { id } = (await admin.get(`/identities/${identity}/authenticators`)).body.data[0]
@@ -160,6 +160,8 @@ describe('own authenticators', () => {
     const { api } = await apisOf(mounted, bob)
     const { id } = (await api.get('/current-identity/authenticators')).body.data[0]
     const change = { username: 'bobby', password: GOOD, currentPassword: 'wrong-password' }
+    const short = await api.put(`/current-identity/authenticators/${id}`, { ...change, currentPassword: '1234' })
+    expectError(short, 'COULD_NOT_VALIDATE', { field: 'currentPassword' })
     const refused = await api.put(`/current-identity/authenticators/${id}`, change)
     expectError(refused, 'UNAUTHORIZED', { field: 'currentPassword', reason: 'invalid current password', value: '' })
     expect((await login(mounted, bob)).status).toBe(401)
@@ -168,7 +170,7 @@ describe('own authenticators', () => {
     expect((await login(mounted, { ...bob, password: GOOD })).status).toBe(200)
   })
 
-  it('of others do not exist (A7)', async () => {
+  it('A7: of others do not exist', async () => {
     const { mounted, admin } = await scene()
     const bob = await person(mounted, admin, 'bobby')
     const eve = await person(mounted, admin, 'evelyn')

@@ -63,11 +63,14 @@ describe('CAs', () => {
     expectError(refused, 'INVALID_FIELD', { field: 'externalIdClaim.matcherCriteria' })
   })
 
-  it('are verified by a certificate that they signed for their token, once (A27)', async () => {
+  it('A27: are verified by a certificate that they signed for their token, once', async () => {
     const { admin, authority, verify } = await scene()
     const id = await registered(admin, authority, {}, false)
     const { verificationToken: token } = await read(admin, `/cas/${id}`)
     const stranger: Issued = await newAuthority('third party')
+    const json = await admin.post(`/cas/${id}/verify`, { certPem: 'x' })
+    const reason = 'unsupported media type "application/json", only [text/plain] are allowed'
+    expectError(json, 'COULD_NOT_VALIDATE', { field: 'Content-Type', reason }, 415)
     expectError(await verify(id, ''), 'COULD_NOT_PARSE_BODY')
     expectError(await verify(id, 'hello'), 'COULD_NOT_PARSE_BODY')
     expectError(await verify(id, (await clientOf(authority, token)).key), 'EXPECTED_PEM_CERTIFICATE')
@@ -130,6 +133,7 @@ describe('enrolling with a third-party certificate (ottca)', () => {
 
   it.each([
     ['/enroll/ottca', (token: string) => ['/enroll/ottca', { token }]],
+    ['/enroll/ottca with the token in the query', (token: string) => [`/enroll/ottca?token=${token}`, {}]],
     ['/enroll as JSON', (token: string) => [`/enroll?method=ottca&token=${token}`, {}]],
   ] as const)('at %s turns it into the credential, once', async (_way, request) => {
     const { as, authority, token, ottca, caId, admin, identityId } = await invited()
@@ -196,7 +200,7 @@ describe('auto enrollment', () => {
     expectError(await as(devices[0]).post('/enroll/ca'), 'CERT_IN_USE', undefined, 409)
   })
 
-  it('refuses what no willing CA vouches for (A27)', async () => {
+  it('A27: refuses what no willing CA vouches for', async () => {
     const { admin, authority, as } = await scene()
     const device = await clientOf(authority, 'device')
     expectError(await as(device).post('/enroll/ca'), 'ENROLLMENT_NO_VALID_CAS')
@@ -237,7 +241,7 @@ describe('logging in with a third-party certificate', () => {
     expectError(await logIn(as(device)), 'INVALID_AUTH')
   })
 
-  it('takes the identity from the leaf, whatever else is sent (A26)', async () => {
+  it('A26: takes the identity from the leaf, whatever else is sent', async () => {
     const { admin, authority, as } = await scene()
     await registered(admin, authority)
     const [first, second] = [await clientOf(authority, 'first'), await clientOf(authority, 'second')]
@@ -247,7 +251,7 @@ describe('logging in with a third-party certificate', () => {
     expect((await read(admin, `/identities/${identityId}`)).name).toBe('third party-second')
   })
 
-  it('never makes an admin of whom a delegate lets in (A9)', async () => {
+  it('A9: never makes an admin of whom a delegate lets in', async () => {
     const { mounted, admin, authority, as } = await scene()
     await person(mounted, admin, 'boss', { isAdmin: true, externalId: 'boss' })
     const { management } = await apisOf(mounted, await person(mounted, admin, 'delegate', { permissions: ['ca'] }))
@@ -262,7 +266,7 @@ describe('logging in with a third-party certificate', () => {
     expectError(await logIn(as(device)), 'INVALID_AUTH')
   })
 
-  it('is not done by headers that name a certificate (A28)', async () => {
+  it('A28: is not done by headers that name a certificate', async () => {
     const { admin, authority, as } = await scene()
     await registered(admin, authority)
     const device = await clientOf(authority, 'device')

@@ -51,7 +51,7 @@ describe('extending a certificate', () => {
     expectError(await api.post(`${path}/extend`, { clientCertCsr: 'hello' }), 'COULD_NOT_PROCESS_CSR')
   })
 
-  it('needs the current certificate on the connection, and is for its own identity only (A7)', async () => {
+  it('A7: needs the current certificate on the connection, and is for its own identity only', async () => {
     const { mounted, admin, api, path } = await device()
     const clientCertCsr = signingRequest(newKey())
     const bare = foreignClient(mounted, CLIENT, api.token)
@@ -103,7 +103,7 @@ describe('certificates of an API session', () => {
     expectError(await api.post('/current-api-session/certificates', { csr: 'hello' }), 'COULD_NOT_PROCESS_CSR')
   })
 
-  it('of another session do not exist, not even of the same identity (A7, GHSA-6v5r)', async () => {
+  it('A7, GHSA-6v5r: of another session do not exist, not even of the same identity', async () => {
     const mounted = await mount()
     const alice = await person(mounted, await adminOf(mounted), 'alice')
     const [first, second] = [await apisOf(mounted, alice), await apisOf(mounted, alice)]

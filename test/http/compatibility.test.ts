@@ -5,7 +5,7 @@ import type { MountedController } from '../contract/http/mount.ts'
 import { wrongCode } from '../support/totp.ts'
 import { completeMfa, pendingMfa } from './mfa-enrollment.ts'
 import { mount } from './mount.ts'
-import { apisOf, authPolicy, person } from './people.ts'
+import { apisOf, authPolicy, login, person } from './people.ts'
 
 type Seen = string | number
 type Look = (mounted: MountedController, admin: ForeignClient) => Promise<Seen>
@@ -41,6 +41,16 @@ const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
       for (let tried = 0; tried < 60; tried += 1)
         await api.post('/authenticate/mfa', { code: wrongCode(secret, mounted.clock.now()) })
       return (await api.post('/authenticate/mfa', { code: code() })).status
+    },
+  ],
+  [
+    { allowUnlimitedLogins: true },
+    'the status of a right password after 1,200 logins in a minute',
+    429,
+    200,
+    async (mounted) => {
+      for (let tried = 0; tried < 1_200; tried += 1) await login(mounted)
+      return (await login(mounted)).status
     },
   ],
   [
@@ -95,7 +105,14 @@ describe.each(ROWS)('%j: %s', (option, _what, strict, lenient, look) => {
     ['with the option', option, lenient],
     ['with compat', { compat: 'openziti' as const }, lenient],
   ])(`%s`, async (_how, options, expected) => {
-    const mounted = await mount(options)
+    const mounted = await mount({ rateLimits: {}, ...options })
     expect(await look(mounted, await adminOf(mounted))).toBe(expected)
   })
+})
+
+it('a rate of logins that is given limits them with compat too', async () => {
+  const rateLimits = { passwordsByUsername: { limit: 1, windowMs: 60_000 } }
+  const mounted = await mount({ compat: 'openziti', rateLimits })
+  expect((await login(mounted)).status).toBe(200)
+  expect((await login(mounted)).status).toBe(429)
 })

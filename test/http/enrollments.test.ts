@@ -18,7 +18,7 @@ async function scene(identity: object = {}) {
 }
 
 describe('enrollments', () => {
-  it('are created, listed, shown and deleted; a deleted one enrolls nobody (A24)', async () => {
+  it('A24: are created, listed, shown and deleted; a deleted one enrolls nobody', async () => {
     const { admin, identityId, soon, anybody } = await scene()
     const id = await create(admin, '/enrollments', { identityId, method: 'ott', expiresAt: soon })
     const shown = await read(admin, `/enrollments/${id}`)
@@ -49,7 +49,7 @@ describe('enrollments', () => {
     await create(admin, '/enrollments', { identityId, method: 'updb', username: 'alice', expiresAt: soon })
   })
 
-  it('when refreshed keep their id and get a new token; the old one is void (A24)', async () => {
+  it('A24: when refreshed keep their id and get a new token; the old one is void', async () => {
     const { mounted, admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
     const { id, token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
     mounted.clock.advance(24 * HOUR_MS)
@@ -66,6 +66,22 @@ describe('enrollments', () => {
     expect((await anybody.post('/enroll/ott', { token: refreshed.token, clientCsr })).status).toBe(200)
   })
 
+  it('are told by their token in the body or in the query', async () => {
+    const { admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
+    const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
+    const clientCsr = signingRequest(newKey())
+    const reason = 'token in body is required'
+    expectError(await anybody.post('/enroll/ott', { clientCsr }), 'COULD_NOT_VALIDATE', { field: 'token', reason })
+    expect((await anybody.post(`/enroll/ott?token=${token}`, { clientCsr })).status).toBe(200)
+  })
+
+  it('show their identity with both spellings of its kind', async () => {
+    const { admin, identityId } = await scene({ enrollment: { ott: true } })
+    const { id } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
+    const { identity } = await read(admin, `/enrollments/${id}`)
+    expect(identity).toMatchObject({ id: identityId, entity: 'identities', urlName: 'identities' })
+  })
+
   it('are refreshed to a time to come only', async () => {
     const { mounted, admin, identityId } = await scene({ enrollment: { ott: true } })
     const { id } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
@@ -74,7 +90,7 @@ describe('enrollments', () => {
     expectError(await admin.post('/enrollments/none/refresh', past), 'NOT_FOUND')
   })
 
-  it('of admins are hidden from delegates, and not theirs to make (A9)', async () => {
+  it('A9: of admins are hidden from delegates, and not theirs to make', async () => {
     const { mounted, admin, soon } = await scene()
     const boss = await create(admin, '/identities', {
       name: 'boss',
@@ -120,7 +136,7 @@ describe('enrolling by password', () => {
     expectFieldError(await anybody.post(`/enroll?method=updb&token=${token}`, {}), 'password')
   })
 
-  it('of 200 at once succeeds for one (A23)', async () => {
+  it('A23: of 200 at once succeeds for one', async () => {
     const { admin, identityId, anybody } = await scene({ enrollment: { updb: 'alice' } })
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.updb
     const tries = Array.from({ length: 200 }, (_, n) =>
@@ -137,6 +153,13 @@ describe('enrolling an edge router', () => {
     [
       '/enroll/erott',
       (token: string, clientCsr: string, serverCsr: string) => ['/enroll/erott', { token, clientCsr, serverCsr }],
+    ],
+    [
+      '/enroll/erott with the token in the query',
+      (token: string, clientCsr: string, serverCsr: string) => [
+        `/enroll/erott?token=${token}`,
+        { clientCsr, serverCsr },
+      ],
     ],
     [
       '/enroll',

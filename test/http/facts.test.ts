@@ -85,10 +85,10 @@ describe('types', () => {
       _links: { self: { href: './posture-check-types/DOMAIN' } },
       name: 'Windows Domain Check',
       operatingSystems: [{ type: 'Windows', versions: ['10', '2000', '7', '8', 'Vista'] }],
-      version: null,
+      version: '1',
     })
     const multi = await read(alice.management, '/posture-check-types/PROCESS_MULTI')
-    expect(multi.operatingSystems[0]).toEqual({ type: 'Linux', versions: null })
+    expect(multi.operatingSystems[0]).toEqual({ type: 'Linux', versions: [] })
     expectUnknown(await alice.management.get('/posture-check-types/MFA'), 'posture check type', 'MFA')
   })
 })

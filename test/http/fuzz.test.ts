@@ -3,6 +3,8 @@ import { TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { adminOf, CLIENT, create, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import type { RawRequest } from '../contract/http/mount.ts'
+import { PORTCULLIS } from './api-rows.ts'
+import { expectDocumented } from './documented-answers.ts'
 import { asJson, type Choices, choices, hostileText, valueBy } from './generated-requests.ts'
 import { mount } from './mount.ts'
 import { authPolicy, login, person } from './people.ts'
@@ -12,14 +14,20 @@ const REQUESTS = Number(process.env.PORTCULLIS_FUZZ_REQUESTS ?? 3_000)
 const SEED = Number(process.env.PORTCULLIS_FUZZ_SEED ?? 1)
 /** A controller gets this many requests, then a fresh one takes its place: stores that only grow make slow tests. */
 const PER_CONTROLLER = 2_500
-const SOON_MS = 1_000
+/** Milliseconds of work that no request may cost: a busy machine does not count against it. */
+const MAX_WORK_MS = 1_000
 
 const DOCUMENTS = apiDocuments('v0')
-const OPERATIONS = [...operationsOf(CLIENT, DOCUMENTS.client), ...operationsOf(MANAGEMENT, DOCUMENTS.management)]
-/** What may answer 501: settings of clusters, as on deployed controllers, and snapshots where the storage has none. */
-const NOT_IMPLEMENTED = /\/(controller-settings|database\/snapshot)/
+const OPERATIONS = [
+  ...operationsOf(CLIENT, DOCUMENTS.client),
+  ...operationsOf(MANAGEMENT, DOCUMENTS.management),
+  ...operationsOf(PORTCULLIS, DOCUMENTS.portcullis),
+]
+/** What may answer 501: settings of clusters, as on deployed controllers. */
+const NOT_IMPLEMENTED = /\/controller-settings/
 
 interface FuzzedOperation {
+  readonly document: Readonly<Record<string, unknown>>
   readonly base: string
   readonly method: string
   readonly path: string
@@ -29,6 +37,7 @@ interface FuzzedOperation {
 function operationsOf(base: string, document: Readonly<Record<string, unknown>>): readonly FuzzedOperation[] {
   return Object.entries(asJson(document.paths)).flatMap(([path, methods]) =>
     Object.entries(asJson(methods)).map(([method, operation]) => ({
+      document,
       base,
       method: method.toUpperCase(),
       path,
@@ -43,7 +52,7 @@ beforeAll(() => void process.on('unhandledRejection', recordRejection))
 afterAll(() => void process.off('unhandledRejection', recordRejection))
 
 it(
-  `answers ${REQUESTS} generated requests (seed ${SEED}) without a failure of its own, each within ${SOON_MS} ms`,
+  `answers ${REQUESTS} generated requests (seed ${SEED}) without a failure of its own, each by less than ${MAX_WORK_MS} ms of work`,
   async () => {
     const statuses = new Map<number, number>()
     for (let sent = 0; sent < REQUESTS; sent += PER_CONTROLLER) {
@@ -75,15 +84,17 @@ async function fuzz(choose: Choices, count: number, statuses: Map<number, number
       await renew()
       mounted.clock.advance(61_000)
     }
-    const { path, request, described } = requestOf(choose, words, tokens)
-    const begun = performance.now()
+    const { fuzzed, path, request, described } = requestOf(choose, words, tokens)
+    const begun = process.cpuUsage()
     const response = await mounted.fetch(path, request)
     const text = await response.text()
-    const took = performance.now() - begun
+    const { user, system } = process.cpuUsage(begun)
     const told = `${described} -> ${response.status} ${text.slice(0, 300)}`
     const isDeclared = response.status === 501 && NOT_IMPLEMENTED.test(path)
     if (response.status >= 500 && !isDeclared) expect.fail(told)
-    expect(took, told).toBeLessThan(SOON_MS)
+    expect((user + system) / 1000, told).toBeLessThan(MAX_WORK_MS)
+    // A hostile path may be that of another operation.
+    if (response.status !== 405) expectDocumented(fuzzed.document, fuzzed.operation, response.status, text, told)
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
     const id = response.status === 201 ? /"id":"([^"]+)"/.exec(text)?.[1] : undefined
     if (id !== undefined) words[choose.below(words.length)] = id
@@ -109,7 +120,8 @@ async function populate(admin: Awaited<ReturnType<typeof adminOf>>): Promise<str
 }
 
 function requestOf(choose: Choices, words: readonly string[], tokens: readonly string[]) {
-  const { base, method, path: template, operation } = pick(choose, OPERATIONS)
+  const fuzzed = pick(choose, OPERATIONS)
+  const { base, method, path: template, operation } = fuzzed
   const mischief = choose.of([0, 0, 0.05, 0.3])
   const segment = () => (choose.chance(mischief) ? hostileText(choose) : pick(choose, words))
   const path = template.replace(/\{\w+\}/g, () => encodeURIComponent(segment().toWellFormed()))
@@ -126,7 +138,7 @@ function requestOf(choose: Choices, words: readonly string[], tokens: readonly s
   }
   const request: RawRequest = { method, headers, ...(body === undefined ? {} : { body }) }
   const whole = `${base}${choose.chance(mischief) ? '//' : ''}${path}${query}`
-  return { path: whole, request, described: `${method} ${whole} ${body?.slice(0, 2_000) ?? ''}` }
+  return { fuzzed, path: whole, request, described: `${method} ${whole} ${body?.slice(0, 2_000) ?? ''}` }
 }
 
 function hostileToken(choose: Choices): string {
@@ -148,6 +160,12 @@ const FILTERS = [
   '(((((',
   'tags.__proto__ = 1',
   'name icontains "%_\\"',
+  'online or not connected sort by online desc',
+  'service.name = "web" or router.name contains "r" sort by service.name',
+  'anyOf(identities) contains "0" and count(services) >= 0',
+  'isEmpty(from identities where id = "name")',
+  'primary.updb.maxAttempts between 0 and 5 sort by primary.cert.allowed, secondary.requireTotp desc',
+  'ctrlChanListeners.tls != null',
 ] as const
 
 function queryOf(

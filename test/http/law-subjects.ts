@@ -15,6 +15,8 @@ export interface Subject {
   replacement(admin: ForeignClient): Promise<Body>
   /** How members of the replacement are shown, where that differs. */
   readonly shown?: Body
+  /** Members that are never shown. */
+  readonly secret?: readonly string[]
   /** Members that are shown under other names, by the name in requests. */
   readonly follows?: Readonly<Record<string, readonly string[]>>
   /** Members that are settled at creation, each with another value that would do there. */
@@ -54,6 +56,18 @@ export const SUBJECTS: readonly Subject[] = [
   ...KINDS.map(subjectOf),
   transitRouter('/routers'),
   transitRouter('/transit-routers'),
+  {
+    path: '/authenticators',
+    singular: 'authenticator',
+    create: async (admin) => ({
+      identityId: await create(admin, '/identities', { name: 'one', type: 'User', isAdmin: false }),
+      method: 'updb',
+      username: 'user-one',
+      password: 'password-one',
+    }),
+    replacement: async () => ({ username: 'user-two', password: 'password-two', tags: TAGS }),
+    secret: ['password'],
+  },
   {
     path: '/auth-policies',
     singular: 'auth policy',

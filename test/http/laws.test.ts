@@ -18,12 +18,12 @@ async function setUp({ path, create: bodyOf, replacement }: Subject) {
 }
 
 /** How the written members of a body are shown; a reference is shown as the entity. */
-function shownOf({ shown, follows }: Subject, body: Wire): Wire {
+function shownOf({ shown, follows, secret }: Subject, body: Wire): Wire {
   const member = ([name, value]: [string, unknown]) => {
     const target = follows?.[name]?.find((follower) => follower === `${name}Id`)
     return shown !== undefined && Object.hasOwn(shown, name) ? [name, shown[name]] : [target ?? name, value]
   }
-  return Object.fromEntries(Object.entries(body).map(member))
+  return Object.fromEntries(Object.entries(without(body, secret ?? [])).map(member))
 }
 
 /** Another value of the same type. */

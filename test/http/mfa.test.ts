@@ -28,7 +28,7 @@ describe('an MFA enrollment', () => {
     expectError(await api.post('/current-identity/mfa/verify', { code: wrong(code()) }), 'MFA_INVALID_TOKEN')
     expectDone(await api.post('/current-identity/mfa/verify', { code: code() }))
     const { data } = (await api.get('/current-identity/mfa')).body
-    expect(data).toMatchObject({ isVerified: true, recoveryCodes: null })
+    expect(data).toMatchObject({ isVerified: true, recoveryCodes: [] })
     expect(data).not.toHaveProperty('provisioningUrl')
     expect(Object.keys(data._links).sort()).toEqual(['current-identity', 'recovery-codes', 'self'])
     expectError(await api.get('/current-identity/mfa/qr-code'), 'NOT_FOUND')
@@ -75,7 +75,7 @@ describe('an MFA enrollment', () => {
     expect((await login(mounted, alice)).body.data).toMatchObject({ isMfaRequired: false, authQueries: [] })
   })
 
-  it('is ended by an admin, but not by a delegate for an admin (A9, R27)', async () => {
+  it('A9, R27: is ended by an admin, but not by a delegate for an admin', async () => {
     const { mounted, admin, alice } = await scene({ isAdmin: true })
     await completeMfa(mounted, alice)
     const delegate = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
@@ -98,7 +98,7 @@ describe('a session of an identity with MFA', () => {
     '/current-identity/mfa/recovery-codes',
   ]
 
-  it('is asked for a code, and may do next to nothing before (A20)', async () => {
+  it('A20: is asked for a code, and may do next to nothing before', async () => {
     const { mounted, alice } = await scene({ permissions: ['admin_readonly'] })
     const { code } = await completeMfa(mounted, alice)
     const { data } = (await login(mounted, alice)).body
@@ -133,7 +133,7 @@ describe('a session of an identity with MFA', () => {
     expectError(await api.post('/authenticate/mfa', { code: '123456' }), 'MFA_NOT_ENROLLED', undefined, 409)
   })
 
-  it('accepts a code once, of 100 at once and afterwards (A18)', async () => {
+  it('A18: accepts a code once, of 100 at once and afterwards', async () => {
     const { mounted, alice } = await scene()
     const { code, api } = await completeMfa(mounted, alice)
     const right = code()
@@ -144,7 +144,7 @@ describe('a session of an identity with MFA', () => {
     expect((await api.post('/authenticate/mfa', { code: right })).status).not.toBe(200)
   })
 
-  it('accepts a recovery code once, of 100 at once and afterwards (A19)', async () => {
+  it('A19: accepts a recovery code once, of 100 at once and afterwards', async () => {
     const { mounted, alice } = await scene()
     const { api, recoveryCodes } = await completeMfa(mounted, alice)
     const [code] = recoveryCodes
@@ -168,7 +168,7 @@ describe('a session of an identity with MFA', () => {
     else expectError(answer, refusal)
   })
 
-  it('is not guessed: 10 wrong codes in five minutes and 50 in a day, then no code is looked at (A17)', async () => {
+  it('A17: is not guessed: 10 wrong codes in five minutes and 50 in a day, then no code is looked at', async () => {
     const { mounted, alice } = await scene()
     const { api, code, secret } = await completeMfa(mounted, alice)
     const fail = async (times: number, to: ForeignClient) => {
@@ -207,7 +207,7 @@ describe('a session of an identity with MFA', () => {
     expect((await api.get('/services')).status).toBe(200)
   })
 
-  it('needs a factor anew when an admin removed the one it had passed, if its policy asks for one (A21)', async () => {
+  it('A21: needs a factor anew when an admin removed the one it had passed, if its policy asks for one', async () => {
     const { mounted, admin, alice } = await scene()
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('totp', {}, { requireTotp: true }))
     const { api } = await completeMfa(mounted, alice)
@@ -240,7 +240,7 @@ describe('recovery codes', () => {
     expect(renewed.filter((one: string) => recoveryCodes.includes(one))).toEqual([])
   })
 
-  it('and secrets are not readable in the store (A19)', async () => {
+  it('A19: and secrets are not readable in the store', async () => {
     const { mounted, alice } = await scene()
     const { secret, recoveryCodes } = await completeMfa(mounted, alice)
     const { mfas } = await import('../../src/resources/mfas.ts')

@@ -89,6 +89,17 @@ describe('an edge router that connects', () => {
     expect(await here.shown()).toMatchObject({ ...OFFLINE, versionInfo: { version: '' } })
   })
 
+  it('is found by filters as long as it is connected', async () => {
+    const here = await connected()
+    const names = async (filter: string) =>
+      (await here.admin.call('GET /edge-routers', { query: { filter } })).data.map(({ name }) => name).join(' ')
+    expect(await names('online')).toBe('er1')
+    expect(await names('not connected')).toBe('router')
+    expect(await names('true sort by online desc')).toBe('er1 router')
+    here.presence.routerDisconnected(here.id)
+    expect(await names('connected = true or isOnline')).toBe('')
+  })
+
   it.each<readonly [string, (here: Staged) => Promise<unknown>]>([
     ['deleted', (here) => here.admin.call('DELETE /edge-routers/{id}', params(here.id))],
     [

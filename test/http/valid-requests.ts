@@ -6,6 +6,8 @@ import { newKey, selfSigned, signingRequest } from '../contract/http/signing-req
 export interface ValidRequest {
   readonly path: string
   readonly body: unknown
+  /** Headers that say what the body is, where it is not JSON. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 type MakeBody = (admin: ForeignClient, name: string) => Promise<unknown> | unknown
@@ -104,6 +106,19 @@ const SPECIAL: Readonly<
   'POST /enroll/ott': async (admin, name) => ({
     path: '/enroll/ott',
     body: { token: await oneTimeToken(admin, name), clientCsr: CSR },
+  }),
+  'POST /cas/{id}/verify': async (admin, name) => ({
+    path: `/cas/${await made(admin, 'cas', name)}/verify`,
+    body: selfSigned(newKey(), '/CN=unknown'),
+    headers: { 'content-type': 'text/plain' },
+  }),
+  'POST /explain': async (admin, name, serviceId) => ({
+    path: '/explain',
+    body: { identity: await made(admin, 'identities', name), service: serviceId },
+  }),
+  'POST /simulate': (_admin, name) => ({
+    path: '/simulate',
+    body: { changes: [{ kind: 'services', action: 'create', body: { name } }] },
   }),
   'POST /posture-response': () => ({ path: '/posture-response', body: { id: 'x', typeId: 'DOMAIN', domain: 'x' } }),
   'POST /posture-response-bulk': () => ({ path: '/posture-response-bulk', body: [] }),

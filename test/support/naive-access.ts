@@ -1,6 +1,7 @@
 import type {
   AccessIndex,
   AccessType,
+  EdgeRoutersBetween,
   EntityKind,
   IndexedEntity,
   IndexedPolicy,
@@ -14,7 +15,10 @@ const sides: Record<PolicyKind, readonly EntityKind[]> = {
 }
 
 /** What can be asked of both: everything but the sets that only mean something inside of an index. */
-export type ComparableAccess = Omit<AccessIndex, 'audienceOf' | 'identitiesIn'>
+export type ComparableAccess = Omit<
+  AccessIndex,
+  'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'reachOf' | 'servicesIn'
+>
 
 /** The oracle of the access index: plain maps, and the matching rule applied to every pair for every question. */
 export class NaiveAccess implements ComparableAccess {
@@ -55,6 +59,23 @@ export class NaiveAccess implements ComparableAccess {
     return [...new Set(held)].map((attribute) => `#${attribute}`)
   }
 
+  roleAttributes(kind: EntityKind): string[] {
+    const held = [...this.#entities[kind].values()].flatMap(({ roleAttributes }) => roleAttributes)
+    return [...new Set(held)]
+  }
+
+  holdersOf(kind: EntityKind, attribute: string): string[] {
+    return this.#entityIds(kind, (id) => this.#entities[kind].get(id)?.roleAttributes.includes(attribute) === true)
+  }
+
+  countHolders(kind: EntityKind, attribute: string): number {
+    return this.holdersOf(kind, attribute).length
+  }
+
+  countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): number {
+    return this.selectedBy(policyKind, policyId, entityKind).length
+  }
+
   selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
     return this.#entityIds(entityKind, (id) => this.#matches(policyKind, policyId, entityKind, id))
   }
@@ -63,12 +84,12 @@ export class NaiveAccess implements ComparableAccess {
     return this.#policyIds(policyKind, (id) => this.#matches(policyKind, id, entityKind, entityId))
   }
 
-  servicesOf(identityId: string, type: AccessType): string[] {
-    return this.#entityIds('services', (id) => this.allows(identityId, id, type))
+  servicesOf(identityId: string, type?: AccessType): string[] {
+    return this.#entityIds('services', (id) => this.grantingPolicies(identityId, id, type).length > 0)
   }
 
-  identitiesOf(serviceId: string, type: AccessType): string[] {
-    return this.#entityIds('identities', (id) => this.allows(id, serviceId, type))
+  identitiesOf(serviceId: string, type?: AccessType): string[] {
+    return this.#entityIds('identities', (id) => this.grantingPolicies(id, serviceId, type).length > 0)
   }
 
   allows(identityId: string, serviceId: string, type: AccessType): boolean {
@@ -100,6 +121,18 @@ export class NaiveAccess implements ComparableAccess {
 
   servicesOfEdgeRouter(id: string): string[] {
     return this.#entityIds('services', (service) => this.#mayCarry(service, id))
+  }
+
+  accessTypes(identityId: string, serviceId: string): AccessType[] {
+    return (['Bind', 'Dial'] as const).filter((type) => this.allows(identityId, serviceId, type))
+  }
+
+  edgeRoutersBetween(identityId: string, serviceId: string): EdgeRoutersBetween {
+    return {
+      ofIdentity: this.edgeRoutersOfIdentity(identityId).length,
+      ofService: this.edgeRoutersOfService(serviceId).length,
+      common: this.commonEdgeRouters(identityId, serviceId),
+    }
   }
 
   commonEdgeRouters(identityId: string, serviceId: string): string[] {

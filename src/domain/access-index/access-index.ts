@@ -10,6 +10,13 @@ import { PolicyTable } from './policy-table.ts'
 import { Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 
+/** The edge routers over which an identity and a service may meet. */
+export interface EdgeRoutersBetween {
+  readonly ofIdentity: number
+  readonly ofService: number
+  readonly common: string[]
+}
+
 /**
  * Who is selected by which policy, and who may reach what through them, for a whole network in memory. Nothing is kept per
  * (identity, service) pair: a write to an entity touches its own role attributes and the policies that name them, a write
@@ -60,9 +67,41 @@ export class AccessIndex {
     return slot === undefined ? [] : this.#entities[kind].attributeRoles(slot)
   }
 
+  /** The role attributes that entities of the kind have, in no promised order. */
+  roleAttributes(kind: EntityKind): string[] {
+    return this.#entities[kind].attributeNames()
+  }
+
+  /** The entities of the kind that have the role attribute. */
+  holdersOf(kind: EntityKind, attribute: string): string[] {
+    const holders = this.#entities[kind].holders(attribute)
+    return holders === undefined ? [] : this.#entities[kind].idsOf(holders)
+  }
+
+  countHolders(kind: EntityKind, attribute: string): number {
+    return this.#entities[kind].holders(attribute)?.size ?? 0
+  }
+
   /** The entities of the kind that the policy selects: one side of one policy. */
   selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
     return this.#entities[entityKind].idsOf(this.#policies[policyKind].members(policyId, entityKind))
+  }
+
+  /** How many entities of the kind the policy selects; of those in `among` alone, where it is given. */
+  countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind, among?: SlotSet): number {
+    const members = this.#policies[policyKind].members(policyId, entityKind)
+    if (among !== undefined) members.retainAll(among)
+    return members.size
+  }
+
+  /** The entities of the kind that have these ids, as a set that can be compared with others of this index. */
+  entitiesNamed(kind: EntityKind, ids: Iterable<string>): SlotSet {
+    const named = new SlotSet()
+    for (const id of ids) {
+      const slot = this.#entities[kind].slotOf(id)
+      if (slot !== undefined) named.add(slot)
+    }
+    return named
   }
 
   /** The policies of the kind that select the entity. */
@@ -73,19 +112,26 @@ export class AccessIndex {
     return policies.idsOf(policies.selecting(entityKind, slot))
   }
 
-  /** The services that the identity may dial or bind. */
-  servicesOf(identityId: string, type: AccessType): string[] {
+  /** The services that the identity may dial or bind: by the one type, or by either when none is named. */
+  servicesOf(identityId: string, type?: AccessType): string[] {
     return this.#linkedIds('service-policies', 'identities', identityId, 'services', type)
   }
 
-  /** The identities that may dial or bind the service. */
-  identitiesOf(serviceId: string, type: AccessType): string[] {
+  /** The identities that may dial or bind the service: by the one type, or by either when none is named. */
+  identitiesOf(serviceId: string, type?: AccessType): string[] {
     return this.#linkedIds('service-policies', 'services', serviceId, 'identities', type)
   }
 
-  /** The same as a set that can be compared with another of this index, as long as nobody is added or removed between. */
-  audienceOf(serviceId: string, type: AccessType): SlotSet {
-    return this.#linked('service-policies', 'services', serviceId, 'identities', type)
+  /**
+   * The same as a set that can be compared with another of this index, as long as nobody is added or removed between. It is
+   * the set `into`, which whoever asks often uses again.
+   */
+  audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet()): SlotSet {
+    const slot = this.#entities.services.slotOf(serviceId)
+    into.clear()
+    return slot === undefined
+      ? into
+      : this.#policies['service-policies'].linked('services', slot, 'identities', type, into)
   }
 
   /** The ids of the identities in a set of this index, ascending. */
@@ -93,9 +139,24 @@ export class AccessIndex {
     return this.#entities.identities.idsOf(audience)
   }
 
+  /** The services that the identity may dial or bind, as a set that can be compared while no service is added or removed. */
+  reachOf(identityId: string, type: AccessType): SlotSet {
+    return this.#linked('service-policies', 'identities', identityId, 'services', type)
+  }
+
+  /** The ids of the services in a set of this index, ascending. */
+  servicesIn(reach: SlotSet): string[] {
+    return this.#entities.services.idsOf(reach)
+  }
+
   /** The identity may dial or bind the service: some service policy of the type selects both. */
   allows(identityId: string, serviceId: string, type: AccessType): boolean {
     return this.#granting(identityId, serviceId, type).size > 0
+  }
+
+  /** By which types the identity may reach the service. */
+  accessTypes(identityId: string, serviceId: string): AccessType[] {
+    return this.#policies['service-policies'].typesOf(this.#granting(identityId, serviceId))
   }
 
   /** The service policies that select both the identity and the service, of one type or of either. */
@@ -103,18 +164,27 @@ export class AccessIndex {
     return this.#policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
   }
 
-  /** {@link grantingPolicies} of each service, in order: the policies of the identity are found once for all of them. */
-  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): string[][] {
+  /**
+   * {@link grantingPolicies} of each service, in order: the policies of the identity are found once for all of them, and
+   * services that the same role entries select get the same list.
+   */
+  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): readonly (readonly string[])[] {
     const identity = this.#entities.identities.slotOf(identityId)
     if (identity === undefined) return serviceIds.map(() => [])
     const policies = this.#policies['service-policies']
-    const ofIdentity = policies.selecting('identities', identity)
-    return serviceIds.map((id) => {
-      const service = this.#entities.services.slotOf(id)
-      if (service === undefined) return []
-      const granting = policies.selecting('services', service)
-      granting.retainAll(ofIdentity)
-      return policies.idsOf(granting)
+    const ofIdentity = policies.idsOf(policies.selecting('identities', identity))
+    const granting = policies.selectingAmong(
+      ofIdentity,
+      'services',
+      serviceIds.map((id) => this.#entities.services.slotOf(id)),
+    )
+    const lists = new Map<readonly number[], readonly string[]>()
+    return granting.map((positions) => {
+      const known = lists.get(positions)
+      if (known !== undefined) return known
+      const list = positions.flatMap((position) => ofIdentity[position] ?? [])
+      lists.set(positions, list)
+      return list
     })
   }
 
@@ -136,9 +206,16 @@ export class AccessIndex {
 
   /** The edge routers that both the identity and the service may use. */
   commonEdgeRouters(identityId: string, serviceId: string): string[] {
+    return this.edgeRoutersBetween(identityId, serviceId).common
+  }
+
+  /** How many edge routers the identity may use, how many the service, and which both. */
+  edgeRoutersBetween(identityId: string, serviceId: string): EdgeRoutersBetween {
     const common = this.#linked('edge-router-policies', 'identities', identityId, 'edge-routers')
-    common.retainAll(this.#linked('service-edge-router-policies', 'services', serviceId, 'edge-routers'))
-    return this.#entities['edge-routers'].idsOf(common)
+    const ofService = this.#linked('service-edge-router-policies', 'services', serviceId, 'edge-routers')
+    const counts = { ofIdentity: common.size, ofService: ofService.size }
+    common.retainAll(ofService)
+    return { ...counts, common: this.#entities['edge-routers'].idsOf(common) }
   }
 
   #granting(identityId: string, serviceId: string, type?: AccessType): SlotSet {

@@ -38,6 +38,12 @@ export class PolicyTable {
     return this.#table.idsOf(policies)
   }
 
+  /** The types of which the policies are, Bind first. */
+  typesOf(policies: SlotSet): AccessType[] {
+    const slots = policies.slots()
+    return (['Bind', 'Dial'] as const).filter((type) => slots.some((slot) => this.#ofType[type].has(slot)))
+  }
+
   refresh(kind: EntityKind, change: EntityChange): void {
     this.#sides.get(kind)?.refresh(change)
   }
@@ -55,18 +61,28 @@ export class PolicyTable {
     return policies
   }
 
+  /** For each entity the positions, ascending, of those of the policies that select it; none for an absent entity. */
+  selectingAmong(
+    ids: readonly string[],
+    kind: EntityKind,
+    entities: readonly (number | undefined)[],
+  ): readonly (readonly number[])[] {
+    const asked = this.#sides.get(kind)?.among(ids.map((id) => this.#table.slotOf(id)))
+    return entities.map((entity) => (entity === undefined ? [] : (asked?.selecting(entity) ?? [])))
+  }
+
   /** The entities of the other kind that some policy links with the entity: the union over the policies that select it. */
-  linked(kind: EntityKind, entity: number, other: EntityKind, type?: AccessType): SlotSet {
-    return this.#union(other, this.selecting(kind, entity, type).slots())
+  linked(kind: EntityKind, entity: number, other: EntityKind, type?: AccessType, into = new SlotSet()): SlotSet {
+    return this.#union(other, this.selecting(kind, entity, type).slots(), into)
   }
 
   /** What the policies select on one side. A part that many of them share goes into the union once. */
-  #union(kind: EntityKind, policies: readonly number[]): SlotSet {
+  #union(kind: EntityKind, policies: readonly number[], into = new SlotSet()): SlotSet {
     const parts = new Set<SlotSet>()
     for (const policy of policies) this.#sides.get(kind)?.collectParts(policy, parts)
-    const union = new SlotSet()
-    for (const part of parts) union.addAll(part)
-    return union
+    into.clear()
+    for (const part of parts) into.addAll(part)
+    return into
   }
 
   #clear(slot: number): void {

@@ -66,6 +66,11 @@ export class Population {
     return this.#attributes.get(attribute)?.holders
   }
 
+  /** Every role attribute that somebody has, without `#`. */
+  attributeNames(): string[] {
+    return [...this.#attributes.keys()]
+  }
+
   /** The `#` entries that the entity's own role attributes answer to. */
   attributeRoles(slot: number): string[] {
     return (this.#held[slot] ?? []).map(({ role }) => role)

@@ -1,5 +1,6 @@
 import type { RoleSelector } from '../roles.ts'
 import { PolicySide } from './policy-side.ts'
+import { PolicySubset } from './policy-subset.ts'
 import type { EntityChange, Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 
@@ -51,6 +52,18 @@ export class SideTable {
       }
     }
     return policies
+  }
+
+  /** The same question about a few policies, for many entities. It holds until the next write. */
+  among(policies: readonly (number | undefined)[]): PolicySubset {
+    const population = this.#population
+    return new PolicySubset(policies, {
+      rolesOf: (entity) => population.attributeRoles(entity),
+      idOf: (entity) => population.idOf(entity),
+      sufficient: (role) => this.#sufficient.get(role),
+      joint: (role) => this.#joint.get(role),
+      ownsMember: (policy, entity) => this.#sides[policy]?.ownsMember(entity) === true,
+    })
   }
 
   /**

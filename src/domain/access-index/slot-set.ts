@@ -54,7 +54,8 @@ export class SlotSet {
     const theirs = other.#words
     if (this.#few?.length === 0) {
       this.#few = undefined
-      this.#words = theirs.slice()
+      if (theirs.length > this.#words.length) this.#words = theirs.slice()
+      else this.#words.set(theirs)
       this.#count = other.#count
       return
     }
@@ -62,6 +63,23 @@ export class SlotSet {
     const ours = this.#words
     for (let i = 0; i < theirs.length; i += 1) ours[i] = (ours[i] ?? 0) | (theirs[i] ?? 0)
     this.#count = undefined
+  }
+
+  /** Takes out every member, and keeps the room that they took. */
+  clear(): void {
+    this.#words.fill(0)
+    this.#few = []
+    this.#count = 0
+  }
+
+  /** How many members the other set does not have. */
+  countWithout(other: SlotSet): number {
+    if (this.#few !== undefined) return this.#few.filter((slot) => !other.has(slot)).length
+    const theirs = other.#words
+    if (other.#few !== undefined) return this.size - other.#few.filter((slot) => this.has(slot)).length
+    let count = 0
+    for (let i = 0; i < this.#words.length; i += 1) count += bitsIn((this.#words[i] ?? 0) & ~(theirs[i] ?? 0))
+    return count
   }
 
   copy(): SlotSet {
@@ -138,11 +156,12 @@ export class SlotSet {
 
 function countBits(words: Uint32Array): number {
   let count = 0
-  for (let i = 0; i < words.length; i += 1) {
-    let word = words[i] ?? 0
-    word -= (word >>> 1) & 0x55555555
-    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
-  }
+  for (let i = 0; i < words.length; i += 1) count += bitsIn(words[i] ?? 0)
   return count
+}
+
+function bitsIn(bits: number): number {
+  const pairs = bits - ((bits >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }

@@ -13,6 +13,7 @@ export {
 } from './ast.ts'
 export { compareBy, compareStrings } from './compare.ts'
 export { FilterError } from './filter-error.ts'
+export { fulfils } from './fulfils.ts'
 export { matches } from './matches.ts'
 export { parseQuery, parseSort } from './parse.ts'
 export type { FilterSymbol, SymbolTable } from './symbols.ts'

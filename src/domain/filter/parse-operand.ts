@@ -59,15 +59,17 @@ export function readSymbol(
   const token = reader.next()
   const isName = token.kind === 'quoted' || (token.kind === 'word' && !isKeyword(token.text))
   if (!isName) throw reader.unexpected(expected, token)
-  return findSymbol(token.text, symbols)
+  return findSymbol(token.text, symbols, token.at)
 }
 
-function leftOf({ name, field, kind, path }: NamedSymbol): Left {
+function leftOf({ name, field, kind, path, at }: NamedSymbol): Left {
   if (kind === 'set') {
-    throw new FilterError('type', `symbol '${name}' is a set symbol but is used in non-set function context`)
+    const message = `symbol '${name}' is a set symbol but is used in non-set function context at column: ${at}`
+    throw new FilterError('type', `${message} (expected it inside anyOf, allOf, count or isEmpty)`)
   }
   if (kind === 'json' && path.length === 0) {
-    throw new FilterError('type', `symbol '${name}' is a map symbol but is used without a key, expected ${name}.<key>`)
+    const message = `symbol '${name}' is a map symbol but is used without a key at column: ${at}`
+    throw new FilterError('type', `${message} (expected ${name}.<key>)`)
   }
   return { name, operand: path.length > 0 ? { kind: 'json', field, path } : { kind: 'field', field }, kind }
 }
@@ -75,5 +77,7 @@ function leftOf({ name, field, kind, path }: NamedSymbol): Left {
 function readSetSymbol(context: ParseContext): NamedSymbol {
   const symbol = readSymbol(context, 'a set symbol')
   if (symbol.kind === 'set') return symbol
-  throw new FilterError('type', `symbol '${symbol.name}' is not a set symbol but is used in set function context`)
+  const { name, at } = symbol
+  const message = `symbol '${name}' is not a set symbol but is used in set function context at column: ${at}`
+  throw new FilterError('type', `${message} (expected a set symbol)`)
 }

@@ -13,9 +13,14 @@ export function readOrder(context: Pick<ParseContext, 'reader' | 'symbols'>): re
   const { reader } = context
   const orderBy: OrderBy[] = []
   do {
-    const { name, field, kind, path } = readSymbol(context, 'a symbol to sort by')
+    const { name, field, kind, path, at } = readSymbol(context, 'a symbol to sort by')
     const isOrdered = kind !== 'set' && kind !== 'json' && path.length === 0
-    if (!isOrdered) throw new FilterError('sort', `invalid sort field: ${name}`)
+    if (!isOrdered) {
+      throw new FilterError(
+        'sort',
+        `invalid sort field: ${name} at column: ${at} (expected a symbol of a single value)`,
+      )
+    }
     const isDescending = reader.takeKeyword('desc')
     if (!isDescending) reader.takeKeyword('asc')
     orderBy.push({ field, kind, direction: isDescending ? 'desc' : 'asc' })

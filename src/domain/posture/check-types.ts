@@ -4,7 +4,7 @@ import { compareStrings } from '../filter/compare.ts'
 export interface PostureCheckType {
   readonly id: string
   readonly name: string
-  readonly operatingSystems: readonly { readonly type: string; readonly versions: readonly string[] | null }[]
+  readonly operatingSystems: readonly { readonly type: string; readonly versions: readonly string[] }[]
 }
 
 const VERSIONS: Readonly<Record<string, readonly string[]>> = {
@@ -24,11 +24,11 @@ export const POSTURE_CHECK_TYPES: readonly PostureCheckType[] = [
   {
     id: 'PROCESS_MULTI',
     name: 'Process Multi Check',
-    operatingSystems: ['Linux', 'Windows', 'macOS'].map((type) => ({ type, versions: null })),
+    operatingSystems: ['Linux', 'Windows', 'macOS'].map((type) => ({ type, versions: [] })),
   },
 ]
 
 function withVersions(id: string, name: string, types: readonly string[]): PostureCheckType {
-  const operatingSystems = [...types].sort(compareStrings).map((type) => ({ type, versions: VERSIONS[type] ?? null }))
+  const operatingSystems = [...types].sort(compareStrings).map((type) => ({ type, versions: VERSIONS[type] ?? [] }))
   return { id, name, operatingSystems }
 }

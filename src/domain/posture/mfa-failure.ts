@@ -13,17 +13,17 @@ export interface MfaValues {
   readonly timedOut: boolean
 }
 
-/** Why an MFA check fails, with the facts it was decided on. Seconds and instants as a failed service request has them. */
+/** Why an MFA check fails, with the facts it was decided on, as the record of a failed service request keeps them. */
 export interface MfaFailure {
   readonly postureCheckType: 'MFA'
   readonly actualValue: MfaValues
   readonly expectedValue: MfaValues
   readonly criteria: {
-    readonly passedMfaAt: Date | null
+    readonly passedMfaAt: string | null
     readonly timeoutRemainingSeconds: number
     readonly timeoutSeconds: number
-    readonly unlockedAt: Date | null
-    readonly wokenAt: Date | null
+    readonly unlockedAt: string | null
+    readonly wokenAt: string | null
   }
 }
 
@@ -49,11 +49,16 @@ export function explainMfa(check: MfaCheck, data: PostureData, apiSessionId: str
       timedOut: false,
     },
     criteria: {
-      passedMfaAt: instant(passedAt),
+      passedMfaAt: instantText(passedAt),
       timeoutRemainingSeconds: timeoutRemaining(check, data, apiSessionId, now),
       timeoutSeconds: normaliseTimeout(check.timeoutSeconds),
-      unlockedAt: instant(session?.unlockedAt ?? null),
-      wokenAt: instant(session?.wokenAt ?? null),
+      unlockedAt: instantText(session?.unlockedAt),
+      wokenAt: instantText(session?.wokenAt),
     },
   }
+}
+
+/** RFC 3339: what is stored is JSON, which has no dates. */
+function instantText(milliseconds: number | null | undefined): string | null {
+  return typeof milliseconds === 'number' ? instant(milliseconds).toISOString() : null
 }

@@ -21,10 +21,10 @@ export interface SessionPostureView {
   readonly sdkInfo?: SdkInfo
 }
 
-/** A reported process; hash and running state are left out when empty and false. */
+/** A reported process; the hash is empty when none was reported. */
 export interface ProcessView extends ReportView {
-  readonly binaryHash?: string
-  readonly isRunning?: boolean
+  readonly binaryHash: string
+  readonly isRunning: boolean
   readonly signerFingerprints: readonly string[]
 }
 
@@ -74,8 +74,8 @@ function sessionView(session: SessionPosture): SessionPostureView {
 function processView(process: ReportedProcess): ProcessView {
   return {
     ...reportView(process),
-    ...(process.hash === '' ? {} : { binaryHash: process.hash }),
-    ...(process.isRunning ? { isRunning: true } : {}),
+    binaryHash: process.hash,
+    isRunning: process.isRunning,
     signerFingerprints: process.signerFingerprints,
   }
 }

@@ -21,7 +21,7 @@ export interface PostureQuery {
   readonly promptOnWake?: true
   readonly promptOnUnlock?: true
   readonly process?: QueriedProcess
-  readonly processes: readonly QueriedProcess[] | null
+  readonly processes: readonly QueriedProcess[]
 }
 
 /** The posture query of a check for an API session at `now` (epoch ms), without the base fields of the check. */
@@ -32,9 +32,9 @@ export function postureQuery(check: PostureCheck, data: PostureData, apiSessionI
     case 'OS':
     case 'DOMAIN':
     case 'MAC':
-      return { ...query, processes: null }
+      return { ...query, processes: [] }
     case 'PROCESS':
-      return { ...query, process: queriedProcess(check.process), processes: null }
+      return { ...query, process: queriedProcess(check.process), processes: [] }
     case 'PROCESS_MULTI':
       return { ...query, processes: check.processes.map(queriedProcess) }
     case 'MFA': {
@@ -46,7 +46,7 @@ export function postureQuery(check: PostureCheck, data: PostureData, apiSessionI
         ...(remaining === NO_TIMEOUT ? {} : { timeoutAt: now + remaining * 1000 }),
         ...(check.promptOnWake ? { promptOnWake: true } : {}),
         ...(check.promptOnUnlock ? { promptOnUnlock: true } : {}),
-        processes: null,
+        processes: [],
       }
     }
   }

@@ -10,6 +10,4 @@ export const caMembers: DeriveMembers<typeof cas> = async (_context, _tx, _call,
       ...(ca.isVerified ? {} : { verify: { href: `./cas/${ca.id}/verify` } }),
       ...(ca.isAutoCaEnrollmentEnabled ? { jwt: { href: `./cas/${ca.id}/jwt` } } : {}),
     },
-    externalIdClaim: ca.externalIdClaim ?? undefined,
-    verificationToken: ca.verificationToken ?? undefined,
   }))

@@ -21,7 +21,6 @@ export const edgeRouterMembers: DeriveMembers<typeof edgeRouters> = async (conte
   const outstanding = await routerEnrollmentMembers(tx, 'edgeRouterId', records)
   return records.map((router) => ({
     ...presenceMembers(context.presence, router.id),
-    fingerprint: router.fingerprint ?? undefined,
     interfaces: null,
     versionInfo: context.presence.connectionOf(router.id)?.versionInfo ?? UNKNOWN_VERSION,
     ...outstanding.get(router.id),

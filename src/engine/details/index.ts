@@ -3,6 +3,7 @@ import { apiSessionMembers } from './api-session-members.ts'
 import { authenticatorMembers } from './authenticator-members.ts'
 import { caMembers } from './ca-members.ts'
 import { edgeRouterMembers } from './edge-router-members.ts'
+import { externalJwtSignerMembers } from './external-jwt-signer-members.ts'
 import { identityMembers } from './identity-members.ts'
 import { postureCheckMembers } from './posture-check-members.ts'
 import { postureCheckTypeMembers } from './posture-check-type-members.ts'
@@ -18,6 +19,7 @@ const MEMBERS = new Map<string, unknown>([
   ['authenticators', authenticatorMembers],
   ['cas', caMembers],
   ['edge-routers', edgeRouterMembers],
+  ['external-jwt-signers', externalJwtSignerMembers],
   ['identities', identityMembers],
   ['posture-check-types', postureCheckTypeMembers],
   ['posture-checks', postureCheckMembers],

@@ -1,6 +1,6 @@
 import type { postureCheckTypes } from '../../resources/posture-check-types.ts'
 import type { DeriveMembers } from './render.ts'
 
-/** Deployed clients have never seen a version here. */
+/** Types have one version so far, as posture checks have (interface: Posture check type). */
 export const postureCheckTypeMembers: DeriveMembers<typeof postureCheckTypes> = async (_context, _tx, _call, records) =>
-  records.map(() => ({ version: null }))
+  records.map(() => ({ version: '1' }))

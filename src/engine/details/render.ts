@@ -6,6 +6,7 @@ import { resourceNamed } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { Call } from '../call.ts'
 import type { EngineContext } from '../context.ts'
+import { composed, keepText } from './json-text.ts'
 import { entityRef, linksOf } from './links.ts'
 
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
@@ -32,14 +33,45 @@ export async function renderDetails<R extends Resource>(
   derive?: DeriveMembers<R>,
 ): Promise<readonly Detail[]> {
   const derived = await derive?.(context, tx, call, records)
+  if (isSelfContained(resource)) {
+    return records.map((record, position) => composed(ownDetail(resource, record), derived?.[position] ?? {}))
+  }
   const related = await relatedEntities(tx, resource, records)
-  return records.map((record, position) => ({
-    _links: linksOf(resource, record),
-    ...shownFields(resource, record),
-    ...shownReferences(resource, record, related),
-    ...roleDisplays(resource, record, related),
-    ...derived?.[position],
-  }))
+  return records.map((record, position) =>
+    withoutAbsent(resource, {
+      _links: linksOf(resource, record),
+      ...shownFields(resource, record),
+      ...shownReferences(resource, record, related),
+      ...roleDisplays(resource, record, related),
+      ...derived?.[position],
+    }),
+  )
+}
+
+/** Members that may be absent are where they would be null. */
+function withoutAbsent({ definition }: Resource, detail: Detail): Detail {
+  const absent = definition.mayBeAbsent?.filter((member) => detail[member] === null) ?? []
+  return absent.length === 0
+    ? detail
+    : Object.fromEntries(Object.entries(detail).filter(([member]) => !absent.includes(member)))
+}
+
+/** Nothing of another entity is shown, so that all but the derived members follow from the record. */
+function isSelfContained({ definition: { references = {}, selects = {} } }: Resource): boolean {
+  return Object.keys(selects).length === 0 && Object.values(references).every(({ show }) => show === undefined)
+}
+
+/** A change of an entity makes a new record, so an entry never grows old. */
+const ownDetails = new WeakMap<RecordOf<Resource>, Detail>()
+
+/** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
+export function ownDetail(resource: Resource, record: RecordOf<Resource>): Detail {
+  const known = ownDetails.get(record)
+  if (known !== undefined) return known
+  const shown = { _links: linksOf(resource, record), ...shownFields(resource, record) }
+  const detail = keepText(withoutAbsent(resource, shown))
+  ownDetails.set(record, detail)
+  return detail
 }
 
 function shownFields(resource: Resource, record: RecordOf<Resource>): Detail {
@@ -82,11 +114,12 @@ async function relatedEntities(
 
 function shownReferences(resource: Resource, record: RecordOf<Resource>, related: Related): Detail {
   const shown: Record<string, unknown> = {}
-  for (const [field, { to, show }] of Object.entries(resource.definition.references ?? {})) {
+  for (const [field, { to, show, hasUrlName }] of Object.entries(resource.definition.references ?? {})) {
     if (show === undefined) continue
     const id = record[field]
     const entity = typeof id === 'string' ? related.get(to)?.get(id) : undefined
-    shown[show] = entity === undefined ? null : entityRef(resourceNamed(to), entity)
+    const ref = entity === undefined ? null : entityRef(resourceNamed(to), entity)
+    shown[show] = ref !== null && hasUrlName ? { ...ref, urlName: ref.entity } : ref
   }
   return shown
 }

@@ -1,10 +1,10 @@
-import type { AccessIndex } from '../../domain/access-index/index.ts'
 import { instant } from '../../domain/instant.ts'
 import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
 import type { services } from '../../resources/services.ts'
 import { configMaps } from '../config-map.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from '../posture-facts.ts'
+import { keepText } from './json-text.ts'
 import { linksOf } from './links.ts'
 import type { DeriveMembers, Detail } from './render.ts'
 
@@ -25,36 +25,37 @@ export const serviceMembers: DeriveMembers<typeof services> = async (context, tx
     identityId,
     records.map(({ id }) => id),
   )
-  const policies = await policyFacts(tx, index, [...new Set(granting.flat())])
+  const distinct = new Set(granting)
+  const policies = await policyFacts(tx, index, [...new Set([...distinct].flat())])
   const data = await postureDataOf(tx, identityId)
   const now = context.clock.now()
   const queries = new Map(
     [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),
   )
+  const members = new Map([...distinct].map((policyIds) => [policyIds, accessMembers(policyIds, queries)]))
   return records.map((_, position) => {
-    const policyIds = granting[position] ?? []
-    const permissions = permissionsBy(policyIds.flatMap((id) => policies.get(id) ?? []))
-    const found = policyIds.flatMap((policyId) => queries.get(policyId) ?? [])
-    const config = configs[position] ?? {}
-    return { config, permissions, postureQueries: found.length > 0 ? found : permissions.map(noPostureQueries) }
+    return { config: configs[position] ?? {}, ...members.get(granting[position] ?? []) }
   })
 }
 
-/** What an identity may do with a service, in the order of the wire; `Invalid` alone when nothing. */
-export function permissionsOf(index: AccessIndex, identityId: string, serviceId: string): readonly string[] {
-  return orInvalid(ACCESS_TYPES.filter((type) => index.allows(identityId, serviceId, type)))
-}
-
-/** The same by the service policies that grant the access. */
-function permissionsBy(policies: readonly PolicyFacts[]): readonly string[] {
-  return orInvalid(ACCESS_TYPES.filter((wanted) => policies.some(({ type }) => type === wanted)))
+/** What the service policies that grant the access make of it. */
+function accessMembers(policyIds: readonly string[], queries: ReadonlyMap<string, PolicyQueries>): Detail {
+  const found = policyIds.flatMap((id) => queries.get(id) ?? [])
+  const permissions = orInvalid(ACCESS_TYPES.filter((wanted) => found.some(({ policyType }) => policyType === wanted)))
+  const postureQueries = found.length > 0 ? found : permissions.map(noPostureQueries)
+  return { permissions, postureQueries: keepText(postureQueries) }
 }
 
 function orInvalid(allowed: readonly string[]): readonly string[] {
   return allowed.length > 0 ? allowed : ['Invalid']
 }
 
-function policyQueries(policy: PolicyFacts, data: PostureData, apiSessionId: string, now: number): Detail {
+/** What a service policy asks of an identity's endpoint, and whether it is content. */
+interface PolicyQueries extends Detail {
+  readonly policyType: PolicyFacts['type']
+}
+
+function policyQueries(policy: PolicyFacts, data: PostureData, apiSessionId: string, now: number): PolicyQueries {
   const queries = policy.checkRecords.map(({ check, record }) => {
     const { timeoutAt, ...query } = postureQuery(check, data, apiSessionId, now)
     return {

@@ -16,7 +16,7 @@ export interface IntegrityReport {
   readonly error: string | null
   readonly fixingErrors: boolean
   readonly inProgress: boolean
-  readonly results: readonly { readonly description: string; readonly fixed: boolean }[] | null
+  readonly results: readonly { readonly description: string; readonly fixed: boolean }[]
   readonly tooManyErrors: boolean
 }
 
@@ -26,7 +26,7 @@ const NEVER_RUN: IntegrityReport = {
   error: null,
   fixingErrors: false,
   inProgress: false,
-  results: null,
+  results: [],
   tooManyErrors: false,
 }
 
@@ -59,17 +59,17 @@ export class DataIntegrity {
   }
 
   async #work(call: Call, fixing: boolean): Promise<void> {
-    const { storage, clock, logger } = this.#context
+    const { storage, clock, logger, turns } = this.#context
     try {
       if (fixing) await storage.snapshot?.()
-      const found = await storage.read((tx) => findInconsistencies(tx, MAX_RESULTS + 1))
+      const found = await storage.read((tx) => findInconsistencies(tx, MAX_RESULTS + 1, turns))
       const results: { description: string; fixed: boolean }[] = []
       for (const { description, repair } of found.slice(0, MAX_RESULTS)) {
         const fixed = fixing && repair !== undefined && (await this.#mend(call, repair))
         results.push({ description, fixed })
       }
       const tooManyErrors = found.length > MAX_RESULTS
-      this.#report = { ...this.#report, results: results.length === 0 ? null : results, tooManyErrors }
+      this.#report = { ...this.#report, results, tooManyErrors }
     } catch (error) {
       logger.error('data integrity run failed', { error: String(error) })
       this.#report = { ...this.#report, error: 'the run failed, see the log of the controller' }

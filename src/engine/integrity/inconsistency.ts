@@ -20,24 +20,29 @@ export interface Repair {
 /** The ids of all records of a kind. */
 export type KnownIds = (kind: string) => ReadonlySet<string>
 
-/** Everything about the records of one resource that its declaration rules out. */
+/** Everything about the records of one resource that its declaration rules out, and `undefined` after each look at one. */
 export function* inconsistenciesOf(
   resource: Resource,
   records: readonly RecordOf<Resource>[],
   known: KnownIds,
-): Generator<Inconsistency> {
+): Generator<Inconsistency | undefined> {
   yield* sharedValues(resource, records)
   for (const record of records) {
+    yield undefined
     yield* danglingReferences(resource, record, known)
     yield* danglingRoles(resource, record, known)
   }
 }
 
-function* sharedValues(resource: Resource, records: readonly RecordOf<Resource>[]): Generator<Inconsistency> {
+function* sharedValues(
+  resource: Resource,
+  records: readonly RecordOf<Resource>[],
+): Generator<Inconsistency | undefined> {
   const { storeName } = resource.definition
   for (const field of resource.unique) {
     const holders = new Map<unknown, string>()
     for (const record of records) {
+      yield undefined
       const value = record[field]
       if (value === null || value === undefined) continue
       const other = holders.get(value)

@@ -1,4 +1,11 @@
-import { type AccessIndex, type AccessType, apply, type IndexChange, revert } from '../../domain/access-index/index.ts'
+import {
+  type AccessIndex,
+  type AccessType,
+  apply,
+  type IndexChange,
+  revert,
+  SlotSet,
+} from '../../domain/access-index/index.ts'
 import type { Turns } from '../../ports/turns.ts'
 
 /** Services that are compared at once: their audiences of before are held meanwhile. */
@@ -68,6 +75,9 @@ export async function* audienceChanges(
   wantsIds: () => boolean,
 ): AsyncGenerator<AudienceChange> {
   const turn = turns.begin()
+  // Used again for every chunk: sets of a whole network, made anew each time, would keep the collector busy.
+  const before = Array.from({ length: CHUNK * ACCESS_TYPES.length }, () => new SlotSet())
+  const after = new SlotSet()
   for (let from = 0, isListed = wantsIds(); from < serviceIds.length; isListed = wantsIds()) {
     // Lists are long, so only one service is listed at a time.
     const size = isListed ? 1 : CHUNK
@@ -75,32 +85,38 @@ export async function* audienceChanges(
       .slice(from, from + size)
       .flatMap((serviceId) => ACCESS_TYPES.map((type) => ({ serviceId, type })))
     from += size
-    const before = []
-    for (const { serviceId, type } of pairs) {
-      before.push(index.audienceOf(serviceId, type))
+    for (const [position, { serviceId, type }] of pairs.entries()) {
+      index.audienceOf(serviceId, type, before[position])
       await turn()
     }
     apply(index, changes)
-    const grown = []
+    const found: AudienceChange[] = []
     for (const [position, { serviceId, type }] of pairs.entries()) {
-      const gained = index.audienceOf(serviceId, type)
-      const known = before[position]
-      if (known !== undefined) {
-        const stays = known.copy()
-        stays.retainAll(gained)
-        gained.removeAll(stays)
-        known.removeAll(stays)
-      }
-      grown.push({ count: gained.size, ids: isListed ? index.identitiesIn(gained) : undefined })
+      const known = before[position] ?? new SlotSet()
+      index.audienceOf(serviceId, type, after)
+      found.push({
+        serviceId,
+        type,
+        gained: { count: after.countWithout(known), ids: isListed ? without(index, after, known) : undefined },
+        // Whoever is removed by the changes has no id now; the ids of `lost` are read when the index is as before.
+        lost: { count: known.countWithout(after), ids: undefined },
+      })
+      if (isListed) known.removeAll(after)
       await turn()
     }
     revert(index, changes)
-    for (const [position, { serviceId, type }] of pairs.entries()) {
-      const [gained, lost] = [grown[position], before[position]]
-      if (gained === undefined || lost === undefined) continue
-      const ids = isListed ? index.identitiesIn(lost) : undefined
-      yield { serviceId, type, gained, lost: { count: lost.size, ids } }
+    for (const [position, change] of found.entries()) {
+      const known = before[position]
+      if (!isListed || known === undefined) yield change
+      else yield { ...change, lost: { ...change.lost, ids: index.identitiesIn(known) } }
       await turn()
     }
   }
+}
+
+/** The ids, ascending, of those who are in one audience and not in the other. */
+function without(index: AccessIndex, audience: SlotSet, other: SlotSet): readonly string[] {
+  const rest = audience.copy()
+  rest.removeAll(other)
+  return index.identitiesIn(rest)
 }

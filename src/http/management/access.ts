@@ -2,26 +2,55 @@ import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
 import { policyAdvice } from '../../engine/policy-advice.ts'
 import { EntityRef } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
-const PolicyAdvice = z.object({
-  commonRouters: z.array(EntityRef.extend({ isOnline: z.boolean() })),
-  identity: EntityRef,
-  identityId: z.string(),
-  identityRouterCount: z.int(),
-  isBindAllowed: z.boolean(),
-  isDialAllowed: z.boolean(),
-  service: EntityRef,
-  serviceId: z.string(),
-  serviceRouterCount: z.int(),
-})
+const PolicyAdvice = described(
+  z.object({
+    commonRouters: z.array(
+      described(EntityRef.extend({ isOnline: z.boolean() }), {
+        entity: 'Always `edge-routers`.',
+        id: 'The id of the edge router.',
+        isOnline: 'True while the edge router is connected.',
+        name: 'The name of the edge router.',
+      }),
+    ),
+    identity: EntityRef,
+    identityId: z.string(),
+    identityRouterCount: z.int(),
+    isBindAllowed: z.boolean(),
+    isDialAllowed: z.boolean(),
+    service: EntityRef,
+    serviceId: z.string(),
+    serviceRouterCount: z.int(),
+  }),
+  {
+    commonRouters: 'The edge routers that both may use.',
+    identity: 'The identity, as a reference.',
+    identityId: 'The id of the identity.',
+    identityRouterCount: 'How many edge routers the identity may use.',
+    isBindAllowed: 'Whether a service policy lets the identity host the service, posture aside.',
+    isDialAllowed: 'Whether a service policy lets the identity connect to the service, posture aside.',
+    service: 'The service, as a reference.',
+    serviceId: 'The id of the service.',
+    serviceRouterCount: 'How many edge routers the service may use.',
+  },
+)
 
-const TraceRequest = z.object({
-  channels: z.array(z.string()).max(100).optional(),
-  duration: z.string().max(100).optional(),
-  enabled: z.boolean().optional(),
-  traceId: z.string().max(256).optional(),
-})
+const TraceRequest = described(
+  z.object({
+    channels: z.array(z.string()).max(100).optional(),
+    duration: z.string().max(100).optional(),
+    enabled: z.boolean().optional(),
+    traceId: z.string().max(256).optional(),
+  }),
+  {
+    channels: 'What to trace: `selectPath`, `establishPath` or `all`; all by default.',
+    duration: 'For how long, as `10m` or `1h30m`; needed to begin.',
+    enabled: 'True to begin, false (the default) to end.',
+    traceId: 'A name for the trace; a UUID by default.',
+  },
+)
 
 const NEVER = '0001-01-01T00:00:00.000Z'
 
@@ -31,6 +60,7 @@ export const identityAccessOperations = [
     {
       route: 'GET /identities/{id}/policy-advice/{serviceId}',
       summary: 'Tells what policies and edge routers let an identity use a service',
+      description: 'Posture counts for nothing here; POST /explain of the Portcullis API counts it.',
       access: { entity: 'service', action: 'read' },
       data: PolicyAdvice,
     },
@@ -40,9 +70,14 @@ export const identityAccessOperations = [
     {
       route: 'PUT /identities/{id}/trace',
       summary: 'Traces the data flow of an identity for a while, or no longer',
+      description: 'Replaces the trace before. It is kept in memory by this controller, for the data plane to ask for.',
       access: { entity: 'identity', action: 'update' },
       body: TraceRequest,
-      data: z.object({ enabled: z.boolean(), traceId: z.string(), until: z.iso.datetime() }),
+      data: described(z.object({ enabled: z.boolean(), traceId: z.string(), until: z.iso.datetime() }), {
+        enabled: 'Whether the identity is traced from now on.',
+        traceId: 'The name of the trace; empty without one.',
+        until: 'When the trace ends, RFC 3339; the year 1 without one.',
+      }),
     },
     async ({ engine, params, body }) => {
       const trace = await engine.traces.set(params.id, body)

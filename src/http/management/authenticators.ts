@@ -4,6 +4,7 @@ import { authenticators } from '../../resources/authenticators.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant, Pem, Tags } from '../../resources/fields.ts'
 import { identities } from '../../resources/identities.ts'
+import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
@@ -12,16 +13,34 @@ import { wireSchema } from '../wire-schema.ts'
 export const Username = z.string().min(4).max(100)
 export const Password = z.string().min(5).max(100)
 
-const Creation = z.object({
-  certPem: Pem.optional(),
-  identityId: Id,
-  method: z.string(),
-  password: Password.optional(),
-  tags: Tags.default({}),
-  username: Username.optional(),
-})
-const Replacement = z.object({ password: Password, tags: Tags.default({}), username: Username })
-const Change = z.object({ password: Password.optional(), tags: Tags.optional(), username: Username.optional() })
+const WORDS = {
+  password: 'The password, 5 to 100 characters that fulfil the auth policy.',
+  username: 'The username, 4 to 100 characters, unique in the network.',
+} as const
+
+const Creation = described(
+  z.object({
+    certPem: Pem.optional(),
+    identityId: Id,
+    method: z.string(),
+    password: Password.optional(),
+    tags: Tags.default({}),
+    username: Username.optional(),
+  }),
+  {
+    certPem:
+      'The client certificate, one certificate in PEM, for `cert`. A CA that the network trusts must have issued it.',
+    identityId: 'The id of the identity; it has no authenticator of the method yet.',
+    method: '`updb` for a username and password, `cert` for a client certificate.',
+    password: `For \`updb\`: ${WORDS.password}`,
+    username: `For \`updb\`: ${WORDS.username}`,
+  },
+)
+const Replacement = described(z.object({ password: Password, tags: Tags.default({}), username: Username }), WORDS)
+const Change = described(
+  z.object({ password: Password.optional(), tags: Tags.optional(), username: Username.optional() }),
+  WORDS,
+)
 
 const update = { entity: 'authenticator', action: 'update' } as const
 
@@ -31,6 +50,7 @@ export const authenticatorOperations = [
     {
       route: 'POST /authenticators',
       summary: 'Gives an identity a username and password, or a client certificate',
+      description: 'An identity that has an authenticator of the method already is answered 409.',
       access: { entity: 'authenticator', action: 'create' },
       body: Creation,
       data: Created,
@@ -43,6 +63,7 @@ export const authenticatorOperations = [
     {
       route: 'PUT /authenticators/{id}',
       summary: 'Replaces a username and password',
+      description: 'For a username and password alone.',
       access: update,
       body: Replacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
@@ -56,6 +77,7 @@ export const authenticatorOperations = [
     {
       route: 'PATCH /authenticators/{id}',
       summary: 'Changes a username or password',
+      description: 'For a username and password alone.',
       access: update,
       body: Change,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
@@ -69,8 +91,12 @@ export const authenticatorOperations = [
     {
       route: 'POST /authenticators/{id}/re-enroll',
       summary: 'Turns an authenticator back into an enrollment',
+      description:
+        'The authenticator and the API sessions that it started are gone at once; the answer names the enrollment.',
       access: update,
-      body: z.object({ expiresAt: Instant }),
+      body: described(z.object({ expiresAt: Instant }), {
+        expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
+      }),
       data: Created,
       status: 201,
       errors: ['ENROLLMENT_EXISTS'],
@@ -82,8 +108,11 @@ export const authenticatorOperations = [
     {
       route: 'POST /authenticators/{id}/request-extend',
       summary: 'Asks the holder of a certificate to extend it',
+      description: 'Its holder reads of it in its API session. A username and password is answered 401.',
       access: update,
-      body: z.object({ rollKeys: z.boolean().default(false) }),
+      body: described(z.object({ rollKeys: z.boolean().default(false) }), {
+        rollKeys: 'Whether the holder should use a new key; false by default.',
+      }),
       bodyOptional: true,
     },
     async ({ engine, call, params, body }) => {

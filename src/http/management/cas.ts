@@ -8,6 +8,7 @@ export const caOperations = [
     {
       route: 'POST /cas/{id}/verify',
       summary: 'Proves control of a CA by a certificate that it signed, whose common name is the verification token',
+      description: 'The body is the certificate in PEM. Until then the CA neither enrolls nor authenticates anybody.',
       access: { entity: 'ca', action: 'update' },
       textBody: ['text/plain'],
       errors: [
@@ -29,6 +30,7 @@ export const caOperations = [
     {
       route: 'GET /cas/{id}/jwt',
       summary: 'Shows the token with which holders of certificates of a CA enroll by themselves',
+      description: 'It is the same for everybody and tells no secret: a certificate of the CA is needed besides.',
       access: { entity: 'ca', action: 'read' },
       produces: 'application/jwt',
     },

@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import { Links, Tags } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { Created } from '../answers.ts'
 import { type Answer, defineOperation, type Operation } from '../operation.ts'
 import { HttpRefusal } from '../problem.ts'
 
-const Oidc = z.object({ oidc: z.object({ postLogoutUris: z.array(z.string()), redirectUris: z.array(z.string()) }) })
-const Change = z.object({ ...Oidc.partial().shape, tags: Tags.optional() })
+const OidcSettings = described(z.object({ postLogoutUris: z.array(z.string()), redirectUris: z.array(z.string()) }), {
+  postLogoutUris: 'Where clients may be sent after they logged out.',
+  redirectUris: 'Where clients may be sent after they logged in.',
+})
+const WORDS = { oidc: 'Settings of logins by OpenID Connect.' } as const
+const Oidc = described(z.object({ oidc: OidcSettings }), WORDS)
+const Change = described(z.object({ ...Oidc.partial().shape, tags: Tags.optional() }), WORDS)
 const base = {
   _links: Links,
   createdAt: z.iso.datetime(),
@@ -13,8 +19,11 @@ const base = {
   tags: Tags,
   updatedAt: z.iso.datetime(),
 }
-const Settings = z.object({ ...base, ...Oidc.shape })
-const Effective = z.object({ ...base, effective: Oidc, instance: Oidc })
+const Settings = described(z.object({ ...base, ...Oidc.shape }), WORDS)
+const Effective = described(z.object({ ...base, effective: Oidc, instance: Oidc }), {
+  effective: 'The settings that are in force.',
+  instance: 'The settings of the one controller.',
+})
 
 /** Settings of the controllers of a cluster: part of the deployed documents, answered by no deployed controller, nor here. */
 export const controllerSettingsOperations: readonly Operation[] = [
@@ -23,6 +32,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'GET /controller-settings',
       summary: 'Lists controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       data: Settings,
       symbols: {},
     },
@@ -33,7 +43,11 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'POST /controller-settings',
       summary: 'Creates controller settings (not implemented: 501)',
       access: 'admin',
-      body: Change.extend({ controllerId: z.string() }),
+      mayBeMissing: true,
+      body: described(Change.extend({ controllerId: z.string() }), {
+        ...WORDS,
+        controllerId: 'The id of the controller.',
+      }),
       data: Created,
       status: 201,
     },
@@ -44,6 +58,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'GET /controller-settings/{id}',
       summary: 'Shows controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       data: Settings,
     },
     notImplemented,
@@ -53,6 +68,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'GET /controller-settings/{id}/effective',
       summary: 'Shows the effective controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       data: Effective,
     },
     notImplemented,
@@ -62,6 +78,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'PUT /controller-settings/{id}/effective',
       summary: 'Replaces the effective controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       body: Change,
     },
     notImplemented,
@@ -71,6 +88,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'PATCH /controller-settings/{id}/effective',
       summary: 'Changes the effective controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       body: Change,
     },
     notImplemented,
@@ -80,6 +98,7 @@ export const controllerSettingsOperations: readonly Operation[] = [
       route: 'DELETE /controller-settings/{id}/effective',
       summary: 'Deletes the effective controller settings (not implemented: 501)',
       access: 'admin',
+      mayBeMissing: true,
       errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
     },
     notImplemented,

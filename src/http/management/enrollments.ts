@@ -3,19 +3,31 @@ import { both, equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
 import { identities } from '../../resources/identities.ts'
+import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../answers.ts'
 import { defineOperation, type Permission } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
 
 const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })
 
-const Creation = z.object({
-  caId: Id.optional(),
-  expiresAt: Instant,
-  identityId: Id,
-  method: z.enum(['ott', 'ottca', 'updb']),
-  username: z.string().min(4).max(100).optional(),
-})
+const expiresAt = 'When the enrollment is void, RFC 3339; in the future.'
+
+const Creation = described(
+  z.object({
+    caId: Id.optional(),
+    expiresAt: Instant,
+    identityId: Id,
+    method: z.enum(['ott', 'ottca', 'updb']),
+    username: z.string().min(4).max(100).optional(),
+  }),
+  {
+    caId: 'For `ottca`: the id of the CA whose certificate is needed.',
+    expiresAt,
+    identityId: 'The id of the identity; it has no enrollment of the method yet.',
+    method: 'How to enroll: `ott` by signing request, `ottca` by certificate of a CA, `updb` by password.',
+    username: 'For `updb`: the username, 4 to 100 characters, unique in the network.',
+  },
+)
 
 /** Invitations to enroll. Who is no admin sees and changes none that leads to an admin. */
 export const enrollmentOperations = [
@@ -49,6 +61,7 @@ export const enrollmentOperations = [
     {
       route: 'POST /enrollments',
       summary: 'Invites an identity to enroll',
+      description: 'The answer names the enrollment; its token is shown by GET /enrollments/{id}.',
       access: may('create'),
       body: Creation,
       data: Created,
@@ -62,7 +75,7 @@ export const enrollmentOperations = [
       route: 'POST /enrollments/{id}/refresh',
       summary: 'Gives an enrollment a new token and time; the old token is void',
       access: may('update'),
-      body: z.object({ expiresAt: Instant }),
+      body: described(z.object({ expiresAt: Instant }), { expiresAt }),
       data: Created,
     },
     async ({ engine, call, params, body }) => {

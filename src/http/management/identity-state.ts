@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 
@@ -10,8 +11,11 @@ export const identityStateOperations = [
     {
       route: 'POST /identities/{id}/disable',
       summary: 'Disables an identity for so many minutes, 0 until it is enabled, and ends its API sessions',
+      description: 'It may neither authenticate nor go on with an API session until then.',
       access,
-      body: z.object({ durationMinutes: z.int().max(2_147_483_647) }),
+      body: described(z.object({ durationMinutes: z.int().max(2_147_483_647) }), {
+        durationMinutes: 'For how many minutes; 0 and less until an admin enables the identity.',
+      }),
     },
     async ({ engine, call, params, body }) => {
       await engine.identityState.disable(call, params.id, body.durationMinutes)
@@ -22,6 +26,7 @@ export const identityStateOperations = [
     {
       route: 'POST /identities/{id}/enable',
       summary: 'Enables an identity and unlocks its password',
+      description: 'Clears what disabled it, by an admin or by too many wrong passwords.',
       access,
     },
     async ({ engine, call, params }) => {
@@ -30,7 +35,12 @@ export const identityStateOperations = [
     },
   ),
   defineOperation(
-    { route: 'DELETE /identities/{id}/mfa', summary: 'Ends the MFA enrollment of an identity', access },
+    {
+      route: 'DELETE /identities/{id}/mfa',
+      summary: 'Ends the MFA enrollment of an identity',
+      description: 'For who lost the second factor and the recovery codes. Done as well when there is none.',
+      access,
+    },
     async ({ engine, call, params }) => {
       await engine.mfa.removeFrom(call, params.id)
       return DONE

@@ -1,39 +1,133 @@
 import { z } from 'zod'
 import { JsonObject } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 
-const PolicyFailure = z.object({ checks: z.array(JsonObject), policyId: z.string(), policyName: z.string() })
+const MfaCriteria = described(
+  z.object({
+    passedMfaAt: z.iso.datetime().nullable(),
+    timeoutRemainingSeconds: z.int(),
+    timeoutSeconds: z.int(),
+    unlockedAt: z.iso.datetime().nullable(),
+    wokenAt: z.iso.datetime().nullable(),
+  }),
+  {
+    passedMfaAt: 'When the API session last passed MFA, RFC 3339; null when it never did.',
+    timeoutRemainingSeconds: 'The seconds for which that was still good; -1 for ever.',
+    timeoutSeconds: 'The seconds for which a code is good; -1 for ever.',
+    unlockedAt: 'When the endpoint was last unlocked, RFC 3339; null when it never was.',
+    wokenAt: 'When the endpoint last woke, RFC 3339; null when it never did.',
+  },
+)
 
-const FailedServiceRequest = z.object({
-  apiSessionId: z.string(),
-  policyFailures: z.array(PolicyFailure),
-  serviceId: z.string(),
-  serviceName: z.string(),
-  sessionType: z.enum(['Dial', 'Bind']),
-  when: z.iso.datetime(),
-})
+const CheckFailure = described(
+  z.object({
+    actualValue: z.unknown(),
+    criteria: MfaCriteria.optional(),
+    expectedValue: z.unknown(),
+    postureCheckId: z.string(),
+    postureCheckName: z.string(),
+    postureCheckType: z.enum(['OS', 'PROCESS', 'PROCESS_MULTI', 'DOMAIN', 'MAC', 'MFA']),
+    semantic: z.enum(['AllOf', 'OneOf', 'AnyOf']).optional(),
+  }),
+  {
+    actualValue: 'What was found, in the form of the type: text, a list or an object.',
+    criteria: 'For `MFA`: the facts by which it was decided.',
+    expectedValue: 'What would have passed, in the form of the type.',
+    postureCheckId: 'The id of the posture check.',
+    postureCheckName: 'Its name.',
+    postureCheckType: 'Its type.',
+    semantic: 'For `PROCESS_MULTI`: whether all or one of the processes had to run.',
+  },
+)
+
+const PolicyFailure = described(
+  z.object({ checks: z.array(CheckFailure), policyId: z.string(), policyName: z.string() }),
+  {
+    checks: 'The posture checks that failed.',
+    policyId: 'The id of the service policy.',
+    policyName: 'Its name.',
+  },
+)
+
+const FailedServiceRequest = described(
+  z.object({
+    apiSessionId: z.string(),
+    policyFailures: z.array(PolicyFailure),
+    serviceId: z.string(),
+    serviceName: z.string(),
+    sessionType: z.enum(['Dial', 'Bind']),
+    when: z.iso.datetime(),
+  }),
+  {
+    apiSessionId: 'The id of the API session that asked.',
+    policyFailures: 'The service policies that would have granted it, each with what failed.',
+    serviceId: 'The id of the service.',
+    serviceName: 'Its name.',
+    sessionType: 'Whether it was to be dialed or bound.',
+    when: 'When it was asked for, RFC 3339.',
+  },
+)
 
 const report = { lastUpdatedAt: z.iso.datetime().nullable(), postureCheckId: z.string(), timedOut: z.boolean() }
 
-const PostureData = z.object({
-  apiSessionPostureData: z.record(z.string(), JsonObject),
-  domain: z.object({ ...report, domain: z.string().nullable() }),
-  mac: z.object({ ...report, addresses: z.array(z.string()).nullable() }),
-  os: z.object({
-    ...report,
-    build: z.string().nullable(),
-    type: z.string().nullable(),
-    version: z.string().nullable(),
-  }),
-  processes: z.array(
-    z.object({
-      ...report,
-      binaryHash: z.string().optional(),
-      isRunning: z.boolean().optional(),
-      signerFingerprints: z.array(z.string()),
+const reportWords = {
+  lastUpdatedAt: 'When it was reported, RFC 3339; null when it never was.',
+  postureCheckId: 'The id of the posture check that the report answered; empty without a report.',
+  timedOut: 'Always false: these reports do not run out.',
+} as const
+
+const PostureData = described(
+  z.object({
+    apiSessionPostureData: z.record(z.string(), JsonObject),
+    domain: described(z.object({ ...report, domain: z.string().nullable() }), {
+      ...reportWords,
+      domain: 'The Windows domain; null without a report.',
     }),
-  ),
-})
+    mac: described(z.object({ ...report, addresses: z.array(z.string()).nullable() }), {
+      ...reportWords,
+      addresses: 'The MAC addresses as lower-case hex digits; null without a report.',
+    }),
+    os: described(
+      z.object({
+        ...report,
+        build: z.string().nullable(),
+        type: z.string().nullable(),
+        version: z.string().nullable(),
+      }),
+      {
+        ...reportWords,
+        build: 'The build of the operating system; null without a report.',
+        type: 'The operating system; null without a report.',
+        version: 'Its version; null without a report.',
+      },
+    ),
+    processes: z.array(
+      described(
+        z.object({
+          ...report,
+          binaryHash: z.string(),
+          isRunning: z.boolean(),
+          signerFingerprints: z.array(z.string()),
+        }),
+        {
+          ...reportWords,
+          binaryHash: 'The hash of the binary, hex; empty when none was reported.',
+          isRunning: 'Whether the process runs.',
+          signerFingerprints: 'SHA-1 fingerprints, hex, of the certificates that signed the binary.',
+        },
+      ),
+    ),
+  }),
+  {
+    apiSessionPostureData:
+      'By the id of an API session: its second factor (`mfa`), unlocks and wakes (`endpointState`) and its SDK (`sdkInfo`).',
+    domain: 'The Windows domain.',
+    mac: 'The MAC addresses.',
+    os: 'The operating system.',
+    processes: 'The processes.',
+  },
+)
 
 /** What the endpoints of an identity reported, and which of its requests posture refused. */
 export const identityPostureOperations = [
@@ -41,6 +135,7 @@ export const identityPostureOperations = [
     {
       route: 'GET /identities/{id}/posture-data',
       summary: 'Shows the posture data of an identity',
+      description: 'What was never reported is null.',
       access: { entity: 'identity', action: 'read' },
       data: PostureData,
     },
@@ -50,6 +145,7 @@ export const identityPostureOperations = [
     {
       route: 'GET /identities/{id}/failed-service-requests',
       summary: 'Lists the last fifty service requests of an identity that posture refused, oldest first',
+      description: 'Each with the posture checks that failed, what they expect and what was reported.',
       access: { entity: 'identity', action: 'read' },
       data: z.array(FailedServiceRequest),
     },

@@ -1,13 +1,23 @@
 import { z } from 'zod'
-import { ids } from '../../domain/filter/index.ts'
 import type { Detail } from '../../engine/details/render.ts'
+import { indexedScope } from '../../engine/list-scope.ts'
 import { RELATIONS, type Relation } from '../../engine/related.ts'
 import type { Page } from '../../ports/storage.ts'
 import { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { describedLater, meaningOf } from '../../resources/words.ts'
 import { defineOperation, type Operation } from '../operation.ts'
 
-const PolicyType = z.object({ policyType: z.string().optional() })
+/** In any case, as deployed controllers compare it. */
+const PolicyType = z.object({
+  policyType: z
+    .string()
+    .meta({ enum: ['dial', 'bind'] })
+    .toLowerCase()
+    .pipe(z.enum(['dial', 'bind']))
+    .optional(),
+})
 
 /** The deployed documents describe one list of service edge router policies as if they were service policies. */
 const SERVICE_POLICY_MEMBERS = {
@@ -16,6 +26,14 @@ const SERVICE_POLICY_MEMBERS = {
   postureCheckRoles: z.array(z.string()),
   postureCheckRolesDisplay: z.array(NamedRole),
   type: z.enum(['Dial', 'Bind', 'Invalid']),
+}
+const notHere = 'Without meaning for these policies; always the same.'
+const SERVICE_POLICY_WORDS = {
+  identityRoles: notHere,
+  identityRolesDisplay: notHere,
+  postureCheckRoles: notHere,
+  postureCheckRolesDisplay: notHere,
+  type: notHere,
 }
 
 /** Lists of entities that policies relate to an entity. Who may read the listed resource may read them. */
@@ -29,7 +47,7 @@ function relatedOperation(relation: Relation): Operation {
       route: `GET /${relation.of}/{id}/${relation.to}`,
       summary: `Lists the ${relation.to.replaceAll('-', ' ')} of one ${above.definition.singular}`,
       access: { entity: listed.definition.permission, action: 'read' },
-      data: relation.besides === undefined ? listed.detail : listed.detail.extend(SERVICE_POLICY_MEMBERS),
+      data: relation.besides === undefined ? listed.detail : withServicePolicyMembers(listed),
       symbols: listed.symbols,
       ...(relation.byType && { query: PolicyType }),
     },
@@ -38,12 +56,16 @@ function relatedOperation(relation: Relation): Operation {
       // Deployed clients see an empty list below an unknown entity, except below a service.
       if (relation.of === 'services') await engine.services.get(id)
       const type = accessType(relation.byType ? url.searchParams.get('policyType') : null)
-      const page = await engine.reader.list(call, listed, find, async (tx) =>
-        ids(relation.ids(await engine.context.access.at(tx), id, type)),
-      )
+      const related = indexedScope(engine.context.access, (index) => relation.ids(index, id, type))
+      const page = await engine.reader.list(call, listed, find, related)
       return { page: relation.besides === undefined ? page : withMembers(page, relation.besides) }
     },
   )
+}
+
+function withServicePolicyMembers({ detail }: Resource): z.ZodObject {
+  const words = () => ({ ...meaningOf(detail)?.members, ...SERVICE_POLICY_WORDS })
+  return describedLater(detail.extend(SERVICE_POLICY_MEMBERS), words)
 }
 
 function withMembers(page: Page<Detail>, besides: Readonly<Record<string, unknown>>): Page<Detail> {

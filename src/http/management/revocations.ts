@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { Id, Tags } from '../../resources/fields.ts'
 import { revocations } from '../../resources/revocations.ts'
+import { described } from '../../resources/words.ts'
 import { Created, created } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 
-const Revocation = z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) })
+const Revocation = described(
+  z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) }),
+  {
+    id: 'What is revoked: the id of an identity, or the UUID of a token or of an API session.',
+    type: 'Which of them `id` is: `JTI`, `IDENTITY` or `API_SESSION`.',
+  },
+)
 
 export const revocationCreation = defineOperation(
   {
     route: 'POST /revocations',
     summary: 'Revokes one token, or those of an API session or of an identity',
+    description: 'Kept until every token that it concerns has expired; doing it again renews it.',
     access: { entity: 'revocation', action: 'create' },
     body: Revocation,
     data: Created,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { pageOf } from '../../engine/page-of.ts'
-import { type RoleAttributeUse, roleAttributesOf, roleAttributeUses } from '../../engine/role-attributes.ts'
+import { roleAttributesOf, roleAttributeUses } from '../../engine/role-attributes.ts'
 import { resourceNamed } from '../../resources/index.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation, type Operation } from '../operation.ts'
 
 /** The attribute itself is the only thing that a filter can name. */
@@ -14,10 +14,19 @@ const KINDS = [
   ['service', 'services'],
 ] as const
 
-const Use = z.object({
-  roleAttribute: z.string(),
-  usage: z.record(z.string(), z.object({ count: z.int(), ids: z.array(z.string()).nullable() })),
-})
+const Use = described(
+  z.object({
+    roleAttribute: z.string(),
+    usage: z.record(
+      z.string(),
+      described(z.object({ count: z.int(), ids: z.array(z.string()).nullable() }), {
+        count: 'How many there are.',
+        ids: 'Their ids; null unless `withIds` asks for them.',
+      }),
+    ),
+  }),
+  { roleAttribute: 'The role attribute.', usage: 'How many have or select it, by kind of entity.' },
+)
 
 /** Role attributes that are in use. Skip and limit stand inside the filter; without a limit all are answered. */
 export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([word, kind]) => {
@@ -32,12 +41,8 @@ export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([wor
         ...list,
       },
       async ({ engine, find }) => {
-        const attributes = await engine.context.storage.read((tx) => roleAttributesOf(tx, kind))
-        const page = pageOf(
-          attributes.map((id) => ({ id })),
-          find,
-        )
-        return { page: { items: page.items.map(({ id }) => id), totalCount: page.totalCount } }
+        const { context } = engine
+        return { page: await context.storage.read((tx) => roleAttributesOf(context, tx, kind, find)) }
       },
     ),
     defineOperation(
@@ -49,19 +54,10 @@ export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([wor
         ...list,
       },
       async ({ engine, find, query }) => {
-        const uses = await engine.context.storage.read((tx) => roleAttributeUses(tx, kind))
-        const page = pageOf(
-          uses.map((use) => ({ ...use, id: use.roleAttribute })),
-          find,
-        )
+        const { context } = engine
         const withIds = query.withIds?.toLowerCase() === 'true'
-        return { page: { items: page.items.map((use) => shown(use, withIds)), totalCount: page.totalCount } }
+        return { page: await context.storage.read((tx) => roleAttributeUses(context, tx, kind, find, withIds)) }
       },
     ),
   ]
 })
-
-function shown({ roleAttribute, usage }: RoleAttributeUse, withIds: boolean) {
-  const sources = [...usage].map(([source, ids]) => [source, { count: ids.length, ids: withIds ? ids : null }])
-  return { roleAttribute, usage: Object.fromEntries(sources) }
-}

@@ -17,6 +17,7 @@ export const edgeRouterReEnrollment = defineOperation(
   {
     route: 'POST /edge-routers/{id}/re-enroll',
     summary: 'Takes the certificate from an edge router and invites it to enroll anew',
+    description: 'It is disconnected until it enrolled with the new token, which GET /edge-routers/{id} shows.',
     access: { entity: 'router', action: 'update' },
   },
   async ({ engine, call, params }) => {

@@ -2,12 +2,23 @@ import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { EntityRef, Id } from '../../resources/fields.ts'
 import { serviceConfigs } from '../../resources/service-configs.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 
-const Pairs = z.array(z.object({ serviceId: Id, configId: Id }))
+const Pairs = z.array(
+  described(z.object({ serviceId: Id, configId: Id }), {
+    serviceId: 'The id of the service.',
+    configId: 'The id of the config.',
+  }),
+)
 
-const ServiceConfig = z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id })
+const ServiceConfig = described(z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id }), {
+  config: 'The config that the identity sees, as a reference.',
+  configId: 'Its id.',
+  service: 'The service for which it sees it, as a reference.',
+  serviceId: 'Its id.',
+})
 
 /** Configs that one identity sees for services instead of the services' own. */
 export const serviceConfigOperations = [
@@ -17,6 +28,7 @@ export const serviceConfigOperations = [
       summary: 'Lists the configs of its own that an identity has for services',
       access: { entity: 'identity', action: 'read' },
       data: z.array(ServiceConfig),
+      hasListMeta: true,
     },
     async ({ engine, call, params }) => {
       await engine.identities.get(params.id)
@@ -31,6 +43,8 @@ export const serviceConfigOperations = [
     {
       route: 'POST /identities/{id}/service-configs',
       summary: 'Gives an identity its own configs for services, one per service and config type',
+      description:
+        'The type of the config must be for services. A config of the same type that the identity had for the service is replaced.',
       access: { entity: 'identity', action: 'update' },
       body: Pairs,
       bodyOptional: true,
@@ -44,6 +58,7 @@ export const serviceConfigOperations = [
     {
       route: 'DELETE /identities/{id}/service-configs',
       summary: 'Takes from an identity its own configs for services, by service and type of config',
+      description: 'The configs of the pairs tell the types; which of them the identity had does not matter.',
       access: { entity: 'identity', action: 'update' },
       body: Pairs,
       bodyOptional: true,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Explanation, explanationText } from '../../domain/explain/index.ts'
 import { instant } from '../../domain/instant.ts'
 import { Id, Instant, Name } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { PostureResponse } from '../client/posture-responses.ts'
 import { defineOperation } from '../operation.ts'
 import { ExplanationData } from './explanation-schema.ts'
@@ -11,16 +12,27 @@ export const explainOperation = defineOperation(
   {
     route: 'POST /explain',
     summary: 'Explains whether an identity may dial or bind a service, each by id or name',
+    description:
+      'Tells policies, posture checks and edge routers, what is missing, and what would help. Writes nothing.',
     access: { entity: 'identity', action: 'read' },
-    body: z.object({
-      identity: Name,
-      service: Name,
-      type: z.enum(['Dial', 'Bind']).default('Dial'),
-      /** Taken as if the endpoint had reported it. */
-      posture: z.array(PostureResponse).max(1000).optional(),
-      at: Instant.optional(),
-      apiSessionId: Id.optional(),
-    }),
+    body: described(
+      z.object({
+        identity: Name,
+        service: Name,
+        type: z.enum(['Dial', 'Bind']).default('Dial'),
+        posture: z.array(PostureResponse).max(1000).optional(),
+        at: Instant.optional(),
+        apiSessionId: Id.optional(),
+      }),
+      {
+        identity: 'The identity, by id or name.',
+        service: 'The service, by id or name.',
+        type: 'Whether to dial (the default) or bind it.',
+        posture: 'Posture responses that are taken as if the endpoint had reported them; nothing is kept.',
+        at: 'The instant to judge at, RFC 3339; now by default.',
+        apiSessionId: 'The id of the API session whose second factor counts; by default the newest of the identity.',
+      },
+    ),
     data: ExplanationData,
   },
   async ({ engine, body }) => {

@@ -1,56 +1,139 @@
 import { z } from 'zod'
 import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from '../../domain/explain/index.ts'
+import { described } from '../../resources/words.ts'
 
-const Named = z.object({ id: z.string(), name: z.string() })
-const Router = Named.extend({ isOnline: z.boolean() })
-const Side = z.object({
-  selects: z.boolean(),
-  matched: z.array(z.object({ role: z.string(), name: z.string() })),
-  lacking: z.array(z.string()),
+const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
+const Router = described(Named.extend({ isOnline: z.boolean() }), {
+  isOnline: 'True while the edge router is connected.',
 })
+const Side = described(
+  z.object({
+    selects: z.boolean(),
+    matched: z.array(
+      described(z.object({ role: z.string(), name: z.string() }), {
+        role: 'The entry as it was written.',
+        name: 'The entry for people: `@` shows the name of the entity.',
+      }),
+    ),
+    lacking: z.array(z.string()),
+  }),
+  {
+    selects: 'Whether the role list selects the entity.',
+    matched: 'The entries that the entity answers to.',
+    lacking: 'Role attributes with which the list would select it: all of them for `AllOf`, any one for `AnyOf`.',
+  },
+)
 const AccessType = z.enum(['Dial', 'Bind'])
-const Check = Named.extend({
-  typeId: z.enum(['OS', 'DOMAIN', 'MAC', 'PROCESS', 'PROCESS_MULTI', 'MFA']),
-  isPassing: z.boolean(),
-  expected: z.unknown(),
-  known: z.unknown(),
-  missing: z.array(z.object({ kind: z.enum(MISSING_KINDS), path: z.string().optional() })),
-  holdsUntil: z.iso.datetime().nullable(),
-})
-const Policy = Named.extend({
-  type: AccessType,
-  semantic: z.enum(['AllOf', 'AnyOf']),
-  identitySide: Side,
-  serviceSide: Side,
-  applies: z.boolean(),
-  grants: z.boolean(),
-  checks: z.array(Check),
-})
-const Suggestion = z.object({
-  kind: z.enum(SUGGESTION_KINDS),
-  entities: z.array(Named.extend({ kind: z.string() })),
-  roleAttributes: z.array(z.string()).optional(),
-  text: z.string(),
-})
+const Check = described(
+  Named.extend({
+    typeId: z.enum(['OS', 'DOMAIN', 'MAC', 'PROCESS', 'PROCESS_MULTI', 'MFA']),
+    isPassing: z.boolean(),
+    expected: z.unknown(),
+    known: z.unknown(),
+    missing: z.array(
+      described(z.object({ kind: z.enum(MISSING_KINDS), path: z.string().optional() }), {
+        kind: 'What is missing.',
+        path: 'The path of the process that it is about; absent where it is about none.',
+      }),
+    ),
+    holdsUntil: z.iso.datetime().nullable(),
+  }),
+  {
+    id: 'The id of the posture check.',
+    name: 'Its name.',
+    typeId: 'What it looks at.',
+    isPassing: 'Whether it passes.',
+    expected: 'The values that pass, of a shape by type.',
+    known: 'What was reported, of a shape by type; null when nothing was.',
+    missing: 'What keeps it from passing; empty when it passes.',
+    holdsUntil: 'When it fails by itself, RFC 3339; null when it does not.',
+  },
+)
+const Policy = described(
+  Named.extend({
+    type: AccessType,
+    semantic: z.enum(['AllOf', 'AnyOf']),
+    identitySide: Side,
+    serviceSide: Side,
+    applies: z.boolean(),
+    grants: z.boolean(),
+    checks: z.array(Check),
+  }),
+  {
+    id: 'The id of the service policy.',
+    name: 'Its name.',
+    type: 'What it grants.',
+    semantic: 'Whether its role lists ask for all attributes or any.',
+    identitySide: 'Its identity roles, held against the identity.',
+    serviceSide: 'Its service roles, held against the service.',
+    applies: 'Whether it selects both and is of the type in question: it decides then.',
+    grants: 'Whether it applies and all its posture checks pass.',
+    checks: 'Its posture checks, when it selects both.',
+  },
+)
+const Suggestion = described(
+  z.object({
+    kind: z.enum(SUGGESTION_KINDS),
+    entities: z.array(
+      described(Named.extend({ kind: z.string() }), { kind: 'The kind of the entity, as `identities`.' }),
+    ),
+    roleAttributes: z.array(z.string()).optional(),
+    text: z.string(),
+  }),
+  {
+    kind: 'What to do.',
+    entities: 'What it is about, most important first.',
+    roleAttributes: 'The role attributes to add to the first entity, for `add-role-attributes`; absent otherwise.',
+    text: 'The suggestion as a sentence.',
+  },
+)
 
 /** The wire form of an explanation: as the engine gives it, with instants as RFC 3339 and the rendering beside it. */
-export const ExplanationData = z.object({
-  allowed: z.boolean(),
-  reason: z.enum(REASONS),
-  asked: z.object({ identity: z.string(), service: z.string() }),
-  type: AccessType,
-  at: z.iso.datetime(),
-  identity: Named.nullable(),
-  service: Named.nullable(),
-  apiSessionId: z.string().nullable(),
-  policies: z.array(Policy),
-  edgeRouters: z.object({
-    ofIdentity: z.array(Router),
-    ofService: z.array(Router),
-    common: z.array(Router),
-    online: z.array(Router),
+export const ExplanationData = described(
+  z.object({
+    allowed: z.boolean(),
+    reason: z.enum(REASONS),
+    asked: described(z.object({ identity: z.string(), service: z.string() }), {
+      identity: 'The identity, as the request named it.',
+      service: 'The service, as the request named it.',
+    }),
+    type: AccessType,
+    at: z.iso.datetime(),
+    identity: Named.nullable(),
+    service: Named.nullable(),
+    apiSessionId: z.string().nullable(),
+    policies: z.array(Policy),
+    edgeRouters: described(
+      z.object({
+        ofIdentity: z.array(Router),
+        ofService: z.array(Router),
+        common: z.array(Router),
+        online: z.array(Router),
+      }),
+      {
+        ofIdentity: 'Those that the identity may use.',
+        ofService: 'Those that the service may use.',
+        common: 'Those that both may use.',
+        online: 'Those of the common ones that are connected.',
+      },
+    ),
+    holdsUntil: z.iso.datetime().nullable(),
+    suggestions: z.array(Suggestion),
+    text: z.string(),
   }),
-  holdsUntil: z.iso.datetime().nullable(),
-  suggestions: z.array(Suggestion),
-  text: z.string(),
-})
+  {
+    allowed: 'Whether the controller gives a session.',
+    reason: 'Why, or why not: the first obstacle, in the order of this list.',
+    asked: 'What was asked.',
+    type: 'Whether the question was of dialing or of binding.',
+    at: 'The instant that was judged, RFC 3339.',
+    identity: 'The identity; null when there is none of the id or name.',
+    service: 'The service; null when there is none of the id or name.',
+    apiSessionId: 'The id of the API session whose second factor counted; null when the identity has none.',
+    policies: 'The service policies that select the identity, the service or both; those that decide come first.',
+    edgeRouters: 'The edge routers, by who may use them.',
+    holdsUntil: 'When posture takes the access away if nothing is reported, RFC 3339; null when it does not.',
+    suggestions: 'What would give access, or would let it carry traffic.',
+    text: 'The explanation for people, over several lines.',
+  },
+)

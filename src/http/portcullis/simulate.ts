@@ -6,21 +6,39 @@ import { identities } from '../../resources/identities.ts'
 import { servicePolicies } from '../../resources/policies.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
+import { described } from '../../resources/words.ts'
 import { inStoredNames } from '../input-names.ts'
 import { defineOperation } from '../operation.ts'
 
 /** A change to one resource, in the words of its own requests. */
 function changeTo<R extends Resource>(resource: R) {
   const kind = z.literal(resource.name)
+  const plural = resource.name.replaceAll('-', ' ')
+  const words = { kind: 'The kind of the entity.', action: 'What is done to it.' }
   return z.discriminatedUnion('action', [
-    z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),
-    z.object({ kind, action: z.literal('update'), id: Id, body: resource.patch }),
-    z.object({ kind, action: z.literal('delete'), id: Id }),
+    described(
+      z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),
+      {
+        ...words,
+        id: 'An id by which later changes may name the entity; any by default.',
+        body: `The body of POST /${resource.name}.`,
+      },
+      `Creating one of the ${plural}.`,
+    ),
+    described(
+      z.object({ kind, action: z.literal('update'), id: Id, body: resource.patch }),
+      { ...words, body: `The body of PATCH /${resource.name}/{id}.` },
+      `Changing one of the ${plural}.`,
+    ),
+    described(z.object({ kind, action: z.literal('delete'), id: Id }), words, `Deleting one of the ${plural}.`),
   ])
 }
 
-const Named = z.object({ id: z.string(), name: z.string() })
-const Counts = z.object({ gained: z.int(), lost: z.int() })
+const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
+const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
+  gained: 'Pairs that would gain it.',
+  lost: 'Pairs that would lose it.',
+})
 
 const RESOURCES: readonly Resource[] = [identities, services, servicePolicies]
 
@@ -29,27 +47,55 @@ export const simulateOperation = defineOperation(
   {
     route: 'POST /simulate',
     summary: 'Tells which identities would gain or lose Dial or Bind to which services by changes, writing nothing',
+    description:
+      'Changes are made in order on a view of the network as it is; posture counts for nothing. Pairs come in pages.',
     access: { entity: 'service-policy', action: 'read' },
-    body: z.object({
-      changes: z
-        .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
-        .max(MAX_CHANGES),
-      limit: z.int().min(1).max(MAX_PAIRS).optional(),
-      cursor: z.string().max(4096).optional(),
-    }),
-    data: z.object({
-      revision: z.int(),
-      counts: z.object({ dial: Counts, bind: Counts }).nullable(),
-      pairs: z.array(
-        z.object({
-          identity: Named,
-          service: Named,
-          type: z.enum(['Dial', 'Bind']),
-          change: z.enum(['gained', 'lost']),
-        }),
-      ),
-      nextCursor: z.string().nullable(),
-    }),
+    body: described(
+      z.object({
+        changes: z
+          .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
+          .max(MAX_CHANGES),
+        limit: z.int().min(1).max(MAX_PAIRS).optional(),
+        cursor: z.string().max(4096).optional(),
+      }),
+      {
+        changes: 'The changes, made in this order; at most 500.',
+        limit: 'How many pairs to answer at most, up to 500; 100 by default.',
+        cursor: 'The `nextCursor` of the page before; absent for the first page.',
+      },
+    ),
+    data: described(
+      z.object({
+        revision: z.int(),
+        counts: described(z.object({ dial: Counts, bind: Counts }), {
+          dial: 'Pairs that may dial.',
+          bind: 'Pairs that may bind.',
+        }).nullable(),
+        pairs: z.array(
+          described(
+            z.object({
+              identity: Named,
+              service: Named,
+              type: z.enum(['Dial', 'Bind']),
+              change: z.enum(['gained', 'lost']),
+            }),
+            {
+              identity: 'The identity.',
+              service: 'The service.',
+              type: 'Which access it is.',
+              change: 'Whether it would be gained or lost.',
+            },
+          ),
+        ),
+        nextCursor: z.string().nullable(),
+      }),
+      {
+        revision: 'The revision of the store that the changes were tried on.',
+        counts: 'How many pairs of identity and service would change, on all pages; null on every page but the first.',
+        pairs: 'The pairs of the page, by service, type, change and identity.',
+        nextCursor: 'Where the next page begins; null on the last page.',
+      },
+    ),
     errors: ['NOT_FOUND'],
   },
   async ({ engine, body }) => {

@@ -1,27 +1,43 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/call.ts'
 import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
+import { described } from '../../resources/words.ts'
 import { defineOperation, type OperationInput } from '../operation.ts'
 import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
 
-const Credentials = z.object({
-  configTypes: z.array(z.string()).nullish(),
-  envInfo: EnvInfo.nullish(),
-  password: z.string().min(5).max(100).optional(),
-  sdkInfo: SdkInfo.nullish(),
-  username: z.string().min(4).max(100).optional(),
-})
+const Credentials = described(
+  z.object({
+    configTypes: z.array(z.string()).nullish(),
+    envInfo: EnvInfo.nullish(),
+    password: z.string().min(5).max(100).optional(),
+    sdkInfo: SdkInfo.nullish(),
+    username: z.string().min(4).max(100).optional(),
+  }),
+  {
+    configTypes:
+      'Config types, by id or name, whose configs the session sees in services; `all` for every type. Unknown ones do not matter.',
+    envInfo: 'The environment of the client, kept with the identity.',
+    password: 'The password, for `password`; 5 to 100 characters.',
+    sdkInfo: 'The SDK of the client, kept with the identity.',
+    username: 'The username, for `password`; 4 to 100 characters, case matters.',
+  },
+)
 
 const shape = {
   route: 'POST /authenticate',
   summary: 'Authenticates by password, client certificate or external JWT and starts an API session',
+  description:
+    'The token of the session is in the answer and in the header `zt-session`, and good for all APIs. The session may be incomplete: `authQueries` says what is still to be proved. All failures look alike; too many wrong passwords lock the password as the auth policy says.',
   access: 'public',
-  query: z.object({ method: z.enum(['password', 'cert', 'ext-jwt']) }),
+  credentials: ['none', 'certificate', 'token'],
+  query: described(z.object({ method: z.enum(['password', 'cert', 'ext-jwt']) }), {
+    method: 'By what to authenticate: username and password, client certificate, or token of an external JWT signer.',
+  }),
   headers: ['authorization'],
   body: Credentials,
   bodyOptional: true,
   data: CurrentApiSession,
-  errors: ['INVALID_AUTH', 'INVALID_AUTH_METHOD'],
+  errors: ['INVALID_AUTH', 'INVALID_AUTH_METHOD', 'UNAUTHORIZED'],
 } as const
 
 /** Starts an API session, valid for both APIs; its token is in the answer and in the header `zt-session`. */

@@ -7,6 +7,7 @@ export const caCertificates = defineOperation(
   {
     route: 'GET /.well-known/est/cacerts',
     summary: 'Serves the CA certificates of the network as base64 PKCS#7',
+    description: 'A device that is about to enroll begins with it, having verified its token.',
     access: 'public',
     produces: 'application/pkcs7-mime',
   },

@@ -11,6 +11,7 @@ export const capabilityOperations = [
     {
       route: 'GET /enumerated-capabilities',
       summary: 'Lists the capabilities that a controller may have',
+      description: 'What this controller can do is part of `/version`.',
       access: 'public',
       data: z.array(z.string()),
     },

@@ -4,24 +4,44 @@ import { instant } from '../../domain/instant.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { pageOf } from '../../engine/page-of.ts'
 import { Links, Tags } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { type Access, defineOperation } from '../operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../paths.ts'
 
-const Controller = z.object({
-  _links: Links,
-  apiAddresses: z.record(z.string(), z.array(z.object({ url: z.string(), version: z.string() }))),
-  certPem: z.string(),
-  createdAt: z.iso.datetime(),
-  ctrlAddress: z.string().optional(),
-  fingerprint: z.string(),
-  id: z.string(),
-  isOnline: z.boolean(),
-  isPreferredLeader: z.boolean().optional(),
-  lastJoinedAt: z.iso.datetime(),
-  name: z.string(),
-  tags: Tags,
-  updatedAt: z.iso.datetime(),
-})
+export const Controller = described(
+  z.object({
+    _links: Links,
+    apiAddresses: z.record(
+      z.string(),
+      z.array(
+        described(z.object({ url: z.string(), version: z.string() }), {
+          url: 'The URL of the API.',
+          version: 'The version of the API.',
+        }),
+      ),
+    ),
+    certPem: z.string(),
+    createdAt: z.iso.datetime(),
+    ctrlAddress: z.string().optional(),
+    fingerprint: z.string(),
+    id: z.string(),
+    isOnline: z.boolean(),
+    isPreferredLeader: z.boolean().optional(),
+    lastJoinedAt: z.iso.datetime(),
+    name: z.string(),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+  }),
+  {
+    apiAddresses: 'Where its APIs are found, by the name of the API.',
+    certPem: 'The certificate of the controller, PEM.',
+    ctrlAddress: 'Where other controllers reach it; absent without a cluster.',
+    fingerprint: 'SHA-1 of the certificate in DER form, 40 lower-case hex digits.',
+    isOnline: 'True while the controller is connected.',
+    isPreferredLeader: 'True for the controller that should lead a cluster; absent without a cluster.',
+    lastJoinedAt: 'When the controller last started, RFC 3339.',
+  },
+)
 
 const SYMBOLS: SymbolTable = {
   id: { field: 'id', kind: 'string' },
@@ -35,6 +55,7 @@ const SYMBOLS: SymbolTable = {
   isOnline: { field: 'isOnline', kind: 'boolean' },
   lastJoinedAt: { field: 'lastJoinedAt', kind: 'instant' },
   isPreferredLeader: { field: 'isPreferredLeader', kind: 'boolean' },
+  isSystem: { field: 'isSystem', kind: 'boolean' },
 }
 
 /** The controllers of the network: this one. Clients take addresses from here, so only those that answer are listed. */
@@ -43,6 +64,11 @@ export const managementControllers = controllersFor(
   { entity: 'controllers', action: 'read' },
   { 'edge-client': CLIENT_BASE, 'edge-management': MANAGEMENT_BASE },
 )
+
+/** The controllers of the network as clients see them, which tell whoever enrolls where to go. */
+export async function controllersForClients(engine: ControllerEngine) {
+  return [shown(await thisController(engine, { 'edge-client': CLIENT_BASE }))]
+}
 
 function controllersFor(access: Access, bases: Readonly<Record<string, string>>) {
   return defineOperation(
@@ -54,8 +80,9 @@ function controllersFor(access: Access, bases: Readonly<Record<string, string>>)
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf([await thisController(engine, bases)], find)
-      return { page: { items: items.map(shown), totalCount } }
+      const controller = await thisController(engine, bases)
+      const { items, totalCount } = pageOf([{ ...controller, isSystem: false }], find)
+      return { page: { items: items.map(() => shown(controller)), totalCount } }
     },
   )
 }

@@ -4,6 +4,7 @@ import { currentApiSessionMembers } from '../../engine/details/api-session-membe
 import type { Detail } from '../../engine/details/render.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
@@ -11,7 +12,10 @@ import { wireSchema } from '../wire-schema.ts'
 /** An API session as its holder sees it. */
 export const CurrentApiSession = z.intersection(
   wireSchema(apiSessions),
-  z.object({ expirationSeconds: z.int(), expiresAt: z.iso.datetime() }),
+  described(z.object({ expirationSeconds: z.int(), expiresAt: z.iso.datetime() }), {
+    expirationSeconds: 'The seconds without use after which the session ends.',
+    expiresAt: 'When it ends without further use, RFC 3339.',
+  }),
 )
 
 /** The caller's API session in its wire form. */
@@ -26,13 +30,19 @@ export const currentApiSessionOperations = [
     {
       route: 'GET /current-api-session',
       summary: 'Shows the API session of the caller and keeps it alive',
+      description: '`authQueries` says what is still to be proved before other operations are open.',
       access: 'partial',
       data: CurrentApiSession,
     },
     async ({ engine, call }) => ({ data: await currentApiSession(engine, callerOf(call)) }),
   ),
   defineOperation(
-    { route: 'DELETE /current-api-session', summary: 'Ends the API session of the caller', access: 'partial' },
+    {
+      route: 'DELETE /current-api-session',
+      summary: 'Ends the API session of the caller',
+      description: 'Sessions that it granted end with it.',
+      access: 'partial',
+    },
     async ({ engine, call }) => {
       await engine.apiSessions.end(call, callerOf(call).apiSession.id)
       return DONE

@@ -4,19 +4,30 @@ import { callerOf } from '../../engine/call.ts'
 import type { Detail } from '../../engine/details/render.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { Pem, Tags } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { Password, Username } from '../management/authenticators.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
 
-const currentPassword = z.string().max(100)
-const Replacement = z.object({ currentPassword, password: Password, tags: Tags.default({}), username: Username })
-const Change = z.object({
-  currentPassword,
-  password: Password.optional(),
-  tags: Tags.optional(),
-  username: Username.optional(),
-})
+const WORDS = {
+  currentPassword: 'The password that is good at present; a wrong one is answered 401.',
+  password: 'The new password, 5 to 100 characters that fulfil the auth policy.',
+  username: 'The new username, 4 to 100 characters, unique in the network.',
+} as const
+const Replacement = described(
+  z.object({ currentPassword: Password, password: Password, tags: Tags.default({}), username: Username }),
+  WORDS,
+)
+const Change = described(
+  z.object({
+    currentPassword: Password,
+    password: Password.optional(),
+    tags: Tags.optional(),
+    username: Username.optional(),
+  }),
+  WORDS,
+)
 
 /** The caller's own credentials. Somebody else's do not exist here. */
 export const currentIdentityAuthenticatorOperations = [
@@ -51,6 +62,7 @@ export const currentIdentityAuthenticatorOperations = [
     {
       route: 'PUT /current-identity/authenticators/{id}',
       summary: "Replaces the caller's username and password, given the current password",
+      description: 'For a username and password alone. A wrong `currentPassword` is answered 401.',
       access: 'authenticated',
       body: Replacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
@@ -64,6 +76,7 @@ export const currentIdentityAuthenticatorOperations = [
     {
       route: 'PATCH /current-identity/authenticators/{id}',
       summary: "Changes the caller's username or password, given the current password",
+      description: 'For a username and password alone. A wrong `currentPassword` is answered 401.',
       access: 'authenticated',
       body: Change,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
@@ -77,9 +90,16 @@ export const currentIdentityAuthenticatorOperations = [
     {
       route: 'POST /current-identity/authenticators/{id}/extend',
       summary: "Issues the next certificate for the caller's current one, which stays good until the next is confirmed",
+      description:
+        'To be called over a connection with the certificate that is to be replaced, which this network issued. Calling it again replaces the next certificate.',
       access: 'authenticated',
-      body: z.object({ clientCertCsr: Pem }),
-      data: z.object({ ca: z.string(), clientCert: z.string() }),
+      body: described(z.object({ clientCertCsr: Pem }), {
+        clientCertCsr: 'The signing request for the next certificate, PEM.',
+      }),
+      data: described(z.object({ ca: z.string(), clientCert: z.string() }), {
+        ca: 'The CA certificates of the network, PEM.',
+        clientCert: 'The next certificate, with its intermediates, PEM.',
+      }),
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR', 'COULD_NOT_PROCESS_CSR'],
     },
     async ({ engine, call, params, body }) => {
@@ -91,8 +111,9 @@ export const currentIdentityAuthenticatorOperations = [
     {
       route: 'POST /current-identity/authenticators/{id}/extend-verify',
       summary: 'Confirms that the next certificate arrived; it alone is good from then on',
+      description: 'To be called over a connection with the certificate that is being replaced.',
       access: 'authenticated',
-      body: z.object({ clientCert: Pem }),
+      body: described(z.object({ clientCert: Pem }), { clientCert: 'The certificate that arrived, PEM.' }),
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR', 'INVALID_CLIENT_CERT'],
     },
     async ({ engine, call, params, body }) => {

@@ -5,6 +5,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import type { MfaRecord } from '../../engine/mfa-codes.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { mfas } from '../../resources/mfas.ts'
+import { described } from '../../resources/words.ts'
 import { Created, DONE } from '../answers.ts'
 import { defineOperation } from '../operation.ts'
 import { wireSchema } from '../wire-schema.ts'
@@ -12,16 +13,21 @@ import { wireSchema } from '../wire-schema.ts'
 const HEADER = 'mfa-validation-code'
 const SELF = './current-identity/mfa'
 
-const Code = z.object({ code: z.string().max(64) })
-
-const RecoveryCodes = z.object({
-  _links: Links,
-  createdAt: z.iso.datetime(),
-  id: z.string(),
-  recoveryCodes: z.array(z.string()),
-  tags: Tags,
-  updatedAt: z.iso.datetime(),
+const Code = described(z.object({ code: z.string().max(64) }), {
+  code: 'A one-time password or, where one will do, a recovery code.',
 })
+
+const RecoveryCodes = described(
+  z.object({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: z.string(),
+    recoveryCodes: z.array(z.string()),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+  }),
+  { recoveryCodes: 'The codes that were not used yet, secrets.' },
+)
 
 /** The caller's second factor: enrolling, verifying, recovery codes, removal; and passing it in an API session. */
 export const mfaOperations = [
@@ -29,6 +35,8 @@ export const mfaOperations = [
     {
       route: 'POST /authenticate/mfa',
       summary: 'Completes the authentication of the session with a one-time password or a recovery code',
+      description:
+        'A recovery code is used up by it. MFA posture checks pass for the session from then on, so that a complete session calls it to renew them.',
       access: 'partial',
       body: Code,
       errors: ['MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
@@ -42,6 +50,7 @@ export const mfaOperations = [
     {
       route: 'GET /current-identity/mfa',
       summary: 'Shows the MFA enrollment of the caller',
+      description: 'With the provisioning URL and the recovery codes as long as the enrollment is pending.',
       access: 'partial',
       data: wireSchema(mfas),
       errors: ['NOT_FOUND'],
@@ -52,6 +61,7 @@ export const mfaOperations = [
     {
       route: 'POST /current-identity/mfa',
       summary: 'Begins an MFA enrollment',
+      description: 'It is pending, and asks nobody for codes, until it is verified.',
       access: 'partial',
       data: Created,
       status: 201,
@@ -66,6 +76,7 @@ export const mfaOperations = [
     {
       route: 'DELETE /current-identity/mfa',
       summary: 'Ends the MFA enrollment of the caller; a complete one needs a code',
+      description: 'MFA posture checks fail for all API sessions of the caller from then on.',
       access: 'authenticated',
       headers: [HEADER],
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
@@ -79,6 +90,7 @@ export const mfaOperations = [
     {
       route: 'POST /current-identity/mfa/verify',
       summary: 'Completes an MFA enrollment with a one-time password',
+      description: 'The API session is complete by it. Further logins need a code from then on.',
       access: 'partial',
       body: Code,
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
@@ -102,6 +114,7 @@ export const mfaOperations = [
     {
       route: 'GET /current-identity/mfa/recovery-codes',
       summary: 'Shows the unused recovery codes, given a one-time password',
+      description: 'A recovery code is not good for it.',
       access: 'authenticated',
       headers: [HEADER],
       body: Code,
@@ -121,6 +134,7 @@ export const mfaOperations = [
     {
       route: 'POST /current-identity/mfa/recovery-codes',
       summary: 'Replaces the recovery codes',
+      description: 'The codes before are void.',
       access: 'authenticated',
       body: Code,
       errors: ['NOT_FOUND', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
@@ -134,9 +148,13 @@ export const mfaOperations = [
     {
       route: 'POST /current-api-session/totp-token',
       summary: 'Proves a recent one-time password to edge routers; for sessions that are made of tokens',
+      description: 'API sessions of `zt-session` are not made of tokens: it is refused for them.',
       access: 'authenticated',
       body: Code,
-      data: z.object({ issuedAt: z.iso.datetime(), token: z.string() }),
+      data: described(z.object({ issuedAt: z.iso.datetime(), token: z.string() }), {
+        issuedAt: 'When the token was issued, RFC 3339.',
+        token: 'A signed token that edge routers take as proof.',
+      }),
       errors: ['INVALID_BACKING_TOKEN_TYPE', 'NOT_FOUND'],
     },
     // Sessions of `zt-session` are not made of tokens, and edge routers learn of their MFA from the controller.
@@ -147,7 +165,7 @@ export const mfaOperations = [
 ] as const
 
 async function shownMfa(engine: ControllerEngine, call: Call, record: MfaRecord) {
-  const secrets = record.isVerified ? { recoveryCodes: null } : await engine.mfa.pendingSecrets(call)
+  const secrets = record.isVerified ? { recoveryCodes: [] } : await engine.mfa.pendingSecrets(call)
   return { ...(await engine.reader.show(call, mfas, record)), ...secrets, _links: linksOf(record) }
 }
 

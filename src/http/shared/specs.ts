@@ -2,19 +2,23 @@ import { z } from 'zod'
 import { notFound } from '../../domain/errors.ts'
 import { instant } from '../../domain/instant.ts'
 import { Links, Tags } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
 import { isAcceptable } from '../media-types.ts'
 import { defineOperation } from '../operation.ts'
 import { apiPathOf } from '../paths.ts'
 import { toYaml } from '../yaml.ts'
 
-const Spec = z.object({
-  _links: Links,
-  createdAt: z.iso.datetime(),
-  id: z.string(),
-  name: z.string(),
-  tags: Tags,
-  updatedAt: z.iso.datetime(),
-})
+const Spec = described(
+  z.object({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: z.string(),
+    name: z.string(),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+  }),
+  { id: 'The id of the document: `edge-client` or `edge-management`.', name: 'The same as the id.' },
+)
 
 const APIS = { 'edge-client': 'client', 'edge-management': 'management' } as const
 type SpecId = keyof typeof APIS
@@ -22,7 +26,14 @@ type SpecId = keyof typeof APIS
 /** The documents that describe the APIs; deployed clients expect one in the list, that of the client API. */
 export const specOperations = [
   defineOperation(
-    { route: 'GET /specs', summary: 'Lists API documents', access: 'public', data: z.array(Spec) },
+    {
+      route: 'GET /specs',
+      summary: 'Lists API documents',
+      description:
+        'Deployed clients expect one, that of the client API; that of the management API is found by its id.',
+      access: 'public',
+      data: z.array(Spec),
+    },
     async ({ engine }) => ({ data: [shown('edge-client', engine.startedAt)] }),
   ),
   defineOperation(
@@ -38,8 +49,9 @@ export const specOperations = [
       orProduces: ['application/json'],
     },
     async ({ params, headers, documents }) => {
-      const document = documents()[APIS[specId(params.id)]]
-      if (isAcceptable(headers.get('accept'), 'text/yaml')) return { raw: `${toYaml(document).trimStart()}\n` }
+      const api = APIS[specId(params.id)]
+      const document = documents()[api]
+      if (isAcceptable(headers.get('accept'), 'text/yaml')) return { raw: yamlOf(document) }
       return { raw: JSON.stringify(document), headers: { 'content-type': 'application/json' } }
     },
   ),
@@ -53,6 +65,15 @@ export const specOperations = [
     async ({ url, documents }) => ({ raw: JSON.stringify(documents()[apiPathOf(url.pathname).api]) }),
   ),
 ] as const
+
+/** A document is written once per process, and so is its YAML. */
+const YAML_OF = new WeakMap<object, string>()
+
+function yamlOf(document: object): string {
+  const yaml = YAML_OF.get(document) ?? `${toYaml(document).trimStart()}\n`
+  YAML_OF.set(document, yaml)
+  return yaml
+}
 
 function specId(id: string): SpecId {
   if (id === 'edge-client' || id === 'edge-management') return id

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../paths.ts'
 
@@ -11,32 +12,57 @@ export interface VersionFacts {
   readonly runtimeVersion: string
 }
 
-const ApiVersion = z.object({ apiBaseUrls: z.array(z.string()), path: z.string() })
-
-const VersionInfo = z.object({
-  apiVersions: z.record(z.string(), z.record(z.string(), ApiVersion)),
-  buildDate: z.string(),
-  capabilities: z.array(z.string()),
-  revision: z.string(),
-  runtimeVersion: z.string(),
-  version: z.string(),
+const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: z.string(), version: z.string() }), {
+  apiBaseUrls: 'The URLs under which the API is served.',
+  path: 'The path below which its operations are.',
+  version: 'The version of the API, as in its path.',
 })
+
+const VersionInfo = described(
+  z.object({
+    apiVersions: z.record(z.string(), z.record(z.string(), ApiVersion)),
+    buildDate: z.string(),
+    capabilities: z.array(z.string()),
+    revision: z.string(),
+    runtimeVersion: z.string(),
+    version: z.string(),
+  }),
+  {
+    apiVersions: 'The APIs that are served, by name and version.',
+    buildDate: 'When the software was built; empty when unknown.',
+    capabilities: 'What the controller can do beyond the APIs, in the words of `/enumerated-capabilities`.',
+    revision: 'The revision of the source; empty when unknown.',
+    runtimeVersion: 'What the software runs on, with its version.',
+    version: 'The version of the software, with a leading `v`.',
+  },
+)
 
 /** Version information at the root of an API and at `/version`, alike in both APIs. */
 export function versionOperations(facts: VersionFacts) {
   const shape = { access: 'public', data: VersionInfo } as const
   return [
-    defineOperation({ route: 'GET /', summary: 'Shows version information', ...shape }, async ({ engine }) => ({
-      data: versionInfo(facts, engine.context.settings.address),
-    })),
-    defineOperation({ route: 'GET /version', summary: 'Shows version information', ...shape }, async ({ engine }) => ({
-      data: versionInfo(facts, engine.context.settings.address),
-    })),
+    defineOperation(
+      { route: 'GET /', summary: 'Shows version information', description: 'The same as `/version`.', ...shape },
+      async ({ engine }) => ({
+        data: versionInfo(facts, engine.context.settings.address),
+      }),
+    ),
+    defineOperation(
+      {
+        route: 'GET /version',
+        summary: 'Shows version information',
+        description: 'SDKs read it first: it names the addresses of the APIs and what the controller can do.',
+        ...shape,
+      },
+      async ({ engine }) => ({
+        data: versionInfo(facts, engine.context.settings.address),
+      }),
+    ),
   ] as const
 }
 
 function versionInfo(facts: VersionFacts, address: string) {
-  const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path } })
+  const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
     apiVersions: {
       edge: api(CLIENT_BASE),

@@ -73,6 +73,7 @@ export function describeEnrollment(open: Mount): void {
     const answer = await enroll(anybody, token, signingRequest(key, '/CN=whatever/O=here'))
     expect(answer.status, answer.text).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(answer.body.data.controllers).toMatchObject([{ apiAddresses: { 'edge-client': [{ version: 'v1' }] } }])
     const [leaf, ...intermediates] = certificatesOf(answer.body.data.cert)
     if (leaf === undefined) throw new Error('no certificate')
     expect(leaf.subjectAltName).toBe(`URI:spiffe://trust.example/identity/${id}`)

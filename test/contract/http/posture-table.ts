@@ -15,7 +15,7 @@ export type Report = Readonly<Record<string, unknown>> & { readonly typeId: stri
 
 const SHA512 = '0a'.repeat(64)
 const SIGNER = 'ab'.repeat(20)
-const NONE = { processes: null }
+const NONE = { processes: [] }
 
 /** The types that an endpoint can pass by reporting. */
 export const POSTURE_CASES: readonly PostureCase[] = [
@@ -101,7 +101,7 @@ export const POSTURE_CASES: readonly PostureCase[] = [
         signerFingerprints: ['AB:'.repeat(20)],
       },
     ],
-    asks: { process: { osType: 'Windows', path: 'C:\\av.exe' }, processes: null },
+    asks: { process: { osType: 'Windows', path: 'C:\\av.exe' }, processes: [] },
   },
   {
     name: 'PROCESS_MULTI, all',

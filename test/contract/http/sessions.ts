@@ -20,11 +20,19 @@ export function describeSessions(open: Mount): void {
     const second = await create(world.admin, '/edge-routers', { name: 'second', roleAttributes: ['public'], cost: 5 })
     await create(world.admin, '/edge-routers', { name: 'foreign' })
     online.add(second)
-    const { status, body } = await dial(world)
+    const tags = { purpose: 'test' }
+    const request = { serviceId: world.serviceId, type: 'Dial', tags }
+    const { status, body } = await world.alice.api.post('/sessions', request)
     expect(status).toBe(201)
     const { data } = body
     const apiSession = await read(world.alice.api, '/current-api-session')
-    const facts = { apiSessionId: apiSession.id, identityId: world.alice.id, serviceId: world.serviceId, type: 'Dial' }
+    const facts = {
+      apiSessionId: apiSession.id,
+      identityId: world.alice.id,
+      serviceId: world.serviceId,
+      type: 'Dial',
+      tags,
+    }
     expect(data).toMatchObject({ id: expect.any(String), ...facts })
     expect(data.edgeRouters).toEqual([
       expect.objectContaining({
@@ -62,7 +70,6 @@ export function describeSessions(open: Mount): void {
       apiSession: { entity: 'api-sessions', id: apiSession.id },
       edgeRouters: data.edgeRouters,
       servicePolicies: [{ entity: 'service-policies', id: world.policyId }],
-      tags: {},
       token: data.id,
     })
     expect((await world.alice.api.get('/sessions')).body.data).toEqual([shown])

@@ -73,7 +73,7 @@ export function describeValidation(open: Mount): void {
 
   it.each(OUT_OF_BOUNDS)('%s: %s may not be %j', async (path, member, value, field = member) => {
     for (const answer of await requests(path, member, value))
-      expectFieldError(answer, field, `${field} in body should be`)
+      expectFieldError(answer, field, `${field} in body should `)
   })
 
   it.each(WRONG_TYPES)('%s: %s may not be any of %j', async (path, member, values) => {

@@ -23,7 +23,9 @@ export function describeVersion(open: Mount): void {
     const answer = await foreignClient(mounted, '').get(path)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json')
-    const client = { v1: { apiBaseUrls: ['https://ctrl.example.org:443/edge/client/v1'], path: '/edge/client/v1' } }
+    const client = {
+      v1: { apiBaseUrls: ['https://ctrl.example.org:443/edge/client/v1'], path: '/edge/client/v1', version: 'v1' },
+    }
     const base = '/edge/management/v1'
     expect(answer.body.data).toMatchObject({
       version: 'v9.8.7',
@@ -31,7 +33,7 @@ export function describeVersion(open: Mount): void {
       apiVersions: {
         edge: client,
         'edge-client': client,
-        'edge-management': { v1: { apiBaseUrls: [`https://ctrl.example.org:443${base}`], path: base } },
+        'edge-management': { v1: { apiBaseUrls: [`https://ctrl.example.org:443${base}`], path: base, version: 'v1' } },
       },
     })
   })

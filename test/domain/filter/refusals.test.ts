@@ -103,7 +103,7 @@ describe('symbols that are not declared', () => {
     'isEmpty(from roleAttributes where name = "x")',
     'true sort by nothing',
   ])('%s', (text) => {
-    const message = expect.stringMatching(/^unknown symbol '\S+'$/)
+    const message = expect.stringMatching(/^unknown symbol '\S+' at column: \d+ \(expected one of .+\)$/)
     expect(() => parseQuery(text, SYMBOLS)).toThrow(expect.objectContaining({ kind: 'unknown-symbol', message }))
   })
 })

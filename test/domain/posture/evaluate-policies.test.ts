@@ -136,7 +136,7 @@ describe('a failing MFA posture check', () => {
     ['unlocked, after the grace period', pending, 310, { ...fine, passedOnUnlock: false }, 0],
   ])('tells what was found and expected: %s', (_situation, known, second, actualValue, remaining) => {
     const session = known.sessions[0]
-    const date = (ms: number | null | undefined) => (typeof ms === 'number' ? new Date(ms) : null)
+    const date = (ms: number | null | undefined) => (typeof ms === 'number' ? new Date(ms).toISOString() : null)
     expect(explainFailure(check, known, SESSION, at(second))).toStrictEqual({
       postureCheckId: 'mfa-check',
       postureCheckName: 'mfa',

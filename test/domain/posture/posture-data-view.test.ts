@@ -36,7 +36,7 @@ describe('the view of posture data', () => {
       mac: { ...now, addresses: ['aabb'] },
       os: { ...now, build: '#1', type: 'Linux', version: '5.4.0' },
       processes: [
-        { ...now, postureCheckId: 'c0', signerFingerprints: [] },
+        { ...now, postureCheckId: 'c0', binaryHash: '', isRunning: false, signerFingerprints: [] },
         { ...now, binaryHash: 'ab', isRunning: true, signerFingerprints: ['cd'] },
       ],
     })

@@ -19,7 +19,7 @@ import {
   START,
 } from './checks.ts'
 
-const none = { timeout: -1, timeoutRemaining: -1, processes: null }
+const none = { timeout: -1, timeoutRemaining: -1, processes: [] }
 const passed = recordMfaPass(emptyPostureData(), SESSION, START)
 const unlocked = applyResponses(passed, SESSION, [{ id: '0', typeId: 'ENDPOINT_STATE', unlocked: true }], at(100))
 
@@ -51,7 +51,7 @@ describe('posture queries', () => {
     expect(postureQuery(check, data, SESSION, START)).toStrictEqual(query)
   })
 
-  const mfa = { queryType: 'MFA', processes: null }
+  const mfa = { queryType: 'MFA', processes: [] }
   it.each([
     ['without timeout', {}, passed, 5, { ...mfa, isPassing: true, timeout: -1, timeoutRemaining: -1 }],
     [

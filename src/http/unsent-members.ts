@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { required } from '../resources/field-kind.ts'
+
+/**
+ * A body without the members that are null where they may as well be left out, at any depth: generated clients write null
+ * for what they were not given (ruling R33). Members of maps, whose names no declaration knows, keep their nulls.
+ */
+export function withoutUnsent(schema: z.core.$ZodType, value: unknown): unknown {
+  const inner = schema instanceof z.ZodType ? required(schema) : schema
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((element) => withoutUnsent(inner.element, element))
+  }
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return value
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const declared = Object.hasOwn(inner.shape, name) ? inner.shape[name] : undefined
+    if (declared === undefined) return [[name, member]]
+    return member === null && mayBeLeftOut(declared) ? [] : [[name, withoutUnsent(declared, member)]]
+  })
+  return Object.fromEntries(members)
+}
+
+function mayBeLeftOut(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, undefined).success
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
