@@ -1,3 +1,5 @@
+import { createPkiMaterial, type PkiMaterial } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
@@ -46,6 +48,22 @@ describe('an MFA enrollment', () => {
     expect(response.headers.get('content-type')).toBe('image/png')
     const png = Buffer.from(await response.arrayBuffer())
     expect([png.subarray(1, 4).toString(), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(['PNG', 256, 256])
+  })
+
+  it('outlives a restart with the same certificates, by a key that follows from them', async () => {
+    const pki = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'restart.test', now: Date.now() })
+    const storage = memoryStorage()
+    const mounted = await mount({ storage, pki, now: Date.now() })
+    const alice = await person(mounted, await adminOf(mounted), 'alice')
+    const { api, code, recoveryCodes } = await completeMfa(mounted, alice)
+    const codesShownBy = async (certificates: PkiMaterial) => {
+      const restarted = await mount({ storage: storage.fork(), pki: certificates, now: mounted.clock.now() })
+      const sent = { headers: { 'mfa-validation-code': code() } }
+      return foreignClient(restarted, CLIENT, api.token).send('GET', '/current-identity/mfa/recovery-codes', sent)
+    }
+    expect((await codesShownBy(pki)).body.data.recoveryCodes).toEqual(recoveryCodes)
+    const others = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'restart.test', now: Date.now() })
+    expect((await codesShownBy(others)).status).toBe(500)
   })
 
   it('is begun by one of many at once', async () => {

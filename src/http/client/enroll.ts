@@ -7,57 +7,8 @@ import { described } from '../../resources/words.ts'
 import { DONE } from '../answers.ts'
 import { Password } from '../management/authenticators.ts'
 import { type Answer, defineOperation } from '../operation.ts'
-import { Controller, controllersForClients } from '../shared/controllers.ts'
-
-const CERTIFICATES = {
-  ca: 'The CA certificates to trust, PEM.',
-  cert: 'The client certificate that was issued, with its intermediates, PEM.',
-  serverCert: 'The server certificate that was issued to a router, with its intermediates, PEM.',
-} as const
-const Enrolled = described(
-  z.object({
-    ca: z.string().optional(),
-    cert: z.string(),
-    controllers: z.array(Controller).optional(),
-    serverCert: z.string().optional(),
-  }),
-  {
-    ...CERTIFICATES,
-    controllers: 'The controllers of the network, for identities that get a certificate or use a token.',
-  },
-)
-/** What is there of it depends on the method. */
-const EnrolledSomehow = described(Enrolled.partial().extend({ username: z.string().optional() }), {
-  ...CERTIFICATES,
-  controllers: 'The controllers of the network, for identities.',
-  username: 'The username to log in with, for `updb`.',
-})
-const EnrolledRouter = described(z.object({ ca: z.string(), cert: z.string(), serverCert: z.string() }), CERTIFICATES)
-
-const REQUESTS = {
-  token: 'The one-time token of the enrollment.',
-  password: 'The password to log in with from then on, 5 to 100 characters that fulfil the auth policy.',
-  username: 'Not looked at: the username is that of the enrollment.',
-  clientCsr: 'The signing request for the client certificate, PEM.',
-  certCsr: 'The signing request for the client certificate of a router, PEM.',
-  serverCsr: 'The signing request for the server certificate, PEM.',
-  serverCertCsr: 'The signing request for the server certificate of a router, PEM.',
-} as const
-
-const EnrollBody = described(
-  z.object({
-    name: z.string().optional(),
-    username: z.string().optional(),
-    password: Password.optional(),
-    clientCsr: Pem.optional(),
-    certCsr: Pem.optional(),
-    serverCertCsr: Pem.optional(),
-  }),
-  {
-    name: 'A name for the new identity, for `ca`; the CA says how it is used.',
-    ...REQUESTS,
-  },
-)
+import { controllersForClients } from '../shared/controllers.ts'
+import { EnrollBody, Enrolled, EnrolledRouter, EnrolledSomehow, REQUESTS } from './enrollment-forms.ts'
 
 const ERRORS: readonly ErrorCode[] = [
   'INVALID_ENROLLMENT_TOKEN',

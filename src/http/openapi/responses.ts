@@ -43,6 +43,7 @@ function codesByStatus(shape: OperationShape): ReadonlyMap<number, ReadonlySet<E
   if (shape.symbols && !shape.pagedByFilter) add(400, 'INVALID_SORT_IDENTIFIER')
   if (takesBody) add(400, 'COULD_NOT_PARSE_BODY').set(413, new Set(['REQUEST_ENTITY_TOO_LARGE']))
   if (takesBody) add(415, 'COULD_NOT_VALIDATE')
+  if (shape.textBody !== undefined) add(STATUS_OF.UNSUPPORTED_MEDIA, 'UNSUPPORTED_MEDIA')
   if (shape.access !== 'public') add(401, 'UNAUTHORIZED')
   // The host's own authorization may refuse wherever there is a caller.
   if (shape.access !== 'public') add(403, 'UNAUTHORIZED')
