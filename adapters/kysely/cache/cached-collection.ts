@@ -16,8 +16,8 @@ export interface RecordSource {
   readonly connection: Connection
   readonly table: RecordTable
   readonly statements: RecordStatements
-  /** Answers every question whose records have no names. */
-  find(query: FindQuery): Promise<Page<StoredRecord>>
+  /** Answers every question whose records have no names; `recordOf` makes the record of a row. */
+  find(query: FindQuery, recordOf: (row: Row) => StoredRecord): Promise<Page<StoredRecord>>
 }
 
 /** Answers from the cache what names its records by id or by a unique text, and asks the source for those not there. */
@@ -25,10 +25,14 @@ export function cachedCollection(
   { cache, isLevel }: CachedReads,
   { connection, table, statements, find }: RecordSource,
 ): ReadCollection<StoredRecord> {
-  function keep(id: string, row: Row | undefined): StoredRecord | undefined {
-    const record = row && decodeRecord(table, row)
-    if (isLevel()) cache.keep(table, id, record, row === undefined ? 0 : charactersOf(row))
+  function keep(id: string, row: Row): StoredRecord {
+    const record = decodeRecord(table, row)
+    if (isLevel()) cache.keep(table, id, record, charactersOf(row))
     return record
+  }
+
+  function keepAbsence(id: string): void {
+    if (isLevel()) cache.keep(table, id, undefined, 0)
   }
 
   async function get(id: string): Promise<StoredRecord | undefined> {
@@ -36,7 +40,9 @@ export function cachedCollection(
     if (known !== undefined) return known.record
     if (!isStorable(id)) return undefined
     const [row] = await connection.rows(statements.get([id]))
-    return keep(id, row)
+    if (row !== undefined) return keep(id, row)
+    keepAbsence(id)
+    return undefined
   }
 
   async function getUnique(field: string, value: string): Promise<StoredRecord | undefined> {
@@ -59,12 +65,18 @@ export function cachedCollection(
     if (missing.size === 0) return found
     for (const row of await connection.rows(statements.getAll([...missing]))) {
       const id = String(row.id)
-      const record = keep(id, row)
-      if (record !== undefined) found.push(record)
+      found.push(keep(id, row))
       missing.delete(id)
     }
-    for (const id of missing) keep(id, undefined)
+    for (const id of missing) keepAbsence(id)
     return found
+  }
+
+  /** The record of a row that was fetched anyway: the one that is held, so that what was made of it stays good. */
+  function held(row: Row): StoredRecord {
+    const id = String(row.id)
+    const known = isLevel() ? cache.find(table, id) : undefined
+    return known?.record ?? keep(id, row)
   }
 
   return {
@@ -75,8 +87,10 @@ export function cachedCollection(
         const record = await getUnique(named.field, named.value)
         return pageOf(record === undefined ? [] : [record], query)
       }
-      if (named === undefined || named.ids.size > cache.capacity * LARGEST_SHARE) return find(query)
-      return pageOf(await getAll(named.ids), query)
+      const most = cache.capacity * LARGEST_SHARE
+      if (named !== undefined && named.ids.size <= most) return pageOf(await getAll(named.ids), query)
+      const isPage = query.limit !== undefined && query.limit <= most
+      return find(query, isPage ? held : (row) => decodeRecord(table, row))
     },
   }
 }

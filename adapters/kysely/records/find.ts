@@ -5,17 +5,20 @@ import type { Database } from '../database.ts'
 import { compileFilter } from '../filter/compile-filter.ts'
 import { recordScope } from '../filter/subject.ts'
 import type { RecordTable } from '../schema/record-table.ts'
-import { type Sql, toSql } from '../sql.ts'
+import { type Row, type Sql, toSql } from '../sql.ts'
 import { listStatements } from './list-statements.ts'
 import { orderClause, orderTerms } from './order.ts'
-import { decodeRecord } from './record-row.ts'
 
-/** Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. */
+/**
+ * Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. `recordOf` makes
+ * the record of a row.
+ */
 export async function find(
   database: Database,
   connection: Connection,
   records: RecordTable,
   query: FindQuery,
+  recordOf: (row: Row) => StoredRecord,
 ): Promise<Page<StoredRecord>> {
   const { where, limit, offset = 0 } = query
   const { list, count, table } = listStatements(database, records)
@@ -33,7 +36,7 @@ export async function find(
   const isCounted = condition !== true && limit !== undefined && !isAtMostOne
   const asked = condition === true ? list(query) : page(database, records, matching, query, isCounted)
   const rows = await connection.rows(asked)
-  const items = rows.map((row) => decodeRecord(records, row))
+  const items = rows.map(recordOf)
   const [first] = rows
   if (isCounted && first !== undefined) return { items, totalCount: Number(first.page_total) }
   const isEnd = isAtMostOne || items.length < (limit ?? Number.POSITIVE_INFINITY)

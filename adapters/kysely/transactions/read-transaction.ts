@@ -1,4 +1,4 @@
-import { cachedCollection } from '../cache/cached-collection.ts'
+import { cachedCollection, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../connections/connection.ts'
 import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../core.ts'
@@ -39,16 +39,17 @@ export function readCollection<T extends StoredRecord>(
 ): ReadCollection<T> {
   const table = shared.tableOf(kind)
   const statements = shared.statementsOf(table)
+  const search: RecordSource['find'] = (query, recordOf) => find(shared.database, connection, table, query, recordOf)
   const stored: ReadCollection<StoredRecord> = {
     async get(id) {
       if (!isStorable(id)) return undefined
       const [row] = await connection.rows(statements.get([id]))
       return row && decodeRecord(table, row)
     },
-    find: (query = {}) => find(shared.database, connection, table, query),
+    find: (query = {}) => search(query, (row) => decodeRecord(table, row)),
   }
   const collection =
-    cached === undefined ? stored : cachedCollection(cached, { connection, table, statements, find: stored.find })
+    cached === undefined ? stored : cachedCollection(cached, { connection, table, statements, find: search })
   return {
     async get(id) {
       lifetime.assertOpen()
