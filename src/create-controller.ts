@@ -1,4 +1,5 @@
 import { type Compat, type Leniency, leniencyOf } from './domain/compatibility.ts'
+import { requireAddress } from './domain/controller-address.ts'
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
@@ -56,6 +57,7 @@ import { VERSION } from './version.ts'
  * | `allowPrivateJwks` | `false` | `true` |
  * | `allowWeakPasswords` | `false` | `true` |
  * | `allowSelfDeletion` | `false` | `true` |
+ * | `keepSessionsOnPasswordChange` | `false` | `true` |
  * | `recoveryCodeLength` | `10` | `6` |
  */
 export interface ControllerOptions extends Partial<Leniency> {
@@ -63,7 +65,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly compat?: Compat
   /** Where records are kept. */
   readonly storage: Storage
-  /** `host:port` under which devices reach the controller; it stands in enrollment tokens. */
+  /** `host:port` under which devices reach the controller, an IPv6 host in brackets; it stands in enrollment tokens. */
   readonly address: string
   /** The default admin, created in a store that has none; never overwritten. */
   readonly admin?: AdminCredentials
@@ -142,9 +144,11 @@ const MINUTE_MS = 60_000
 
 /**
  * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
- * as one function. Rejects with a clear message when a key does not belong to its certificate.
+ * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
+ * whose key belongs to another, an address without port.
  */
 export async function createController(options: ControllerOptions): Promise<Controller> {
+  const address = requireAddress(options.address)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const logger = options.logger ?? createConsoleLogger()
@@ -183,7 +187,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     timetable,
     turns: eventLoopTurns,
     settings: {
-      address: options.address,
+      address,
       apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
       enrollmentDurationMs: options.enrollmentDurationMs ?? 180 * MINUTE_MS,
       totpIssuer: options.totpIssuer ?? 'openziti.io',

@@ -160,7 +160,8 @@ export class Authenticators {
       if (current === undefined) throw notFound('authenticator', known.id)
       const { username = current.username, tags = current.tags } = change
       await tx.collection(authenticators).update({ ...current, username, tags, ...verifier, updatedAt })
-      if (password !== undefined) await endApiSessions(tx, 'authenticatorId', known.id)
+      const areOver = password !== undefined && !this.#context.settings.keepSessionsOnPasswordChange
+      if (areOver) await endApiSessions(tx, 'authenticatorId', known.id)
     })
   }
 

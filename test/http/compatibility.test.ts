@@ -90,6 +90,20 @@ const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
     },
   ],
   [
+    { keepSessionsOnPasswordChange: true },
+    'the status of the next request of who has changed the own password',
+    401,
+    200,
+    async (mounted, admin) => {
+      const who = await person(mounted, admin, 'alice')
+      const { api } = await apisOf(mounted, who)
+      const [own] = (await api.get('/current-identity/authenticators')).body.data
+      const change = { currentPassword: who.password, password: 'another-password' }
+      expect((await api.patch(`/current-identity/authenticators/${own.id}`, change)).status).toBe(200)
+      return (await api.get('/current-identity')).status
+    },
+  ],
+  [
     { recoveryCodeLength: 6 },
     'the length of a recovery code',
     10,
