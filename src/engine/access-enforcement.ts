@@ -1,4 +1,3 @@
-import { markTimedOut } from '../domain/posture/index.ts'
 import type { SessionEnd } from '../ports/events.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import type { RecordOf } from '../resources/resource.ts'
@@ -6,8 +5,6 @@ import { sessions } from '../resources/sessions.ts'
 import { SYSTEM_CALL } from './call.ts'
 import { commit } from './commit.ts'
 import type { EngineContext } from './context.ts'
-import { policyFacts, postureDataOf } from './posture-facts.ts'
-import { storePostureData } from './posture-store.ts'
 import type { RecordedChange } from './recorded-changes.ts'
 import { type Judgement, judgeSessions } from './session-judgement.ts'
 import { sessionsOf, suspectSessions, suspectsOf } from './suspects.ts'
@@ -43,23 +40,15 @@ export async function judgeAndEnd(context: EngineContext, find: FindSessions): P
   return judgement
 }
 
-/** A posture deadline of the identities came: what ran out is marked, and their sessions are judged. */
+/** A posture deadline of the identities came: their sessions are judged. */
 export async function enforcePosture(context: EngineContext, identityIds: readonly string[]): Promise<void> {
-  const find: FindSessions = (tx) => sessionsOf(tx, 'identityId', identityIds)
-  const { deadlines } = await judgeInWrite(context, find, async (tx) => {
-    for (const identityId of identityIds) await markElapsedTimeouts(context, tx, identityId)
-  })
+  const { deadlines } = await judgeAndEnd(context, (tx) => sessionsOf(tx, 'identityId', identityIds))
   for (const identityId of identityIds) context.timetable.set('posture', identityId, deadlines.get(identityId))
 }
 
-async function judgeInWrite(
-  context: EngineContext,
-  find: FindSessions,
-  prepare?: (tx: WriteTransaction) => Promise<void>,
-): Promise<Judgement> {
+async function judgeInWrite(context: EngineContext, find: FindSessions): Promise<Judgement> {
   const reasons = new Map<string, SessionEnd>()
   const work = async (tx: WriteTransaction) => {
-    await prepare?.(tx)
     const judgement = await judgeSessions(context, tx, await find(tx), context.clock.now())
     reasons.clear()
     for (const [id, { reason }] of judgement.ending) {
@@ -71,14 +60,4 @@ async function judgeInWrite(
   }
   const { result } = await commit(context, SYSTEM_CALL, work, { sessions: reasons })
   return result
-}
-
-async function markElapsedTimeouts(context: EngineContext, tx: WriteTransaction, identityId: string): Promise<void> {
-  const now = context.clock.now()
-  const index = await context.access.at(tx)
-  const policies = await policyFacts(tx, index, index.policiesSelecting('service-policies', 'identities', identityId))
-  const checks = [...policies.values()].flatMap((policy) => policy.checks).filter((check) => check.typeId === 'MFA')
-  const known = await postureDataOf(tx, identityId)
-  const marked = known.sessions.reduce((data, { apiSessionId }) => markTimedOut(data, apiSessionId, checks, now), known)
-  if (marked !== known) await storePostureData(tx, identityId, marked, now)
 }

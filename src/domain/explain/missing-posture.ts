@@ -85,5 +85,5 @@ function missingMfa(check: MfaCheck, data: PostureData, apiSessionId: string, no
   const passedAt = session?.mfa?.passedAt ?? null
   if (session === undefined || passedAt === null) return 'mfa-not-passed'
   const isElapsed = check.timeoutSeconds > 0 && now >= passedAt + check.timeoutSeconds * 1000
-  return session.mfa?.timedOut || isElapsed ? 'mfa-timed-out' : 'mfa-prompt-unanswered'
+  return isElapsed ? 'mfa-timed-out' : 'mfa-prompt-unanswered'
 }

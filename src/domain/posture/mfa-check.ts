@@ -1,11 +1,11 @@
 import type { MfaCheck } from './posture-check.ts'
 import type { PostureData, SessionPosture } from './posture-data.ts'
-import { changeSession, sessionPosture } from './session-posture.ts'
+import { sessionPosture } from './session-posture.ts'
 
 /** Seconds for which an MFA check goes on passing after the endpoint was unlocked or woken. */
 export const MFA_GRACE_SECONDS = 300
 
-/** An MFA pass of an API session that still stands, and when grace periods began since then. Instants are epoch ms. */
+/** An MFA pass of an API session, and when grace periods began since then. Instants are epoch ms. */
 interface StandingPass {
   readonly passedAt: number
   readonly gracesBeganAt: readonly number[]
@@ -47,29 +47,11 @@ export function mfaDeadlines(check: MfaCheck, session: SessionPosture | undefine
   return hasTimeout(check) ? [pass.passedAt + check.timeoutSeconds * 1000, ...graceEnds] : graceEnds
 }
 
-/** The MFA pass of an API session, unless there is none or one of its checks timed it out. */
+/** The MFA pass of an API session, unless there is none. */
 export function standingPass(check: MfaCheck, session: SessionPosture | undefined): StandingPass | undefined {
   const passedAt = session?.mfa?.passedAt ?? null
-  if (session === undefined || passedAt === null || session.mfa?.timedOut) return undefined
+  if (session === undefined || passedAt === null) return undefined
   const { firstWokenAt, firstUnlockedAt } = session
   const events = [check.promptOnWake ? firstWokenAt : null, check.promptOnUnlock ? firstUnlockedAt : null]
   return { passedAt, gracesBeganAt: events.filter((at) => at !== null) }
-}
-
-/**
- * The posture data with the MFA pass of an API session marked as timed out, when the timeout of one of the checks has
- * elapsed. The mark fails every MFA check of the API session, those with a longer timeout too, until the next pass.
- * The data itself is returned when there is nothing to mark.
- */
-export function markTimedOut(
-  data: PostureData,
-  apiSessionId: string,
-  checks: readonly MfaCheck[],
-  now: number,
-): PostureData {
-  const mfa = sessionPosture(data, apiSessionId)?.mfa
-  const passedAt = mfa?.passedAt ?? null
-  if (passedAt === null || mfa?.timedOut) return data
-  const isTimedOut = checks.some((check) => isTimeoutElapsed(check, passedAt, now))
-  return isTimedOut ? changeSession(data, apiSessionId, { mfa: { passedAt, timedOut: true } }) : data
 }

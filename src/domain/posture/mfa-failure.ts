@@ -40,7 +40,7 @@ export function explainMfa(check: MfaCheck, data: PostureData, apiSessionId: str
       passedMfa: passedAt !== null,
       passedOnUnlock: passedOn(check.promptOnUnlock, session?.firstUnlockedAt),
       passedOnWake: passedOn(check.promptOnWake, session?.firstWokenAt),
-      timedOut: elapsed || (session?.mfa?.timedOut ?? false),
+      timedOut: elapsed,
     },
     expectedValue: {
       passedMfa: true,

@@ -39,10 +39,9 @@ export interface SdkInfo {
   readonly version?: string | undefined
 }
 
-/** When an API session last passed MFA (epoch ms), and whether that pass has run out for good. */
+/** When an API session last passed MFA (epoch ms). */
 export interface SessionMfa {
   readonly passedAt: number | null
-  readonly timedOut: boolean
 }
 
 /** What is known about the endpoint of one API session. Instants are epoch ms. */

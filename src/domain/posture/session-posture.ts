@@ -14,15 +14,14 @@ export function sessionPosture(data: PostureData, apiSessionId: string): Session
   return data.sessions.find((session) => session.apiSessionId === apiSessionId)
 }
 
-/** The API session passed MFA now (epoch ms), which ends a time-out and answers every unlock and wake before. */
+/** The API session passed MFA now (epoch ms), which answers every unlock and wake before. */
 export function recordMfaPass(data: PostureData, apiSessionId: string, now: number): PostureData {
-  const mfa = { passedAt: now, timedOut: false }
-  return changeSession(data, apiSessionId, { mfa, firstUnlockedAt: null, firstWokenAt: null })
+  return changeSession(data, apiSessionId, { mfa: { passedAt: now }, firstUnlockedAt: null, firstWokenAt: null })
 }
 
 /** The identity has no MFA any more: no API session of it counts as having passed. */
 export function clearMfa(data: PostureData): PostureData {
-  const mfa = { passedAt: null, timedOut: false }
+  const mfa = { passedAt: null }
   return { ...data, sessions: data.sessions.map((session) => (session.mfa === null ? session : { ...session, mfa })) }
 }
 

@@ -34,8 +34,8 @@ describe('the role entries of a policy', () => {
 })
 
 const session = { apiSessionId: 'a1', unlockedAt: null, wokenAt: null, firstUnlockedAt: null, sdkInfo: null }
-const mfa = (passedAt: number, timedOut = false, firstWokenAt: number | null = null): Partial<PostureData> => ({
-  sessions: [{ ...session, mfa: { passedAt, timedOut }, firstWokenAt }],
+const mfa = (passedAt: number, firstWokenAt: number | null = null): Partial<PostureData> => ({
+  sessions: [{ ...session, mfa: { passedAt }, firstWokenAt }],
 })
 const process = (change: object): Partial<PostureData> => {
   const report = { postureCheckId: 'c', lastUpdatedAt: NOW, path: '/a', isRunning: true, hash: 'aa' }
@@ -128,11 +128,10 @@ const MISSING_ROWS: readonly [string, PostureCheck, Partial<PostureData>, readon
   ],
   ['no MFA', MFA, {}, [{ kind: 'mfa-not-passed' }], 'no second factor was proved in the API session.'],
   ['MFA too long ago', MFA, mfa(NOW - 60_000), [{ kind: 'mfa-timed-out' }], 'the second factor timed out.'],
-  ['MFA marked as timed out', MFA, mfa(NOW, true), [{ kind: 'mfa-timed-out' }], 'the second factor timed out.'],
   [
     'woken, grace over',
     MFA,
-    mfa(NOW - 1000, false, NOW - 300_000),
+    mfa(NOW - 1000, NOW - 300_000),
     [{ kind: 'mfa-prompt-unanswered' }],
     'no second factor was proved after the endpoint was unlocked or woken.',
   ],

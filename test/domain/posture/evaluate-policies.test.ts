@@ -4,7 +4,6 @@ import {
   emptyPostureData,
   evaluatePolicies,
   explainFailure,
-  markTimedOut,
   type PostureCheck,
   recordMfaPass,
 } from '../../../src/domain/posture/index.ts'
@@ -125,13 +124,6 @@ describe('a failing MFA posture check', () => {
     ['never passed', emptyPostureData(), 0, never, 0],
     ['passed', passed, 0, fine, 600],
     ['timed out', passed, 600, { ...fine, timedOut: true }, 0],
-    [
-      'timed out by another check',
-      markTimedOut(passed, SESSION, [mfaCheck({ timeoutSeconds: 1 })], at(1)),
-      2,
-      { ...fine, timedOut: true },
-      0,
-    ],
     ['unlocked, within the grace period', pending, 100, fine, 210],
     ['unlocked, after the grace period', pending, 310, { ...fine, passedOnUnlock: false }, 0],
   ])('tells what was found and expected: %s', (_situation, known, second, actualValue, remaining) => {

@@ -3,7 +3,6 @@ import {
   applyResponses,
   clearMfa,
   emptyPostureData,
-  markTimedOut,
   recordMfaPass,
   serviceTimeouts,
 } from '../../../src/domain/posture/index.ts'
@@ -60,7 +59,6 @@ describe('services told when an MFA grace period begins', () => {
   it.each([
     ['never passed MFA', emptyPostureData()],
     ['lost MFA', clearMfa(passed)],
-    ['timed out', markTimedOut(passed, SESSION, [mfaCheck({ timeoutSeconds: 1 })], at(1))],
   ])('are none when the API session %s', (_situation, data) => {
     const services = [{ id: 's', name: 'web', checks: [onUnlock] }]
     expect(serviceTimeouts(services, applyResponses(data, SESSION, [unlock], at(1)), SESSION, [unlock], at(1))).toEqual(
