@@ -1,5 +1,6 @@
 import { type Compat, type Leniency, leniencyOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
+import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access-feed.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
 import { ControllerEngine } from './engine/engine.ts'
@@ -57,6 +58,7 @@ import { VERSION } from './version.ts'
  * | `allowPrivateJwks` | `false` | `true` |
  * | `allowWeakPasswords` | `false` | `true` |
  * | `allowSelfDeletion` | `false` | `true` |
+ * | `allowTokensOfOthers` | `false` | `true` |
  * | `keepSessionsOnPasswordChange` | `false` | `true` |
  * | `recoveryCodeLength` | `10` | `6` |
  */
@@ -141,11 +143,13 @@ export interface Controller {
 }
 
 const MINUTE_MS = 60_000
+/** Beyond it instants could not be told any more. */
+const CENTURY_MS = 100 * 365 * 24 * 60 * MINUTE_MS
 
 /**
  * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
  * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
- * whose key belongs to another, an address without port.
+ * whose key belongs to another, an address without port, a number out of range.
  */
 export async function createController(options: ControllerOptions): Promise<Controller> {
   const address = requireAddress(options.address)
@@ -156,6 +160,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const leniency = leniencyOf(options)
+  requireInRange('recoveryCodeLength', leniency.recoveryCodeLength, 6, 100)
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: leniency.allowPrivateJwks })
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
@@ -188,8 +193,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
     turns: eventLoopTurns,
     settings: {
       address,
-      apiSessionTimeoutMs: options.apiSessionTimeoutMs ?? 30 * MINUTE_MS,
-      enrollmentDurationMs: options.enrollmentDurationMs ?? 180 * MINUTE_MS,
+      apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
+      enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
       totpIssuer: options.totpIssuer ?? 'openziti.io',
       ...leniency,
     },
@@ -226,4 +231,12 @@ function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMate
   const host = new URL(`https://${options.address}`).hostname.replace(/^\[|\]$/g, '')
   const hosts = [...new Set([host, 'localhost', '127.0.0.1'])]
   return createPkiMaterial({ hosts, trustDomain: options.trustDomain ?? 'portcullis.internal', now: clock.now() })
+}
+
+function durationOf(
+  name: 'apiSessionTimeoutMs' | 'enrollmentDurationMs',
+  options: ControllerOptions,
+  otherwise: number,
+): number {
+  return requireInRange(name, options[name] ?? otherwise, 1, CENTURY_MS)
 }

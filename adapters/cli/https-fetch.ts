@@ -15,10 +15,19 @@ export async function httpsFetch(caFile: string | undefined): Promise<Fetch> {
         const status = incoming.statusCode ?? 502
         buffer(incoming).then((content) => resolve(new Response(new Uint8Array(content), { status })), reject)
       })
-      outgoing.on('error', reject)
+      outgoing.on('error', (error) => reject(withAdvice(error, caFile)))
       outgoing.end(body)
     })
   }
+}
+
+/** Certificates that OpenSSL cannot lead to one that it trusts. */
+const UNTRUSTED = ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN']
+
+function withAdvice(error: Error, caFile: string | undefined): Error {
+  if (!UNTRUSTED.includes(String(Reflect.get(error, 'code')))) return error
+  const advice = caFile === undefined ? 'name its trust bundle with --ca' : `${caFile} is not its trust bundle`
+  return new Error(`the controller's certificate is not trusted: ${advice}`, { cause: error })
 }
 
 async function readPem(file: string): Promise<string> {

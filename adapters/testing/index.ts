@@ -5,7 +5,13 @@ import {
   createManagementClient,
   type ManagementApi,
 } from '../../src/client/index.ts'
-import { type ConnectionInfo, type Controller, type ControllerOptions, createController } from '../../src/index.ts'
+import {
+  type ConnectionInfo,
+  type Controller,
+  type ControllerOptions,
+  createController,
+  type Storage,
+} from '../../src/index.ts'
 import { memoryStorage } from '../memory/index.ts'
 import { fakeScheduler } from './fake-scheduler.ts'
 import { type FakeClock, fakeClock, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
@@ -27,7 +33,7 @@ export interface TestController extends Controller {
   readonly management: ApiClient<ManagementApi>
   /** Typed calls of the client API, without a network; `connection` plays the TLS client. */
   client(connection?: ConnectionInfo): ApiClient<ClientApi>
-  /** The management API as the admin. */
+  /** The management API as the admin that the controller was made with. */
   asAdmin(): Promise<ApiClient<ManagementApi>>
 }
 
@@ -39,20 +45,22 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
 /**
  * Makes a whole controller for a test in a few milliseconds: memory storage, its own certificates, a fake clock, ids that
  * are the same in every run, and typed clients that call it without a socket. Nothing limits how often it is called, because
- * its clock stands still; give `rateLimits` to test limits.
+ * its clock stands still; give `rateLimits` to test limits. Over a fork of a memory storage it goes on with new ids; give it
+ * the `pki` too with which the fork's identities enrolled.
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
   const clock = fakeClock(options.now)
   const scheduler = fakeScheduler(clock)
+  const { storage = memoryStorage(), admin = TEST_ADMIN } = options
   const controller = await createController({
-    storage: memoryStorage(),
     address: ADDRESS,
-    admin: TEST_ADMIN,
-    random: seededRandom(),
+    random: seededRandom(await unusedSeed(storage)),
     passwordHasher: plainPasswordHasher,
     logger: recordingLogger(),
     rateLimits: false,
     ...options,
+    storage,
+    admin,
     clock,
     scheduler,
   })
@@ -65,8 +73,13 @@ export async function createTestController(options: TestControllerOptions = {}):
     management,
     client: (connection) => createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection) }),
     asAdmin: async () => {
-      const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: TEST_ADMIN })
+      const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
       return management.withToken(data.token)
     },
   }
+}
+
+/** A storage that was written to before may hold ids of earlier seeds. */
+function unusedSeed(storage: Storage): Promise<number> {
+  return storage.read(async ({ revision }) => revision + 1)
 }

@@ -1,5 +1,6 @@
 import type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
-import { type AnswerOf, ApiError, type ApiErrorBody, type RequestOf } from './types.ts'
+import { readAnswer } from './answer.ts'
+import type { AnswerOf, RequestOf } from './types.ts'
 
 export type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 export { type AnswerOf, ApiError, type RequestOf } from './types.ts'
@@ -18,8 +19,9 @@ export interface ClientOptions {
 /** Calls operations of one API by their route, typed by their declarations. */
 export interface ApiClient<Api> {
   /**
-   * Calls an operation, for example `call('GET /services/{id}', { params: { id } })`, and answers its `data` and `meta`.
-   * Rejects with {@link ApiError} when the controller refuses.
+   * Calls an operation, for example `call('GET /services/{id}', { params: { id } })`, and answers its `data` and `meta`;
+   * operations that serve a document, a token or an image answer text or bytes. Rejects with {@link ApiError} when the
+   * controller refuses.
    */
   call<R extends keyof Api & string>(route: R, request?: RequestOf<R, Api[R]>): Promise<AnswerOf<Api[R]>>
   /** The same client with an API session. */
@@ -48,9 +50,7 @@ function createApiClient<Api>(basePath: string, options: ClientOptions): ApiClie
     call: async (route, request) => {
       const response = await fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
       // The declaration of the operation, which both sides share, says what the answer holds.
-      const answer = (await response.json()) as AnswerOf<Api[typeof route]> & { readonly error?: ApiErrorBody }
-      if (!response.ok) throw new ApiError(response.status, answer.error)
-      return answer
+      return (await readAnswer(response)) as AnswerOf<Api[typeof route]>
     },
   }
 }
@@ -64,7 +64,7 @@ interface AnyRequest {
 
 function requestFor(base: string, route: string, request: AnyRequest = {}, token: string | undefined): Request {
   const [method = 'GET', template = '/'] = route.split(' ')
-  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''))
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => pathPart(route, name, request.params?.[name]))
   const url = new URL(base + path)
   for (const [name, value] of Object.entries(request.query ?? {})) {
     for (const item of Array.isArray(value) ? value : [value]) {
@@ -76,4 +76,10 @@ function requestFor(base: string, route: string, request: AnyRequest = {}, token
   if (request.body === undefined) return new Request(url, { method, headers })
   headers.set('content-type', 'application/json')
   return new Request(url, { method, headers, body: JSON.stringify(request.body) })
+}
+
+/** Without the check the call would reach another operation: that of the list, or of the path above. */
+function pathPart(route: string, name: string, value: string | undefined): string {
+  if (!value || value === '.' || value === '..') throw new TypeError(`${route} needs params.${name}`)
+  return encodeURIComponent(value)
 }

@@ -38,6 +38,13 @@ interface Pagination {
   readonly totalCount: number
 }
 
+/** What an answer without `data` and `meta` is read as. */
+type ContentOf<Media> = Media extends `image/${string}`
+  ? Uint8Array
+  : Media extends 'application/json'
+    ? unknown
+    : string
+
 /** What an operation answers. */
 export type AnswerOf<S> = S extends OperationShape & { readonly symbols: unknown; readonly data: infer D }
   ? {
@@ -46,9 +53,11 @@ export type AnswerOf<S> = S extends OperationShape & { readonly symbols: unknown
     }
   : S extends { readonly data: infer D; readonly produces: string }
     ? InputOf<D>
-    : S extends { readonly data: infer D }
-      ? { readonly data: InputOf<D>; readonly meta: object }
-      : { readonly data: Readonly<Record<string, never>>; readonly meta: object }
+    : S extends { readonly produces: infer Media }
+      ? ContentOf<Media>
+      : S extends { readonly data: infer D }
+        ? { readonly data: InputOf<D>; readonly meta: object }
+        : { readonly data: Readonly<Record<string, never>>; readonly meta: object }
 
 /** What a controller said when it refused a request. */
 export interface ApiErrorBody {
@@ -67,7 +76,8 @@ export class ApiError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(status: number, body: ApiErrorBody | undefined) {
-    super(`${status} ${body?.code ?? ''}: ${causeText(body) ?? body?.message ?? 'the controller refused the request'}`)
+    const said = causeText(body) ?? body?.message ?? 'the controller refused the request'
+    super(`${[status, body?.code].filter(Boolean).join(' ')}: ${said}`)
     this.name = 'ApiError'
     this.status = status
     this.code = body?.code ?? 'UNKNOWN'

@@ -15,6 +15,8 @@ export interface Leniency {
   readonly allowWeakPasswords: boolean
   /** Lets an identity delete itself. Strict: 409, so that no admin locks everybody out by a slip. */
   readonly allowSelfDeletion: boolean
+  /** Takes any token of the signer that an auth policy requires besides. Strict: it names the identity of the session. */
+  readonly allowTokensOfOthers: boolean
   /** API sessions of a password go on when it is changed. Strict: they end, the caller's own too. */
   readonly keepSessionsOnPasswordChange: boolean
   /** Characters of an MFA recovery code, five bits each. Strict: 10; deployed controllers have 6. */
@@ -28,6 +30,7 @@ const STRICT: Leniency = {
   allowPrivateJwks: false,
   allowWeakPasswords: false,
   allowSelfDeletion: false,
+  allowTokensOfOthers: false,
   keepSessionsOnPasswordChange: false,
   recoveryCodeLength: 10,
 }
@@ -39,6 +42,7 @@ const OPENZITI: Leniency = {
   allowPrivateJwks: true,
   allowWeakPasswords: true,
   allowSelfDeletion: true,
+  allowTokensOfOthers: true,
   keepSessionsOnPasswordChange: true,
   recoveryCodeLength: 6,
 }
@@ -53,6 +57,7 @@ export function leniencyOf(options: { readonly compat?: Compat | undefined } & P
     allowPrivateJwks: options.allowPrivateJwks ?? base.allowPrivateJwks,
     allowWeakPasswords: options.allowWeakPasswords ?? base.allowWeakPasswords,
     allowSelfDeletion: options.allowSelfDeletion ?? base.allowSelfDeletion,
+    allowTokensOfOthers: options.allowTokensOfOthers ?? base.allowTokensOfOthers,
     keepSessionsOnPasswordChange: options.keepSessionsOnPasswordChange ?? base.keepSessionsOnPasswordChange,
     recoveryCodeLength: options.recoveryCodeLength ?? base.recoveryCodeLength,
   }

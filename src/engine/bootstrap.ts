@@ -14,7 +14,9 @@ import { PLAIN_IDENTITY } from './new-identity.ts'
 
 /** The default admin's credentials, for a store that has no admin yet. */
 export interface AdminCredentials {
+  /** 4 to 100 characters. */
   readonly username: string
+  /** 5 to 100 characters. */
   readonly password: string
 }
 
@@ -31,17 +33,27 @@ export interface DefaultAdminState {
 /**
  * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
  * credentials are given, the default admin. What is there already is never touched, so an admin's password survives a
- * restart with other credentials.
+ * restart with other credentials. Throws on credentials that no login would accept.
  */
 export async function bootstrap(
   context: EngineContext,
   admin: AdminCredentials | undefined,
 ): Promise<DefaultAdminState> {
+  if (admin !== undefined) {
+    requireLength('admin.username', admin.username, 4)
+    requireLength('admin.password', admin.password, 5)
+  }
   const known = await context.storage.read(defaultAdminIn)
   const hasAdmin = await fillStore(context, known === undefined ? admin : undefined)
   const hasOtherCredentials =
     known !== undefined && admin !== undefined && !(await logsInWith(context, known.id, admin))
   return { hasAdmin, hasOtherCredentials }
+}
+
+/** The value itself stays out of the message: it may be a secret. */
+function requireLength(name: string, value: string | undefined, least: number): void {
+  const length = value?.length ?? 0
+  if (length < least || length > 100) throw new Error(`${name} must have ${least} to 100 characters, it has ${length}`)
 }
 
 async function fillStore(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {

@@ -10,7 +10,7 @@ import type { services } from '../resources/services.ts'
 export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** Stands for every config type, where config types are asked for. */
-const ALL = 'all'
+export const ALL_CONFIG_TYPES = 'all'
 
 /**
  * The config maps of services: for each wanted config type, by its name, the data that an identity sees. Its own configs
@@ -33,11 +33,14 @@ export async function configMaps(
   const where = both(equals('identityId', identityId), ofServices)
   const overrides = await tx.collection(serviceConfigs).find(where && { where })
   const named = [...records.flatMap((service) => service.configs), ...overrides.items.map(({ configId }) => configId)]
+  const ownOf = new Map<string, readonly string[]>()
+  for (const { serviceId, configId } of overrides.items) {
+    ownOf.set(serviceId, [...(ownOf.get(serviceId) ?? []), configId])
+  }
   const found = await tx.collection(configs).find({ where: ids(new Set(named)) })
   const configOf = new Map(found.items.map((config) => [config.id, config]))
   return records.map((service) => {
-    const own = overrides.items.filter(({ serviceId }) => serviceId === service.id).map(({ configId }) => configId)
-    const shown = [...service.configs, ...own].flatMap((id) => {
+    const shown = [...service.configs, ...(ownOf.get(service.id) ?? [])].flatMap((id) => {
       const config = configOf.get(id)
       const name = config && nameOf.get(config.configTypeId)
       return config === undefined || name === undefined ? [] : [[name, config.data] as const]
@@ -49,11 +52,13 @@ export async function configMaps(
 /** Config types as clients name them, by id: what an API session remembers. `all` stays what it is. */
 export async function configTypeIds(tx: ReadTransaction, wanted: readonly string[]): Promise<readonly string[]> {
   if (wanted.length === 0) return []
-  if (wanted.includes(ALL)) return [ALL]
+  if (wanted.includes(ALL_CONFIG_TYPES)) return [ALL_CONFIG_TYPES]
   const { items } = await tx.collection(configTypes).find(typeQuery(wanted))
   return items.map(({ id }) => id)
 }
 
 function typeQuery(wanted: readonly string[]): { readonly where?: Filter } {
-  return wanted.includes(ALL) ? {} : { where: { kind: 'or', left: ids(wanted), right: isIn('name', wanted) } }
+  return wanted.includes(ALL_CONFIG_TYPES)
+    ? {}
+    : { where: { kind: 'or', left: ids(wanted), right: isIn('name', wanted) } }
 }

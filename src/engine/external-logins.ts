@@ -65,7 +65,10 @@ export async function tokenHolder(context: EngineContext, tokens: readonly strin
   throw new TokenRefused('primary', problems[0] ?? 'missing', signers)
 }
 
-/** A caller whose policy requires a token of a signer with every request, judged by the tokens that came. */
+/**
+ * A caller whose policy requires a token of a signer with every request, judged by the tokens that came. A token that
+ * names somebody else proves nothing, unless `allowTokensOfOthers`.
+ */
 export async function withSignerProof(
   context: EngineContext,
   caller: Caller,
@@ -74,8 +77,16 @@ export async function withSignerProof(
   const { signer, ...missing } = caller.missing
   if (signer === undefined) return caller
   const { verified, problems } = await verifyTokens(context, tokens, signer.enabled ? [signer] : [])
-  if (verified.length > 0) return withMissing(caller, missing)
-  return { ...caller, missing: { ...caller.missing, signerProblem: problems[0] ?? 'missing' } }
+  const { allowTokensOfOthers } = context.settings
+  if (verified.some((token) => allowTokensOfOthers || names(token, caller.identity)))
+    return withMissing(caller, missing)
+  const signerProblem = problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
+  return { ...caller, missing: { ...caller.missing, signerProblem } }
+}
+
+function names({ signer, claims }: VerifiedToken, { id, externalId }: Caller['identity']): boolean {
+  const claimed = textClaim(claims, signer.claimsProperty)
+  return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
 }
 
 function holderOf(context: EngineContext, { signer, claims }: VerifiedToken): Promise<TokenHolder | undefined> {

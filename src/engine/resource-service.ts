@@ -87,7 +87,7 @@ export class ResourceService<R extends Resource> {
     before: RecordOf<R> | undefined,
     draft: RecordOf<R>,
   ): Promise<RecordOf<R>> {
-    if (draft.name === '') throw invalidField('name', 'name is required', '')
+    if (isBlank(draft.name)) throw invalidField('name', 'name is required', '')
     const change =
       before === undefined
         ? ({ kind: 'create', after: draft } as const)
@@ -121,6 +121,10 @@ export class ResourceService<R extends Resource> {
     ])
     return Object.fromEntries(entries) as RecordOf<R>
   }
+}
+
+function isBlank(name: unknown): boolean {
+  return typeof name === 'string' && name.trim() === ''
 }
 
 function sortedSet(values: readonly string[]): readonly string[] {

@@ -10,7 +10,7 @@ import type { ReadTransaction } from '../ports/storage.ts'
 import type { RecordOf } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import type { Caller } from './call.ts'
-import { type ConfigMap, configMaps } from './config-map.ts'
+import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from './config-map.ts'
 import type { EngineContext } from './context.ts'
 import { ownDetail } from './details/render.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -41,7 +41,8 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   const turn = context.turns.begin()
   const { items } = await tx.collection(services).find({ where: ids(reachableServices(index, identity.id)) })
   await turn()
-  const configs = await configMaps(tx, items, identity.id, apiSession.configTypes)
+  // Clients name config types in each request for the list, so a change of any of their configs concerns them.
+  const configs = await configMaps(tx, items, identity.id, [ALL_CONFIG_TYPES])
   await turn()
   const granting = index.grantingPoliciesOf(
     identity.id,

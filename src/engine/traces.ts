@@ -41,8 +41,10 @@ export class Traces {
     if (identity === undefined) throw notFound('identity', identityId)
     const now = this.#context.clock.now()
     for (const [id, { until }] of this.#traces) if (until <= now) this.#traces.delete(id)
-    this.#traces.delete(identityId)
-    if (!request.enabled) return undefined
+    if (!request.enabled) {
+      this.#traces.delete(identityId)
+      return undefined
+    }
     const duration = parseGoDuration(request.duration ?? '')
     if (duration === undefined) throw invalidField('duration', 'invalid duration', request.duration ?? '')
     const { channels = [] } = request

@@ -13,7 +13,6 @@ import { revocations } from '../resources/revocations.ts'
 import { services } from '../resources/services.ts'
 import { sessions } from '../resources/sessions.ts'
 import { terminators } from '../resources/terminators.ts'
-import { transitRouters } from '../resources/transit-routers.ts'
 import { clientEdgeRouterOperations } from './client/edge-routers.ts'
 import { enrollOperations } from './client/enroll.ts'
 import { enrollmentKeyOperations } from './client/enrollment-keys.ts'
@@ -39,7 +38,7 @@ import { relatedOperations } from './management/related.ts'
 import { revocationCreation } from './management/revocations.ts'
 import { roleAttributeOperations } from './management/role-attributes.ts'
 import { routePath } from './management/route-path.ts'
-import { edgeRouterReEnrollment, routerAliases } from './management/routers.ts'
+import { edgeRouterReEnrollment, routerAliases, transitRouterOperations } from './management/routers.ts'
 import { serviceConfigOperations } from './management/service-configs.ts'
 import { serviceList } from './management/services.ts'
 import { summary } from './management/summary.ts'
@@ -128,7 +127,7 @@ export function managementOperations(facts: VersionFacts) {
     ...crud(postureChecks),
     ...crud(configTypes),
     ...crud(configs),
-    ...crud(transitRouters),
+    ...transitRouterOperations,
     ...routerAliases,
     edgeRouterReEnrollment,
     ...crud(terminators),

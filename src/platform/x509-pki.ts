@@ -104,7 +104,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 
-  const verifyThirdParty = createThirdPartyVerifier(library)
+  const thirdParties = createThirdPartyVerifier(library)
 
   return {
     trustDomain:
@@ -127,13 +127,14 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     verifyClientChain,
     verifyThirdPartyChain: async (chain, authorities, now) => {
       const [leaf, ...sent] = chain.length <= maxClientChain ? chain.map(readSent) : []
-      return verifyThirdParty(
+      return thirdParties.findAuthority(
         leaf,
         sent.filter((certificate) => certificate !== undefined),
         authorities,
         now,
       )
     },
+    isIssuedByThirdParty: (der, authority, now) => thirdParties.isIssuer(readSent(der), authority, now),
   }
 }
 

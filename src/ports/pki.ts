@@ -108,6 +108,11 @@ export interface Pki {
     now: number,
   ): Promise<ThirdPartyVerdict>
   /**
+   * Whether `authority` itself signed the certificate `der` as one that may sign at `now`. What the certificate is for
+   * does not matter: it proves that its holder commands the authority's key, and is used for nothing else.
+   */
+  isIssuedByThirdParty(der: Uint8Array, authority: ThirdParty, now: number): Promise<boolean>
+  /**
    * Verifies that the first certificate of `chain` (DER, leaf first) leads to the network's roots: signatures, basic
    * constraints, path length, key usage, extended key usage and the validity of every CA at `now` (ms). The leaf's own
    * validity is not judged: an authentication policy decides about expired certificates.

@@ -5,16 +5,17 @@ type Body = Readonly<Record<string, unknown>>
 /**
  * Puts the other documented spellings of a posture check right: `attributes` for `roleAttributes`, schema names such as
  * `postureCheckDomainCreate` for `DOMAIN`, `os` for `osType`, operating-system names in any case and with spaces
- * (interface: Posture check; rulings R15, R16, R18).
+ * (interface: Posture check; rulings R15, R16, R18). Deployed command lines write `Type` and `Versions` of an operating
+ * system with capitals.
  */
 export function postureCheckSpellings(body: Body): Body {
   const { attributes, ...rest } = body
   return {
     ...rest,
-    ...(attributes !== undefined && rest.roleAttributes === undefined ? { roleAttributes: attributes } : {}),
+    ...(attributes !== undefined && (rest.roleAttributes ?? null) === null ? { roleAttributes: attributes } : {}),
     ...(typeof body.typeId === 'string' ? { typeId: typeIdOf(body.typeId) } : {}),
     ...(Array.isArray(body.operatingSystems)
-      ? { operatingSystems: body.operatingSystems.map(withOsName('type')) }
+      ? { operatingSystems: body.operatingSystems.map((value) => withOsName('type')(withSmallInitials(value))) }
       : {}),
     ...(isObject(body.process) ? { process: withOsName('osType')(body.process) } : {}),
     ...(Array.isArray(body.processes) ? { processes: body.processes.map(withOsName('osType')) } : {}),
@@ -41,6 +42,12 @@ function typeIdOf(typeId: string): string {
     default:
       return typeId
   }
+}
+
+function withSmallInitials(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const { Type, Versions, ...rest } = value
+  return { ...(Type !== undefined && { type: Type }), ...(Versions !== undefined && { versions: Versions }), ...rest }
 }
 
 function withOsName(member: 'type' | 'osType'): (value: unknown) => unknown {

@@ -11,11 +11,11 @@ export const terminators = defineResource(
     storeName: 'terminators',
     permission: 'terminator',
     writable: {
-      address: Text,
+      address: Text.min(1),
       binding: Text,
       cost: Cost.default(0),
       precedence: Precedence.default('default'),
-      routerId: Id,
+      routerId: Id.min(1),
       serviceId: Id,
     },
     createOnly: { identity: Text.default(''), identitySecret: Text.default('') },

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openPkiDirectory } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endAll, portcullis, portIn, type Running } from './cli-process.ts'
 
@@ -40,10 +41,15 @@ describe('portcullis explain', () => {
     expect(code).toBe(0)
   })
 
-  it('trusts no certificate that --ca does not lead to', async () => {
-    const { code, stdout, stderr } = await run(['--url', url, '--identity', 'a', '--service', 'b'])
+  it.each([
+    ['without --ca', [], 'name its trust bundle with --ca'],
+    ['with that of another network', ['--ca', 'other/ca.pem'], 'other/ca.pem is not its trust bundle'],
+  ])('trusts no certificate %s', async (_what, ca, advice) => {
+    const request = { hosts: ['localhost'], trustDomain: 'other.example', now: Date.now(), serverKey: 'P-256' } as const
+    await openPkiDirectory(join(cwd, 'other'), request)
+    const { code, stdout, stderr } = await run(['--url', url, '--identity', 'a', '--service', 'b', ...ca])
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toContain('certificate')
+    expect(stderr).toContain(`portcullis: the controller's certificate is not trusted: ${advice}`)
     expect(stderr).not.toContain(admin.PORTCULLIS_ADMIN_PASSWORD)
   })
 

@@ -9,6 +9,8 @@ import {
   issueAuthority,
   issueClient,
   now,
+  pemOf,
+  purpose,
 } from '../platform/support/certificates.ts'
 import { opensslOutput } from '../platform/support/openssl.ts'
 
@@ -139,6 +141,18 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
       ],
     ])('does not trust %s', async (_, chain) => {
       expect(await pki.verifyClientChain(await chain(), now)).toEqual({ trusted: false })
+    })
+
+    it('says which certificates a third party signed, whatever they are for', async () => {
+      const issuer = await issueAuthority()
+      const authority = { id: 'third-party', certPem: pemOf(issuer) }
+      const isIssued = (der: Uint8Array, at = now) => pki.isIssuedByThirdParty(der, authority, at)
+      const forServers = await issueClient({ issuer, extensions: [purpose('1.3.6.1.5.5.7.3.1')] })
+      expect(await isIssued(derOf(forServers))).toBe(true)
+      expect(await isIssued(derOf(forServers), now + 30 * day)).toBe(false)
+      expect(await isIssued(derOf(await issueClient({ issuer: await issueAuthority() })))).toBe(false)
+      expect(await isIssued(derOf(issuer))).toBe(false)
+      expect(await isIssued(Uint8Array.of(1, 2, 3))).toBe(false)
     })
   })
 }

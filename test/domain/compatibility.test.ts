@@ -9,6 +9,7 @@ describe('leniency', () => {
     ['allowPrivateJwks', false, true],
     ['allowWeakPasswords', false, true],
     ['allowSelfDeletion', false, true],
+    ['allowTokensOfOthers', false, true],
     ['keepSessionsOnPasswordChange', false, true],
     ['recoveryCodeLength', 10, 6],
   ] as const)('%s is %j by default and %j with compat, and what is given wins', (option, strict, lenient) => {

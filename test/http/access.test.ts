@@ -82,11 +82,13 @@ describe('tracing an identity', () => {
   })
 
   it('asks for a duration as Go writes it', async () => {
-    const { admin, alice } = await network(await mount())
+    const { admin, alice, mounted } = await network(await mount())
     const at = `/identities/${alice.id}/trace`
+    await admin.put(at, { enabled: true, duration: '1h', traceId: 'mine' })
     for (const duration of ['soon', '', '10', undefined]) {
       expectFieldError(await admin.put(at, { enabled: true, duration }), 'duration')
     }
+    expect(mounted.controller.engine.traces.of(alice.id)?.traceId).toBe('mine')
     expect((await admin.put(at, { enabled: false, duration: 'soon' })).status).toBe(200)
     expectUnknown(await admin.put('/identities/x/trace', { enabled: false }), 'identity', 'x')
   })

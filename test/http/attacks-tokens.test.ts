@@ -19,10 +19,9 @@ async function scene(algorithm = 'ES256') {
   if (algorithm !== 'ES256') await idp.rotate('key-rsa', algorithm)
   const signer = { name: 'idp', issuer: idp.issuer, audience: 'network', enabled: true, jwksEndpoint: idp.endpoint }
   const id = await create(admin, '/external-jwt-signers', { ...signer, enrollToTokenEnabled: true })
-  const alice = await person(mounted, admin, 'alice')
   const guarded = await create(admin, '/auth-policies', authPolicy('guarded', {}, { requireExtJwtSigner: id }))
-  const bob = await person(mounted, admin, 'robert', { authPolicyId: guarded })
-  const session: string = (await login(mounted, bob)).body.data.token
+  const alice = await person(mounted, admin, 'alice', { authPolicyId: guarded })
+  const session: string = (await login(mounted, alice)).body.data.token
   const anybody = foreignClient(mounted, CLIENT)
   const now = () => mounted.clock.now()
   const send = (method: string, path: string, token: string, headers: object = {}) =>

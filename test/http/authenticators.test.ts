@@ -33,6 +33,12 @@ describe('authenticators of admins', () => {
     expect((await read(admin, `/identities/${identityId}`)).authenticators).toEqual({ updb: { id, username: 'alice' } })
   })
 
+  it.each(['authenticators', 'enrollments'])('%s of nobody are an empty list', async (kind) => {
+    const { admin } = await scene()
+    const answer = await admin.get(`/identities/x/${kind}`)
+    expect([answer.status, answer.body.data]).toEqual([200, []])
+  })
+
   it('are created with a certificate of the network, even one that has run out', async () => {
     const { mounted, admin, identityId } = await scene()
     const { certificate, id: other } = await enroll(mounted, admin, { name: 'other' })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { claimsOf } from '../contract/http/jwt.ts'
-import { type Issued, issueClient, pemOf } from '../platform/support/certificates.ts'
+import { issueClient, pemOf } from '../platform/support/certificates.ts'
 import { mount } from './mount.ts'
 import { apisOf, person } from './people.ts'
 import { CLAIM, clientOf, newAuthority, now, registered, TRUSTED } from './third-party.ts'
@@ -14,9 +14,7 @@ async function scene() {
   const admin = await adminOf(mounted)
   const authority = await newAuthority('third party')
   const as = (client?: { cert: string; key: string }) => foreignClient(mounted, CLIENT, undefined, client)
-  const verify = (id: string, body: string) =>
-    admin.send('POST', `/cas/${id}/verify`, { body, headers: { 'content-type': 'text/plain' } })
-  return { mounted, admin, authority, as, verify }
+  return { mounted, admin, authority, as }
 }
 
 const logIn = (client: ReturnType<typeof foreignClient>) => client.post('/authenticate?method=cert', {})
@@ -61,29 +59,6 @@ describe('CAs', () => {
     const other = pemOf(await newAuthority('other'))
     const refused = await admin.post('/cas', { ...body, certPem: other, externalIdClaim: claim })
     expectError(refused, 'INVALID_FIELD', { field: 'externalIdClaim.matcherCriteria' })
-  })
-
-  it('A27: are verified by a certificate that they signed for their token, once', async () => {
-    const { admin, authority, verify } = await scene()
-    const id = await registered(admin, authority, {}, false)
-    const { verificationToken: token } = await read(admin, `/cas/${id}`)
-    const stranger: Issued = await newAuthority('third party')
-    const json = await admin.post(`/cas/${id}/verify`, { certPem: 'x' })
-    const reason = 'unsupported media type "application/json", only [text/plain] are allowed'
-    expectError(json, 'COULD_NOT_VALIDATE', { field: 'Content-Type', reason }, 415)
-    expectError(await verify(id, ''), 'COULD_NOT_PARSE_BODY')
-    expectError(await verify(id, 'hello'), 'COULD_NOT_PARSE_BODY')
-    expectError(await verify(id, (await clientOf(authority, token)).key), 'EXPECTED_PEM_CERTIFICATE')
-    const nonsense = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
-    expectError(await verify(id, nonsense), 'COULD_NOT_PARSE_DER_BLOCK')
-    expectError(await verify(id, (await clientOf(authority, 'another')).cert), 'INVALID_COMMON_NAME')
-    expectError(await verify(id, (await clientOf(stranger, token)).cert), 'CERTIFICATE_FAILED_VALIDATION')
-    expectDone(await verify(id, (await clientOf(authority, token)).cert))
-    const verified = await read(admin, `/cas/${id}`)
-    expect(verified.isVerified).toBe(true)
-    expect(verified).not.toHaveProperty('verificationToken')
-    expectError(await verify(id, ''), 'CA_ALREADY_VERIFIED', undefined, 409)
-    expectError(await verify('none', ''), 'NOT_FOUND')
   })
 
   it('have a token for auto enrollment', async () => {
@@ -137,7 +112,8 @@ describe('enrolling with a third-party certificate (ottca)', () => {
     ['/enroll as JSON', (token: string) => [`/enroll?method=ottca&token=${token}`, {}]],
   ] as const)('at %s turns it into the credential, once', async (_way, request) => {
     const { as, authority, token, ottca, caId, admin, identityId } = await invited()
-    expect(ottca.ca).toMatchObject({ entity: 'cas', id: caId })
+    const { _links } = await read(admin, `/cas/${caId}`)
+    expect(ottca.ca).toEqual({ _links, entity: 'cas', id: caId, name: 'third party' })
     const device = await clientOf(authority, 'device')
     const [path, body] = request(token)
     expectDone(await as(device).post(String(path), body))

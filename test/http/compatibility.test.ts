@@ -1,7 +1,9 @@
+import { importPKCS8, SignJWT } from 'jose'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { adminOf, create, type ForeignClient } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
+import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { wrongCode } from '../support/totp.ts'
 import { completeMfa, pendingMfa } from './mfa-enrollment.ts'
 import { mount } from './mount.ts'
@@ -87,6 +89,24 @@ const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
     async (mounted, admin) => {
       const who = await person(mounted, admin, 'boss', { isAdmin: true })
       return (await (await apisOf(mounted, who)).management.delete(`/identities/${who.id}`)).status
+    },
+  ],
+  [
+    { allowTokensOfOthers: true },
+    'the status of a request whose second factor is the token of somebody else',
+    401,
+    200,
+    async (mounted, admin) => {
+      const key = newKey()
+      const body = { ...signer(''), certPem: selfSigned(key), kid: 'key' }
+      const requireExtJwtSigner = await create(admin, '/external-jwt-signers', body)
+      const authPolicyId = await create(admin, '/auth-policies', authPolicy('strict', {}, { requireExtJwtSigner }))
+      const { api } = await apisOf(mounted, await person(mounted, admin, 'alice', { authPolicyId }))
+      const iat = mounted.clock.now() / 1000
+      const token = new SignJWT({ iss: body.issuer, aud: body.audience, sub: 'bob', iat, exp: iat + 300 })
+      token.setProtectedHeader({ alg: 'ES256', kid: 'key' })
+      const authorization = `Bearer ${await token.sign(await importPKCS8(key, 'ES256'))}`
+      return (await api.send('GET', '/services', { headers: { authorization } })).status
     },
   ],
   [

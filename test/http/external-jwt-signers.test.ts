@@ -106,8 +106,17 @@ describe('external JWT signers', () => {
 
   it('that an auth policy names cannot be deleted', async () => {
     const { admin, signerId } = await scene()
-    await create(admin, '/auth-policies', authPolicy('p', {}, { requireExtJwtSigner: signerId }))
-    expectError(await admin.delete(`/external-jwt-signers/${signerId}`), 'CAN_NOT_DELETE_REFERENCED_ENTITY')
+    const refusedBy = async (field: string, policy: string) => {
+      const refused = await admin.delete(`/external-jwt-signers/${signerId}`)
+      const cause = { field, reason: expect.stringContaining(policy), value: `[${policy}]` }
+      expectError(refused, 'CAN_NOT_DELETE_REFERENCED_ENTITY', cause)
+      expectDone(await admin.delete(`/auth-policies/${policy}`))
+    }
+    const required = await create(admin, '/auth-policies', authPolicy('p', {}, { requireExtJwtSigner: signerId }))
+    await refusedBy('secondary.requireExtJwtSigner', required)
+    const allowed = await create(admin, '/auth-policies', authPolicy('q', {}, {}, { allowedSigners: [signerId] }))
+    await refusedBy('primary.extJwt.allowedSigners', allowed)
+    expectDone(await admin.delete(`/external-jwt-signers/${signerId}`))
   })
 })
 
@@ -269,7 +278,13 @@ describe('a token as second factor', () => {
     expect(bare.headers.get('www-authenticate')).toBe(challenge)
     const partial = await api.get('/current-api-session')
     expect([partial.status, partial.headers.get('www-authenticate')]).toEqual([200, challenge])
-    const headers = { authorization: `Bearer ${await idp.token(now(), { sub: 'anybody' })}` }
+    const foreign = { authorization: `Bearer ${await idp.token(now(), { sub: 'anybody' })}` }
+    const refused = await api.send('GET', '/services', { headers: foreign })
+    expectError(refused, 'UNAUTHORIZED')
+    expect(refused.headers.get('www-authenticate')).toBe(
+      challenge.replace('missing', 'invalid').replace('no matching token was provided', 'token is invalid'),
+    )
+    const headers = { authorization: `Bearer ${await idp.token(now(), { sub: alice.id })}` }
     expect((await api.send('GET', '/services', { headers })).status).toBe(200)
     expect((await api.send('GET', '/current-api-session', { headers })).body.data.authQueries).toEqual([])
     mounted.clock.advance(300_000)

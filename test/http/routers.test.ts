@@ -95,6 +95,30 @@ it('the same routers stand under both paths', async () => {
   expect((await admin.get('/edge-routers')).body.data).toEqual([])
 })
 
+describe('an edge router by its id among transit routers', () => {
+  it.each(PATHS)('%s shows it as the link of a terminator expects', async (path) => {
+    const admin = await adminOf(await mount())
+    const router = await create(admin, '/edge-routers', { name: 'r', cost: 7, roleAttributes: ['a'], tags: { t: 1 } })
+    const service = await create(admin, '/services', { name: 's', encryptionRequired: true })
+    const terminator = await create(admin, '/terminators', { service, router, binding: 'edge', address: 'a' })
+    const { _links } = (await read(admin, `/terminators/${terminator}`)).router
+    const like = await read(admin, `${path}/${await create(admin, path, { name: 'like', cost: 7, tags: { t: 1 } })}`)
+    const { enrollmentCreatedAt, enrollmentExpiresAt, enrollmentJwt, enrollmentToken, ...members } = like
+    expect(await read(admin, `${path}/${router}`)).toEqual({ ...members, _links, id: router, name: 'r' })
+    expect((await admin.get(path)).body.data).toHaveLength(1)
+  })
+
+  it('stays what it is', async () => {
+    const admin = await adminOf(await mount())
+    const router = await create(admin, '/edge-routers', { name: 'r', roleAttributes: ['a'] })
+    const shown = await read(admin, `/edge-routers/${router}`)
+    await read(admin, `/transit-routers/${router}`)
+    expectUnknown(await admin.patch(`/transit-routers/${router}`, { name: 'x' }), 'router', router)
+    expectUnknown(await admin.delete(`/transit-routers/${router}`), 'router', router)
+    expect(await read(admin, `/edge-routers/${router}`)).toEqual(shown)
+  })
+})
+
 describe('an edge router enrolls anew', () => {
   it('with another token, and is not verified until it has', async () => {
     const mounted = await mount()

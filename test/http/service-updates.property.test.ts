@@ -7,9 +7,9 @@ import { lastChangeAt } from './last-change-at.ts'
 const SECOND = 1000
 const params = (id: string) => ({ params: { id } })
 
-/** What the person reads in its service list, without the seconds that merely tick away. */
+/** What the person reads in its service list with all configs, without the seconds that merely tick away. */
 async function seen({ api }: Person): Promise<string> {
-  const { data } = await api.call('GET /services', { query: { limit: 500 } })
+  const { data } = await api.call('GET /services', { query: { limit: 500, configTypes: ['all'] } })
   const steady = data.map((service) => ({
     ...service,
     postureQueries: service.postureQueries.map((policy) => ({

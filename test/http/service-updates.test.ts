@@ -44,6 +44,27 @@ describe('GET /current-api-session/service-updates', () => {
     expect([...instants].sort()).toEqual(instants)
   })
 
+  it('moves with configs that the API session did not name: requests for the list may', async () => {
+    const { admin, alice, web } = await stage()
+    const kind = (await admin.call('POST /config-types', { body: { name: 'colour' } })).data.id
+    const config = async (name: string) => {
+      return (await admin.call('POST /configs', { body: { name, configTypeId: kind, data: {} } })).data.id
+    }
+    const [shared, own] = [await config('shared'), await config('own')]
+    await admin.call('PATCH /services/{id}', { ...params(web), body: { configs: [shared] } })
+    const override = { ...params(alice.id), body: [{ serviceId: web, configId: own }] }
+    const instants = [await lastChangeAt(alice)]
+    for (const change of [
+      () => admin.call('PATCH /configs/{id}', { ...params(shared), body: { data: { is: 'red' } } }),
+      () => admin.call('POST /identities/{id}/service-configs', override),
+      () => admin.call('DELETE /identities/{id}/service-configs', override),
+    ]) {
+      await change()
+      instants.push(await lastChangeAt(alice))
+    }
+    expect(new Set(instants).size).toBe(4)
+  })
+
   it('needs an API session', async () => {
     const { controller } = await stage()
     await expect(lastChangeAt({ id: '', apiSessionId: '', api: controller.client() })).rejects.toThrow('UNAUTHORIZED')

@@ -79,6 +79,15 @@ describe('terminators', () => {
     expectFieldError(await admin.put(`/terminators/${id}`, body), member, `${member} in body is required`)
   })
 
+  it.each(['router', 'address'])('has a %s that is not empty', async (member) => {
+    const { admin, minimal } = await scene()
+    const body = { ...minimal, [member]: '' }
+    expectFieldError(await admin.post('/terminators', body), member)
+    const id = await create(admin, '/terminators', minimal)
+    expectFieldError(await admin.put(`/terminators/${id}`, body), member)
+    expectFieldError(await admin.patch(`/terminators/${id}`, { [member]: '' }), member)
+  })
+
   it('names a service and a router that exist', async () => {
     const { admin, minimal } = await scene()
     expectUnknown(await admin.post('/terminators', { ...minimal, service: 'x' }), 'service', 'x')

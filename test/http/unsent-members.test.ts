@@ -42,6 +42,35 @@ const CREATED: readonly [string, object, object][] = [
   ],
 ]
 
+/** Bodies with an empty choice, and what stands instead. */
+const EMPTY_CHOICES: readonly [string, object, object][] = [
+  [
+    '/services',
+    { name: 'x', encryptionRequired: true, terminatorStrategy: '' },
+    { terminatorStrategy: 'smartrouting' },
+  ],
+  [
+    '/identities',
+    { name: 'x', type: 'User', isAdmin: false, defaultHostingPrecedence: '' },
+    { defaultHostingPrecedence: 'default' },
+  ],
+]
+
+describe('an empty choice counts as not sent where there is a default', () => {
+  it.each(EMPTY_CHOICES)('in what creates and replaces %s: %j', async (path, body, shown) => {
+    const admin = await adminOf(await mount())
+    const id = await create(admin, path, body)
+    expect(await read(admin, `${path}/${id}`)).toMatchObject(shown)
+    expectDone(await admin.put(`${path}/${id}`, body))
+    expect(await read(admin, `${path}/${id}`)).toMatchObject(shown)
+  })
+
+  it('but what must be chosen must be', async () => {
+    const admin = await adminOf(await mount())
+    expectFieldError(await admin.post('/service-policies', { name: 'x', type: 'Dial', semantic: '' }), 'semantic')
+  })
+})
+
 describe('null for a member counts as not sent, at any depth', () => {
   it.each(CREATED)('in what creates %s: %j', async (path, body, shown) => {
     const admin = await adminOf(await mount())

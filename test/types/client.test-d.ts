@@ -14,12 +14,16 @@ export async function use(): Promise<readonly (string | undefined)[]> {
   const session = await client.call('POST /sessions', { body: { serviceId: 'web', type: 'Dial' } })
   const login = await client.call('POST /authenticate', { query: { method: 'cert' } })
   await management.call('PATCH /identities/{id}', { params, body: { roleAttributes: ['staff'] } })
+  const jwt: string = await management.call('GET /cas/{id}/jwt', { params })
+  const png: Uint8Array = await client.call('GET /current-identity/mfa/qr-code')
   return [
     identity.data.enrollment.ott?.jwt,
     identity.data.authPolicy?.name,
     policies.data[0]?.identityRolesDisplay[0]?.name,
     session.data.edgeRouters[0]?.urls.tls,
     login.data.token,
+    jwt,
+    String(png.length),
   ]
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { asUnavailable } from '../connections/unavailable.ts'
 import { MIGRATION_TABLE } from '../schema/declared-schema.ts'
+import { builtInSqlite } from './built-in-sqlite.ts'
 import { copyDatabase, type OnCopyProgress } from './copy-database.ts'
 
 export interface SnapshotOptions {
@@ -42,7 +43,7 @@ async function checkedCopy(from: string, to: string, { onProgress, overwrite = f
 }
 
 async function assertControllersRecords(file: string): Promise<void> {
-  const { DatabaseSync } = await import('node:sqlite')
+  const { DatabaseSync } = await builtInSqlite()
   const database = new DatabaseSync(file, { readOnly: true })
   try {
     const found = database
@@ -56,7 +57,7 @@ async function assertControllersRecords(file: string): Promise<void> {
 
 /** A file that another connection has open does not leave its write-ahead log. */
 async function assertUnused(file: string): Promise<void> {
-  const { DatabaseSync } = await import('node:sqlite')
+  const { DatabaseSync } = await builtInSqlite()
   const database = new DatabaseSync(file, { timeout: 200 })
   try {
     database.exec('pragma journal_mode = delete')

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CompiledQuery, type DatabaseConnection, type Driver } from 'kysely'
+import { builtInSqlite } from './built-in-sqlite.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 
 export interface SqliteDriverOptions {
@@ -25,7 +26,7 @@ export class SqliteFileDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const { DatabaseSync } = await import('node:sqlite')
+    const { DatabaseSync } = await builtInSqlite()
     const { synchronous = 'full', cacheMiB = 32 } = this.#options
     this.#database = new DatabaseSync(this.#file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
     await enterWalMode(this.#database)

@@ -69,10 +69,11 @@ function readContains(reader: TokenReader, left: Left, foldCase: boolean): Filte
   return { kind: 'contains', operand: left.operand, text: String(token.value), foldCase }
 }
 
-/** A boolean symbol alone is a condition; anything else needs an operator. */
+/** A symbol that is boolean, or may be for it leads into a JSON field, is a condition alone; any other needs an operator. */
 function bareSymbol(reader: TokenReader, { name, kind, operand }: Left): Filter {
   const isSymbol = operand.kind === 'field' || operand.kind === 'json'
-  if (isSymbol && kind === 'boolean') return { kind: 'compare', operand, operator: '=', value: true }
+  if (isSymbol && (kind === 'boolean' || kind === 'json'))
+    return { kind: 'compare', operand, operator: '=', value: true }
   if (!isSymbol || !endsTerm(reader)) throw reader.unexpected('an operator')
   throw new FilterError('type', `symbol '${name}' is not a bool symbol, expected an operator and a value after it`)
 }

@@ -52,19 +52,24 @@ export function readArray(reader: TokenReader, left: Left): ReadonlySet<string |
   return values
 }
 
-/** Reads a value of one of these kinds that the left side compares with. */
+/** Reads a value of one of these kinds that the left side compares with. A text compares with a number's decimal digits. */
 function checked(reader: TokenReader, left: Left, operator: string, kinds: readonly ValueKind[]): Value {
   const token = reader.next()
   if (!isValue(token) || !kinds.includes(token.kind)) throw reader.unexpected(`a ${kinds.join(' or ')}`, token)
-  if (!VALUES_OF[left.kind].includes(token.kind)) throw unsupported(operator, left, token)
+  const isText = left.kind === 'string' || left.kind === 'set'
+  const asDigits = isText && token.kind === 'number' && operator !== 'between'
+  if (!asDigits && !VALUES_OF[left.kind].includes(token.kind)) throw unsupported(operator, left, token)
   if (token.value === Number.POSITIVE_INFINITY || token.value === Number.NEGATIVE_INFINITY) {
     throw reader.unexpected('a number that a 64-bit float can hold', token)
   }
-  return token
+  return asDigits ? { kind: token.kind, value: String(token.value) } : token
 }
 
-type Value = Extract<Token, { readonly kind: ValueKind }>
+interface Value {
+  readonly kind: ValueKind
+  readonly value: string | number
+}
 
-function isValue(token: Token): token is Value {
+function isValue(token: Token): token is Extract<Token, { readonly kind: ValueKind }> {
   return token.kind === 'string' || token.kind === 'number' || token.kind === 'datetime'
 }

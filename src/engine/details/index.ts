@@ -1,7 +1,6 @@
 import type { Resource } from '../../resources/resource.ts'
 import { apiSessionMembers } from './api-session-members.ts'
 import { authenticatorMembers } from './authenticator-members.ts'
-import { caMembers } from './ca-members.ts'
 import { edgeRouterMembers } from './edge-router-members.ts'
 import { externalJwtSignerMembers } from './external-jwt-signer-members.ts'
 import { identityMembers } from './identity-members.ts'
@@ -17,7 +16,6 @@ import { transitRouterMembers } from './transit-router-members.ts'
 const MEMBERS = new Map<string, unknown>([
   ['api-sessions', apiSessionMembers],
   ['authenticators', authenticatorMembers],
-  ['cas', caMembers],
   ['edge-routers', edgeRouterMembers],
   ['external-jwt-signers', externalJwtSignerMembers],
   ['identities', identityMembers],

@@ -3,7 +3,7 @@ import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 export type Links = Readonly<Record<string, { readonly href: string }>>
 
-/** The links of an entity: itself, its related collections, and for an identity its auth policy. */
+/** The links of an entity: itself, its related collections, an identity's auth policy, what a CA can be asked for now. */
 export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
   const self = `./${resource.name}/${record.id}`
   const nested = (resource.definition.links ?? []).map((name) => [name, { href: `${self}/${name}` }])
@@ -13,6 +13,14 @@ export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
     self: { href: self },
     ...Object.fromEntries(nested),
     ...(policy === undefined ? {} : { 'auth-policies': { href: `./auth-policies/${policy}` } }),
+    ...(resource.name === 'cas' ? caActions(self, record) : {}),
+  }
+}
+
+function caActions(self: string, { isVerified, isAutoCaEnrollmentEnabled }: RecordOf<Resource>): Links {
+  return {
+    ...(isVerified === true ? {} : { verify: { href: `${self}/verify` } }),
+    ...(isAutoCaEnrollmentEnabled === true ? { jwt: { href: `${self}/jwt` } } : {}),
   }
 }
 

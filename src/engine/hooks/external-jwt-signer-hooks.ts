@@ -96,5 +96,7 @@ async function refuseReferenced(tx: WriteTransaction, id: string): Promise<void>
     .map((policy) => policy.id)
     .join(' ')}]`
   const reason = `entity type externalJwtSigners referenced by authPolicies: ${value}`
-  throw new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field: 'authPolicies', reason, value })
+  const isAllowed = users.some(({ primary }) => primary.extJwt.allowedSigners.includes(id))
+  const field = isAllowed ? 'primary.extJwt.allowedSigners' : 'secondary.requireExtJwtSigner'
+  throw new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field, reason, value })
 }

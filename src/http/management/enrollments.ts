@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { both, equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
-import { identities } from '../../resources/identities.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../answers.ts'
 import { defineOperation, type Permission } from '../operation.ts'
@@ -103,8 +102,8 @@ export const enrollmentOperations = [
       data: wireSchema(enrollments),
       symbols: enrollments.symbols,
     },
+    // Deployed clients see an empty list below an unknown identity.
     async ({ engine, call, params, find }) => {
-      await engine.of(identities).get(params.id)
       const page = await engine.reader.list(call, enrollments, find, async (tx) =>
         both(equals('identityId', params.id), await engine.enrollments.visibleTo(tx, call)),
       )

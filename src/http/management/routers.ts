@@ -1,13 +1,24 @@
+import { showAnyRouter } from '../../engine/any-router.ts'
 import { reEnrollEdgeRouter } from '../../engine/edge-router-re-enrollment.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import { DONE } from '../answers.ts'
 import { crud } from '../crud.ts'
-import { defineOperation, type Operation, type OperationShape } from '../operation.ts'
+import type { CrudOperations } from '../crud-types.ts'
+import { type Answer, defineOperation, type Operation, type OperationInput, type OperationShape } from '../operation.ts'
 
-const transitRouterOperations: readonly Operation[] = crud(transitRouters)
+/** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
+export const transitRouterOperations: CrudOperations<typeof transitRouters> = crud(transitRouters).map((row) => {
+  return row.shape.route === 'GET /transit-routers/{id}' ? { ...row, handle: show } : row
+})
+
+async function show({ engine, call, params }: OperationInput<OperationShape>): Promise<Answer> {
+  return { data: await showAnyRouter(engine, call, String(Reflect.get(params, 'id'))) }
+}
+
+const rows: readonly Operation[] = transitRouterOperations
 
 /** Routers are known by two paths, of which `/transit-routers` is the older one. */
-export const routerAliases: readonly Operation[] = transitRouterOperations.map(({ shape, handle }) => {
+export const routerAliases: readonly Operation[] = rows.map(({ shape, handle }) => {
   // Only the path differs, and it stays one.
   const route = shape.route.replace('/transit-routers', '/routers') as OperationShape['route']
   return { shape: { ...shape, route }, handle }

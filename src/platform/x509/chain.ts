@@ -24,6 +24,10 @@ const maxAttempts = 60
 export const leadsToRoot = async (leaf: Certificate, options: ChainOptions): Promise<boolean> =>
   isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
 
+/** Whether `authority` signed `certificate`, be it a certificate for a client or for anything else. */
+export const isIssuedBy = (certificate: Certificate, authority: Certificate, now: number): Promise<boolean> =>
+  hasPathToRoot(certificate, { roots: [authority], intermediates: [], now })
+
 /** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
 export const isNetworkAuthority = async (authority: Certificate, options: ChainOptions): Promise<boolean> =>
   authority.extensions.isAuthority &&

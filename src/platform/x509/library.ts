@@ -17,7 +17,7 @@ export interface Library extends Modules {
 
 let modules: Promise<Modules> | undefined
 
-/** Loads the library on first use: it takes about 100 ms, which hosts that bring a `Pki` of their own never spend. */
+/** Loads the library on first use: it takes about 100 ms, which a program that only imports the package never spends. */
 export const loadLibrary = async (crypto: webcrypto.Crypto = globalThis.crypto): Promise<Library> => {
   modules ??= importModules()
   return { ...(await modules), crypto }

@@ -17,6 +17,8 @@ const begin = /^-----BEGIN ([A-Z0-9 ]+)-----$/
  * folded header line, this takes time in proportion to the text.
  */
 export const readPemBlocks = (text: string): PemBlock[] => {
+  // A program without types may have left it out, or read it as bytes.
+  if (typeof text !== 'string') throw new Error(text === undefined ? 'is missing' : 'is not text')
   const blocks: PemBlock[] = []
   let label: string | undefined
   let body: string[] = []

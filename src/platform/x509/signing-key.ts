@@ -1,11 +1,9 @@
 import type { webcrypto } from 'node:crypto'
 import type { KeySigner, SignatureAlgorithm } from '../../ports/key-signer.ts'
+import type { HeldKey } from '../held-key.ts'
 import type { Library } from './library.ts'
 import { readPkcs8 } from './pkcs8.ts'
 import type { KeyAlgorithm, PublicKey } from './public-key.ts'
-
-/** A private key that cannot be read: a WebCrypto key, which may be non-extractable, or a signer elsewhere. */
-export type HeldKey = webcrypto.CryptoKey | KeySigner
 
 /** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
@@ -42,6 +40,8 @@ export const loadSigningKey = async (
   held: string | HeldKey,
   publicKey: PublicKey,
 ): Promise<SigningKey> => {
+  // A program without types may have left it out.
+  if (held === undefined) throw new Error('is missing')
   const { hash, jwa } = schemeOf(publicKey.algorithm)
   const algorithm = { ...publicKey.algorithm, hash }
   const key = typeof held === 'string' ? await importKey(library, held, publicKey, hash) : held

@@ -1,6 +1,6 @@
 import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../ports/pki.ts'
 import { type Certificate, readCertificate } from './certificate.ts'
-import { leadsToRoot } from './chain.ts'
+import { isIssuedBy, leadsToRoot } from './chain.ts'
 import { certificateFacts } from './facts.ts'
 import type { Library } from './library.ts'
 import { readPemBlocks } from './pem.ts'
@@ -8,7 +8,7 @@ import { readPemBlocks } from './pem.ts'
 /** Authorities that were read before, by their PEM text; an unreadable one is `undefined`. */
 const maxKnown = 500
 
-/** Judges client chains by authorities outside of the network, each of which is read once. */
+/** Judges certificates by authorities outside of the network, each of which is read once. */
 export const createThirdPartyVerifier = (library: Library) => {
   const known = new Map<string, Certificate | undefined>()
 
@@ -20,7 +20,7 @@ export const createThirdPartyVerifier = (library: Library) => {
     return authority
   }
 
-  return async (
+  const findAuthority = async (
     leaf: Certificate | undefined,
     intermediates: readonly Certificate[],
     authorities: readonly ThirdParty[],
@@ -35,6 +35,13 @@ export const createThirdPartyVerifier = (library: Library) => {
     }
     return { trusted: false }
   }
+
+  const isIssuer = async (certificate: Certificate | undefined, authority: ThirdParty, now: number) => {
+    const issuer = authorityOf(authority)
+    return certificate !== undefined && issuer !== undefined && isIssuedBy(certificate, issuer, now)
+  }
+
+  return { findAuthority, isIssuer }
 }
 
 /** Facts of the certificates of a PEM text, or why there are none. */

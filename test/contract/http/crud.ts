@@ -141,10 +141,14 @@ export function describeCrud(open: Mount): void {
       await make(admin, 'TAKEN')
       const before = await dump(admin)
       expectFieldError(await admin.post(path, minimal(kind, 'taken')), 'name', 'name must be unique')
-      expectFieldError(await admin.post(path, minimal(kind, '')), 'name', 'name is required')
       for (const verb of VERBS) {
         expectFieldError(await admin[verb](at, minimal(kind, 'taken')), 'name', 'name must be unique')
-        expectFieldError(await admin[verb](at, minimal(kind, '')), 'name', 'name is required')
+      }
+      for (const blank of ['', ' \t']) {
+        expectFieldError(await admin.post(path, minimal(kind, blank)), 'name', 'name is required')
+        for (const verb of VERBS) {
+          expectFieldError(await admin[verb](at, minimal(kind, blank)), 'name', 'name is required')
+        }
       }
       expect(await dump(admin)).toBe(before)
       expectDone(await admin.put(at, minimal(kind)))

@@ -53,13 +53,26 @@ export function describePostureCheckSpellings(open: Mount): void {
       expect(await read(admin, `/posture-checks/${id}`)).toMatchObject({ name: 'patched', typeId })
     })
 
+    it('Type and Versions of an operating system are type and versions, on create and on change', async () => {
+      const admin = await adminOf(await open())
+      const os = (Type: string, Versions: string[] | null) => ({ typeId: 'OS', operatingSystems: [{ Type, Versions }] })
+      const id = await create(admin, '/posture-checks', { name: 'os', ...os('Windows', ['>=10.0.0']) })
+      expect((await read(admin, `/posture-checks/${id}`)).operatingSystems).toEqual([
+        { type: 'Windows', versions: ['>=10.0.0'] },
+      ])
+      expectDone(await admin.patch(`/posture-checks/${id}`, os('linux', null)))
+      expect((await read(admin, `/posture-checks/${id}`)).operatingSystems).toEqual([{ type: 'Linux', versions: [] }])
+    })
+
     it('attributes are role attributes, unless these are given', async () => {
       const admin = await adminOf(await open())
       const check = { typeId: 'DOMAIN', domains: ['x'], attributes: ['a'] }
       const one = await create(admin, '/posture-checks', { ...check, name: 'one' })
       const two = await create(admin, '/posture-checks', { ...check, name: 'two', roleAttributes: ['b'] })
+      const three = await create(admin, '/posture-checks', { ...check, name: 'three', roleAttributes: null })
       expect(await read(admin, `/posture-checks/${one}`)).toMatchObject({ roleAttributes: ['a'] })
       expect(await read(admin, `/posture-checks/${two}`)).toMatchObject({ roleAttributes: ['b'] })
+      expect(await read(admin, `/posture-checks/${three}`)).toMatchObject({ roleAttributes: ['a'] })
     })
   })
 

@@ -14,6 +14,10 @@ const OPERATIONS: readonly [string, Filter][] = [
   ['name = "x"', equals('name', 'x')],
   ['name="x"', equals('name', 'x')],
   ['type = "x"', equals('typeId', 'x')],
+  ['name = 5.50', equals('name', '5.5')],
+  ['name < 1e3', { kind: 'compare', operand: field('name'), operator: '<', value: '1000' }],
+  ['name in [5, 5.0, 50]', isIn('name', ['5', '50'])],
+  ['anyOf(roleAttributes) = 7', { kind: 'compare', operand: anyOf, operator: '=', value: '7' }],
   ['name = null', equals('name', null)],
   ['name != NULL', { kind: 'compare', operand: field('name'), operator: '!=', value: null }],
   ['name < "x"', { kind: 'compare', operand: field('name'), operator: '<', value: 'x' }],
@@ -70,6 +74,10 @@ const OPERATIONS: readonly [string, Filter][] = [
   [
     'tags.my-key = true',
     { kind: 'compare', operand: { kind: 'json', field: 'tags', path: ['my-key'] }, operator: '=', value: true },
+  ],
+  [
+    'tags.live',
+    { kind: 'compare', operand: { kind: 'json', field: 'tags', path: ['live'] }, operator: '=', value: true },
   ],
   [
     'tags.not.in in [1]',

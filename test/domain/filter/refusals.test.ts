@@ -110,10 +110,7 @@ describe('symbols that are not declared', () => {
 
 describe('kinds that do not go together', () => {
   it.each([
-    'name = 1',
     'name = true',
-    'name < 1',
-    'name in [1]',
     'name = datetime(2024-05-01T12:00:00Z)',
     'cost = "1"',
     'cost in ["1"]',
@@ -127,14 +124,14 @@ describe('kinds that do not go together', () => {
     'createdAt contains "2024"',
     'createdAt icontains "2024"',
     'name between 1 and 2',
-    'anyOf(roleAttributes) = 1',
     'anyOf(roleAttributes) between 1 and 2',
     'count(roleAttributes) = "1"',
     'tags.site = datetime(2024-05-01T12:00:00Z)',
     'primary.updb.maxAttempts = "3"',
     'name',
     'cost and isAdmin',
-    '(tags.live)',
+    '(tags)',
+    'name and tags.live',
     'not createdAt limit 5',
     'roleAttributes = "x"',
     'roleAttributes',
@@ -160,8 +157,8 @@ describe('messages say what is wrong, where, and what was expected', () => {
     ['isAdmin\nand )', 'Unexpected symbol: ")" at line: 2 column: 4. line: and ) (expected a condition)'],
     ['roleAttributes = "x"', "symbol 'roleAttributes' is a set symbol but is used in non-set function context"],
     [
-      'name = 1',
-      "operation = is not supported with operands types string, number (symbol 'name', value at column: 7, expected a string)",
+      'name = true',
+      "operation = is not supported with operands types string, bool (symbol 'name', value at column: 7, expected a string)",
     ],
     ['createdAt > "x"', 'operation > is not supported with operands types date, string'],
     ['createdAt = datetime(yesterday)', 'could not parse datetime (yesterday)'],

@@ -1,0 +1,16 @@
+import { edgeRouters } from '../resources/edge-routers.ts'
+import { transitRouters } from '../resources/transit-routers.ts'
+import type { Call } from './call.ts'
+import type { Detail } from './details/render.ts'
+import type { ControllerEngine } from './engine.ts'
+
+/**
+ * The router of an id as a transit router is shown, whichever kind it is: terminators link to every router in that way.
+ * Error: `NOT_FOUND`.
+ */
+export async function showAnyRouter({ context, reader }: ControllerEngine, call: Call, id: string): Promise<Detail> {
+  const edgeRouter = await context.storage.read((tx) => tx.collection(edgeRouters).get(id))
+  if (edgeRouter === undefined) return reader.get(call, transitRouters, id)
+  const { appData, isTunnelerEnabled, roleAttributes, ...router } = edgeRouter
+  return reader.show(call, transitRouters, router)
+}

@@ -1,0 +1,82 @@
+import { type ControllerOptions, createController, createPkiMaterial, type PkiMaterial } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const admin = { username: 'admin', password: 'a-long-password' }
+const hosts = ['controller.example.org']
+let pki: PkiMaterial
+
+beforeAll(async () => {
+  pki = await createPkiMaterial({ hosts, trustDomain: 'corp.example', now: Date.now() })
+})
+
+const create = (options: Partial<ControllerOptions>) =>
+  createController({ storage: memoryStorage(), address: 'controller.example.org:1280', pki, ...options })
+
+/** What a program without types may pass. */
+const untyped = <T>(value: unknown) => value as T
+
+describe('the address of a controller', () => {
+  it.each(['controller.example.org:1280', 'localhost:0', '127.0.0.1:443', '[::1]:1280'])(
+    'may be %s',
+    async (address) => {
+      await (await create({ address })).close()
+    },
+  )
+
+  it.each([
+    'controller.example.org',
+    'https://controller.example.org:1280',
+    'controller.example.org:1280/edge',
+    'somebody@controller.example.org:1280',
+    'controller.example.org:99999',
+    '::1:1280',
+    ':1280',
+    'two words:1280',
+    '',
+    untyped<string>(undefined),
+  ])('cannot be %s', async (address) => {
+    await expect(create({ address })).rejects.toThrow(
+      `address takes host:port, such as controller.example.org:1280 or [::1]:1280: not '${address}'`,
+    )
+  })
+})
+
+it.each(['caPem', 'signingCertPem', 'signingKeyPem', 'serverCertPem', 'serverKeyPem'] as const)(
+  'a PKI without %s is refused by its name',
+  async (part) => {
+    const { [part]: _, ...rest } = pki
+    await expect(create({ pki: untyped(rest) })).rejects.toThrow(`${part}: is missing`)
+  },
+)
+
+it('certificates read as bytes are refused', async () => {
+  await expect(create({ pki: untyped({ ...pki, caPem: Buffer.from(pki.caPem) }) })).rejects.toThrow(
+    'caPem: is not text',
+  )
+})
+
+it.each([
+  [{ ...admin, username: 'abc' }, 'admin.username must have 4 to 100 characters, it has 3'],
+  [{ ...admin, username: 'a'.repeat(101) }, 'admin.username must have 4 to 100 characters, it has 101'],
+  [{ ...admin, password: 'abcd' }, 'admin.password must have 5 to 100 characters, it has 4'],
+  [untyped<typeof admin>({ username: 'admin' }), 'admin.password must have 5 to 100 characters, it has 0'],
+])('an admin who could never log in is refused (%#)', async (credentials, message) => {
+  await expect(create({ admin: credentials })).rejects.toThrow(message)
+})
+
+it.each([
+  [{ apiSessionTimeoutMs: Number.NaN }, 'apiSessionTimeoutMs takes a whole number from 1 to 3153600000000: not NaN'],
+  [{ apiSessionTimeoutMs: 0 }, 'apiSessionTimeoutMs takes a whole number from 1 to 3153600000000: not 0'],
+  [
+    { enrollmentDurationMs: Infinity },
+    'enrollmentDurationMs takes a whole number from 1 to 3153600000000: not Infinity',
+  ],
+  [{ recoveryCodeLength: 5 }, 'recoveryCodeLength takes a whole number from 6 to 100: not 5'],
+])('a number out of range is refused: %o', async (option, message) => {
+  await expect(create(option)).rejects.toThrow(message)
+})
+
+it('a secrets key of another length is refused', async () => {
+  await expect(create({ secretsKey: new Uint8Array(16) })).rejects.toThrow('secretsKey: has 16 bytes instead of 32')
+})

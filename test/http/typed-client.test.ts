@@ -1,0 +1,48 @@
+import { createManagementClient } from 'portcullis/client'
+import { createTestController } from 'portcullis/testing'
+import { describe, expect, it } from 'vitest'
+
+const answering = (body: string, init: ResponseInit) =>
+  createManagementClient({ baseUrl: 'https://controller.test', fetch: async () => new Response(body, init) })
+
+describe('answers that are not wrapped', () => {
+  it('are the text of a document, of certificates and of a token', async () => {
+    const { management } = await createTestController()
+    const params = { id: 'edge-management' }
+    expect(await management.call('GET /specs/{id}/spec', { params })).toMatch(/^"openapi": /)
+    expect(await management.call('GET /.well-known/est/cacerts')).toMatch(/^MII/)
+    const token = await answering('a.b.c', { headers: { 'content-type': 'application/jwt' } })
+    expect(await token.call('GET /cas/{id}/jwt', { params })).toBe('a.b.c')
+  })
+
+  it('are JSON where the operation serves JSON', async () => {
+    const { client } = await createTestController()
+    expect(await client().call('GET /enroll/jwks')).toMatchObject({ keys: [{ use: 'sig' }] })
+  })
+
+  it('are the bytes of an image', async () => {
+    const controller = await createTestController()
+    const admin = await controller.asAdmin()
+    await admin.call('POST /current-identity/mfa')
+    const png = await admin.call('GET /current-identity/mfa/qr-code')
+    expect(String.fromCharCode(...png.subarray(1, 4))).toBe('PNG')
+  })
+})
+
+it.each([
+  [502, 'Bad Gateway'],
+  [200, '<!doctype html>'],
+])('an answer of %i that is no JSON tells its status', async (status, body) => {
+  const call = answering(body, { status, headers: { 'content-type': 'text/html' } }).call('GET /version')
+  await expect(call).rejects.toMatchObject({
+    name: 'ApiError',
+    status,
+    message: `${status}: the answer is no JSON: something else answered than a controller`,
+  })
+})
+
+it.each(['', '.', '..'])('a path parameter %j is refused before it names another operation', async (id) => {
+  const { management } = await createTestController()
+  const call = management.call('DELETE /services/{id}', { params: { id } })
+  await expect(call).rejects.toThrow('DELETE /services/{id} needs params.id')
+})
