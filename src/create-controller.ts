@@ -101,11 +101,15 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly rateLimits?: RateLimitOptions | false
   /** Which pages of other origins may call the APIs from a browser. Default: none. */
   readonly cors?: CorsOptions
+  /** Default: the clock of the system. */
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
   readonly scheduler?: Scheduler
+  /** Makes ids and one-time tokens. Default: the random numbers of the runtime. */
   readonly random?: Random
+  /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
+  /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
 }
 

@@ -2,6 +2,7 @@ import type { Context, Handler } from 'hono'
 import type { ConnectionInfo, Controller } from '../../src/index.ts'
 import { connectionInfo } from '../node/index.ts'
 
+/** How a controller is put in a Hono application. */
 export interface HonoOptions {
   /**
    * Where the connection's facts come from; by default the Node request behind the context. There is no default header: a

@@ -4,6 +4,7 @@ import { describeDatabase } from './database.ts'
 import type { KyselyStorageOptions } from './options.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 
+/** Which tables are brought to this version, and whether it is done or only told. */
 export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections' | 'cachedRecords'> {
   /** Only tells what would be done. */
   readonly dryRun?: boolean

@@ -1,6 +1,7 @@
 import type { Dialect } from 'kysely'
 import type { RecordKind } from './core.ts'
 
+/** How records are kept in a database, which one and how it is used. */
 export interface KyselyStorageOptions {
   /**
    * A Kysely dialect for SQLite or PostgreSQL, or a function that makes one. A function is called once for writes and again

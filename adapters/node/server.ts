@@ -32,7 +32,9 @@ export interface ServeOptions extends ListenerOptions {
 
 /** A controller that is being served. */
 export interface RunningServer {
+  /** Where it is reached: `https://host:port` of what it is bound to. */
   readonly url: string
+  /** The port that is bound, also where the system chose it. */
   readonly port: number
   /**
    * Stops accepting connections, waits `graceMs` (10 s unless given) for requests in flight, then ends the rest.

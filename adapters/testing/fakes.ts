@@ -4,6 +4,7 @@ import type { Clock, Logger, PasswordHasher, Random } from '../../src/index.ts'
 export interface FakeClock extends Clock {
   /** Moves forward (or, with a negative span, back) and answers the new instant. */
   advance(milliseconds: number): number
+  /** Moves to an instant: epoch milliseconds. */
   set(now: number): void
   /** Adds a listener that is called after every move. */
   onMove(listener: () => void): void

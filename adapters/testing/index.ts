@@ -26,6 +26,7 @@ const ADDRESS = 'controller.test:1280'
 
 /** A controller in memory with a clock that the test turns. */
 export interface TestController extends Controller {
+  /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
   readonly clock: FakeClock
   /** Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. */
   elapse(milliseconds: number): Promise<void>
@@ -37,6 +38,7 @@ export interface TestController extends Controller {
   asAdmin(): Promise<ApiClient<ManagementApi>>
 }
 
+/** What a test decides; everything else is as {@link createTestController} says. */
 export interface TestControllerOptions extends Partial<Omit<ControllerOptions, 'clock' | 'scheduler'>> {
   /** Where the clock starts: epoch milliseconds. */
   readonly now?: number

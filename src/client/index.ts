@@ -8,9 +8,11 @@ export { type AnswerOf, ApiError, type RequestOf } from './types.ts'
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
 
+/** Which controller is called, how and as whom. */
 export interface ClientOptions {
   /** The controller's address, for example `https://controller.example.org:1280`. */
   readonly baseUrl: string
+  /** Default: `globalThis.fetch`, which trusts the certificates that the runtime trusts. */
   readonly fetch?: Fetch
   /** The API session token, sent as `zt-session`. */
   readonly token?: string

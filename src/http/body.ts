@@ -54,7 +54,7 @@ function checkShape(body: unknown): void {
       members += 1
       if (members > MAX_JSON_MEMBERS) throw invalidField('body', `body has more than ${MAX_JSON_MEMBERS} members`, '')
       if (!isStorable(key)) throw unstorable(name)
-      open.push({ value: member, depth: depth + 1, name: key })
+      open.push({ value: member, depth: depth + 1, name: depth === 0 ? key : `${name}.${key}` })
     }
   }
 }

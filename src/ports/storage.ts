@@ -40,11 +40,13 @@ export interface Page<T> {
   readonly totalCount: number
 }
 
+/** The records of one kind, to be read. */
 export interface ReadCollection<T extends StoredRecord> {
   get(id: string): Promise<T | undefined>
   find(query?: FindQuery): Promise<Page<T>>
 }
 
+/** The records of one kind, to be read and changed. */
 export interface Collection<T extends StoredRecord> extends ReadCollection<T> {
   /** Adds a record. Throws {@link UniqueViolation} when its id or a unique field is taken. */
   insert(record: T): Promise<void>
@@ -89,10 +91,13 @@ export interface WriteTransaction extends ReadTransaction {
  * Nothing slow belongs inside `write` (hashing, signing, the network), and work inside a transaction uses its own handle only.
  */
 export interface Storage {
+  /** Runs `work` over one snapshot and answers what it answers. */
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>
+  /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
   /** Makes a durable copy of everything beside the original; absent where a storage makes none. */
   snapshot?(): Promise<void>
+  /** Lets go of everything once the work that was accepted is done; reads and writes throw from now on. */
   close(): Promise<void>
 }
 

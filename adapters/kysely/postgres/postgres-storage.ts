@@ -7,6 +7,7 @@ import { kyselyStorage } from '../kysely-storage.ts'
 import type { KyselyStorageOptions } from '../options.ts'
 import { preparingClient } from './preparing-client.ts'
 
+/** How a PostgreSQL database is reached. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, or what `pg` takes as the configuration of a pool. */
   readonly connection: string | PoolConfig
@@ -14,6 +15,7 @@ export interface PostgresOptions {
   readonly prepareStatements?: boolean
 }
 
+/** How records are kept in a PostgreSQL database. */
 export type PostgresStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language'> & PostgresOptions
 
 /** A session that lost its process in the middle of a write is ended by the server after so many ms. */

@@ -7,6 +7,7 @@ export interface CopyProgress {
   readonly total: number
 }
 
+/** Told how far a copy is. */
 export type OnCopyProgress = (progress: CopyProgress) => void
 
 const PROGRESS_INTERVAL_MS = 500

@@ -5,6 +5,7 @@ import { MIGRATION_TABLE } from '../schema/declared-schema.ts'
 import { builtInSqlite } from './built-in-sqlite.ts'
 import { copyDatabase, type OnCopyProgress } from './copy-database.ts'
 
+/** How a SQLite file is copied. */
 export interface SnapshotOptions {
   /** Called about twice a second while a copy goes on. */
   readonly onProgress?: OnCopyProgress

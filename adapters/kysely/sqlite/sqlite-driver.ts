@@ -3,6 +3,7 @@ import { CompiledQuery, type DatabaseConnection, type Driver } from 'kysely'
 import { builtInSqlite } from './built-in-sqlite.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 
+/** How a SQLite file is used. */
 export interface SqliteDriverOptions {
   /** `full`: a commit survives a loss of power. `normal`: it survives the end of the process. Default: `full`. */
   readonly synchronous?: 'full' | 'normal'

@@ -6,6 +6,7 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 import type { SqliteDriverOptions } from './sqlite-driver.ts'
 import { temporaryFile } from './temporary-file.ts'
 
+/** How records are kept in a SQLite file. */
 export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language' | 'schema'> & SqliteDriverOptions
 
 /**

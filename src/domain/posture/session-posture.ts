@@ -50,7 +50,7 @@ export function recordEndpointState(
 }
 
 /** The posture data with a change to one API session, which becomes known by it. */
-export function changeSession(
+function changeSession(
   data: PostureData,
   apiSessionId: string,
   change: Partial<Omit<SessionPosture, 'apiSessionId'>>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dump, expectDone, expectError } from './errors.ts'
+import { dump, expectDone, expectFieldError } from './errors.ts'
 import { adminOf, CLIENT, create, foreignClient, MANAGEMENT, read } from './foreign-client.ts'
 import { KINDS } from './kinds.ts'
 import type { Mount } from './mount.ts'
@@ -105,8 +105,13 @@ export function describeBadInput(open: Mount): void {
   it.each(['\u0000', 'a\u0000b', '\uD800', 'x\uDFFFy'])('text that no store can keep (%j) is refused', async (text) => {
     const admin = await adminOf(await open())
     const before = await dump(admin)
-    for (const body of [{ name: text }, { name: 'x', tags: { key: text } }, { name: 'x', tags: { [text]: 'key' } }]) {
-      expectError(await admin.post('/edge-routers', body), 'COULD_NOT_VALIDATE')
+    for (const [field, body] of [
+      ['name', { name: text }],
+      ['tags.key', { name: 'x', tags: { key: text } }],
+      ['roleAttributes.1', { name: 'x', roleAttributes: ['a', text] }],
+      ['tags', { name: 'x', tags: { [text]: 'key' } }],
+    ] as const) {
+      expectFieldError(await admin.post('/edge-routers', body), field)
     }
     expect(await dump(admin)).toBe(before)
   })
