@@ -1,5 +1,6 @@
 import { AccessIndex, type EntityKind, type IndexedPolicy } from '../src/domain/access-index/index.ts'
 import type { BenchRow } from './row.ts'
+import { seeded } from './seeded.ts'
 
 const IDENTITIES = 100_000
 const SERVICES = 2_000
@@ -167,17 +168,6 @@ function attributesOf(random: () => number): string[] {
 /** Distinct text for distinct numbers, in no order: ids are written in another order than they sort. */
 function scatter(number: number): string {
   return (Math.imul(number, 0x9e3779b1) >>> 0).toString(36).padStart(7, '0')
-}
-
-/** A reproducible stream of numbers in [0, 1): mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 function elapsed(work: () => unknown): number {

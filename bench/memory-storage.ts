@@ -2,6 +2,7 @@ import { memoryStorage } from '../adapters/memory/index.ts'
 import type { Filter } from '../src/domain/filter/index.ts'
 import { parseQuery } from '../src/domain/filter/index.ts'
 import type { FindQuery, RecordKind, Storage, StoredRecord } from '../src/ports/storage.ts'
+import { elapsed, milliseconds } from './elapsed.ts'
 import type { BenchRow } from './row.ts'
 
 const RECORDS = 100_000
@@ -127,20 +128,6 @@ function sample(index: number): Sample {
 function predicate(text: string): Filter {
   const symbols = Object.fromEntries(Object.entries(samples.fields).map(([field, kind]) => [field, { field, kind }]))
   return parseQuery(text, symbols).where ?? { kind: 'all' }
-}
-
-async function elapsed(work: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now()
-  await work()
-  return performance.now() - begin
-}
-
-async function milliseconds(rounds: number, work: (round: number) => Promise<unknown>): Promise<number> {
-  await work(0)
-  const total = await elapsed(async () => {
-    for (let round = 0; round < rounds; round += 1) await work(round)
-  })
-  return total / rounds
 }
 
 async function perSecond(rounds: number, work: (round: number) => Promise<unknown>): Promise<number> {

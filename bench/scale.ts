@@ -1,9 +1,10 @@
 import { SYSTEM_CALL } from '../src/engine/call.ts'
 import type { BenchRow } from './row.ts'
-import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD, seeded } from './scale/network.ts'
+import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'
 import { benchPosture } from './scale/posture.ts'
 import { benchTimeouts } from './scale/timeouts.ts'
 import { adminToken, ask, timed, timedSync } from './scale/timing.ts'
+import { seeded } from './seeded.ts'
 
 /** The questions of administrators and devices at 100,000 identities and at 10,000 services, each until its effect is visible. */
 export async function benchScale(): Promise<BenchRow[]> {

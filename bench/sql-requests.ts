@@ -9,6 +9,7 @@ import { servicePolicies } from '../src/resources/policies.ts'
 import type { RecordOf, Resource } from '../src/resources/resource.ts'
 import { services } from '../src/resources/services.ts'
 import { givePassword } from '../test/support/identity-state.ts'
+import { elapsed, milliseconds } from './elapsed.ts'
 import type { BenchRow } from './row.ts'
 
 const IDENTITIES = 100_000
@@ -175,20 +176,6 @@ async function ask(controller: TestController, path: string, token: string): Pro
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} was refused: ${text}`)
   return text
-}
-
-async function elapsed(work: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now()
-  await work()
-  return performance.now() - begin
-}
-
-async function milliseconds(rounds: number, work: (round: number) => Promise<unknown>): Promise<number> {
-  await work(0)
-  const total = await elapsed(async () => {
-    for (let round = 0; round < rounds; round += 1) await work(round)
-  })
-  return total / rounds
 }
 
 function median(values: readonly number[]): number {

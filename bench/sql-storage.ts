@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '../adapters/kysely/index.ts'
 import { memoryStorage } from '../adapters/memory/index.ts'
 import { type FindQuery, RECORD_KINDS, type RecordKind, type Storage, type StoredRecord } from '../src/index.ts'
+import { elapsed, milliseconds } from './elapsed.ts'
 import type { BenchRow } from './row.ts'
 import { benchSqlRequests } from './sql-requests.ts'
 
@@ -188,20 +189,6 @@ function service(index: number): StoredRecord & Record<string, unknown> {
     encryptionRequired: true,
     tags: {},
   }
-}
-
-async function elapsed(work: () => Promise<unknown>): Promise<number> {
-  const begin = performance.now()
-  await work()
-  return performance.now() - begin
-}
-
-async function milliseconds(rounds: number, work: (round: number) => Promise<unknown>): Promise<number> {
-  await work(0)
-  const total = await elapsed(async () => {
-    for (let round = 0; round < rounds; round += 1) await work(round)
-  })
-  return total / rounds
 }
 
 if (import.meta.main) {

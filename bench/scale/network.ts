@@ -5,6 +5,7 @@ import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '
 import type { RecordOf, Resource } from '../../src/resources/resource.ts'
 import { services } from '../../src/resources/services.ts'
 import { givePassword } from '../../test/support/identity-state.ts'
+import { seeded } from '../seeded.ts'
 
 /** The attributes of the large scenario: each is spread over one in so many entities. */
 export const SPREAD = [2, 2, 3, 4, 5, 8, 10, 10]
@@ -116,15 +117,4 @@ function semanticOf(number: number): 'AllOf' | 'AnyOf' {
 
 function attributesOf(random: () => number): string[] {
   return SPREAD.flatMap((oneIn, number) => (random() * oneIn < 1 ? [`a${number}`] : []))
-}
-
-/** A reproducible stream of numbers in [0, 1): mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 const DIRECTORY = '.portcullis'
 
 export const PKI_DIRECTORY = join(DIRECTORY, 'pki')
-export const DATABASE_FILE = join(DIRECTORY, 'network.sqlite')
+/** Where `portcullis serve` looks by default, so that it can go on with the network of the quickstart. */
+export const DATABASE_FILE = join(DIRECTORY, 'portcullis.sqlite')
 export const CA_FILE = join(PKI_DIRECTORY, 'ca.pem')
 /** The body of the admin's login request, so that `curl -d @FILE` can send it. */
 export const ADMIN_FILE = join(DIRECTORY, 'admin.json')
