@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -45,3 +45,21 @@ it('keeps no session token, password, TOTP secret or recovery code readable in t
   // The interface shows it again until it is used.
   expect(files.includes(enrollmentToken)).toBe(true)
 }, 60_000)
+
+it('lets only their owner read the files of a database and of its snapshots', async () => {
+  const own = mkdtempSync(join(directory, 'own-'))
+  const storage = await sqliteStorage(join(own, 'own.db'))
+  await createController({ storage, address: 'controller.test:1280', admin })
+  await storage.snapshot?.()
+  const modes = readdirSync(own).map((name) => [
+    name.replace(/snapshot-.*/, 'snapshot'),
+    statSync(join(own, name)).mode & 0o777,
+  ])
+  expect(Object.fromEntries(modes)).toEqual({
+    'own.db': 0o600,
+    'own.db-shm': 0o600,
+    'own.db-wal': 0o600,
+    'own.db.snapshot': 0o600,
+  })
+  await storage.close()
+})

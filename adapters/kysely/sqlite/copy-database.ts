@@ -1,5 +1,6 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
+import { createPrivateFile } from './private-file.ts'
 
 /** How far a copy is, in bytes; a copy may end smaller than its original, because free pages stay behind. */
 export interface CopyProgress {
@@ -36,6 +37,7 @@ export async function copyDatabase(from: string, to: string, onProgress?: OnCopy
     onProgress &&
     setInterval(async () => onProgress({ copied: Math.min(await sizeOf(), total), total }), PROGRESS_INTERVAL_MS)
   try {
+    await createPrivateFile(unfinished)
     await vacuumInto(from, unfinished)
     const file = await open(unfinished, 'r+')
     await file.sync().finally(() => file.close())

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import type { Storage } from '../core.ts'
 import { kyselyStorage } from '../kysely-storage.ts'
 import type { KyselyStorageOptions } from '../options.ts'
+import { createPrivateFile } from './private-file.ts'
 import { snapshotSqlite } from './snapshot.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import type { SqliteDriverOptions } from './sqlite-driver.ts'
@@ -18,6 +20,8 @@ export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'langu
  */
 export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
   if (file !== ':memory:') {
+    // Where that fails, SQLite tells why better. Its further files take the mode of this one.
+    if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
     const storage = await kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
     return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
   }
