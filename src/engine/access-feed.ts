@@ -129,12 +129,8 @@ export class AccessFeed {
     if (before === undefined) return
     const after = this.#reachOf(entity.id)
     for (const type of ACCESS_TYPES) {
-      const stays = before[type].copy()
-      stays.retainAll(after[type])
-      after[type].removeAll(stays)
-      before[type].removeAll(stays)
-      this.#tellAll(entity.id, type, 'gained', after[type])
-      this.#tellAll(entity.id, type, 'lost', before[type])
+      this.#tellAll(entity.id, type, 'gained', after[type].without(before[type]))
+      this.#tellAll(entity.id, type, 'lost', before[type].without(after[type]))
     }
   }
 

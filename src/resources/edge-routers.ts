@@ -3,6 +3,7 @@ import { isConnected, member } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Cost, JsonObject, Name, RoleAttributes, TextSet } from './fields.ts'
 import { NetworkInterface } from './network-interface.ts'
+import { ROUTER_WORDS } from './router-words.ts'
 import { described } from './words.ts'
 
 /** How an edge router stands towards the data plane; offline routers have no addresses. */
@@ -86,28 +87,13 @@ export const edgeRouters = defineResource(
     operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   },
   {
+    ...ROUTER_WORDS,
     appData: 'Free data for applications; empty by default.',
-    configs: 'Ids of configs whose type is for routers, at most one of each type. Empty by default.',
-    cost: 'The cost of a path through the router, 0 to 65535; 0 by default. Less is preferred.',
-    ctrlChanListeners:
-      "Further addresses of the router's control channel, each with the names of its groups. Empty by default.",
-    disabled: 'True for a router that may not connect; false by default.',
     isTunnelerEnabled:
       'True for a router that hosts and dials services for itself, and that has an identity of its own for it; false by default.',
-    noTraversal: 'True for a router that no traffic passes on its way to another one; false by default.',
     certPem: 'The certificate of the router, PEM; null until it enrolled.',
     fingerprint: "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null until it enrolled.",
-    isVerified: 'True once the router enrolled.',
-    unverifiedCertPem:
-      'A certificate that was issued to the router and that it did not confirm yet, PEM; null when there is none.',
-    unverifiedFingerprint:
-      'SHA-1 of `unverifiedCertPem` in DER form, 40 lower-case hex digits; null when there is none.',
     ...EDGE_ROUTER_PRESENCE_WORDS,
-    enrollmentCreatedAt: 'When the outstanding enrollment was created, RFC 3339; absent once the router is verified.',
-    enrollmentExpiresAt: 'When the outstanding enrollment expires, RFC 3339; absent once the router is verified.',
-    enrollmentJwt: 'The signed token with which the router enrolls, a secret; absent once it is verified.',
-    enrollmentToken: 'The one-time token inside of `enrollmentJwt`, a secret; absent once the router is verified.',
-    interfaces: 'The network interfaces that the router reported; null when it reported none.',
     versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
   },
 )

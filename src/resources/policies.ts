@@ -3,6 +3,12 @@ import { selectedBy } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Name, Roles, Semantic } from './fields.ts'
 
+const SEMANTIC_WORDS = 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).'
+
+function rolesWords(selected: string): string {
+  return `Which ${selected} the policy selects: \`#attribute\`, \`#all\`, or \`@\` and an id. A set, sorted; empty by default.`
+}
+
 /** Grants Dial or Bind on services to identities, provided the selected posture checks pass (interface: Service policy). */
 export const servicePolicies = defineResource(
   {
@@ -26,14 +32,12 @@ export const servicePolicies = defineResource(
     operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   },
   {
-    semantic: 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).',
+    semantic: SEMANTIC_WORDS,
     type: 'What the policy grants: `Dial` to connect to services, `Bind` to host them. `Invalid` is for reading alone.',
-    identityRoles:
-      'Which identities the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
+    identityRoles: rolesWords('identities'),
     postureCheckRoles:
       'Which posture checks must pass for the policy to grant anything: `#attribute`, `#all`, or `@` and an id. A set, sorted; without any it always grants.',
-    serviceRoles:
-      'Which services the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
+    serviceRoles: rolesWords('services'),
   },
 )
 
@@ -58,11 +62,9 @@ export const edgeRouterPolicies = defineResource(
     operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   },
   {
-    semantic: 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).',
-    edgeRouterRoles:
-      'Which edge routers the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
-    identityRoles:
-      'Which identities the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
+    semantic: SEMANTIC_WORDS,
+    edgeRouterRoles: rolesWords('edge routers'),
+    identityRoles: rolesWords('identities'),
     isSystem: 'True for a policy that the controller made and keeps itself.',
   },
 )
@@ -87,10 +89,8 @@ export const serviceEdgeRouterPolicies = defineResource(
     operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
   },
   {
-    semantic: 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).',
-    edgeRouterRoles:
-      'Which edge routers the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
-    serviceRoles:
-      'Which services the policy selects: `#attribute`, `#all`, or `@` and an id. A set, sorted; empty by default.',
+    semantic: SEMANTIC_WORDS,
+    edgeRouterRoles: rolesWords('edge routers'),
+    serviceRoles: rolesWords('services'),
   },
 )

@@ -1,30 +1,14 @@
 import { z } from 'zod'
+import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from './common-edge-router.ts'
 import { defineResource } from './define-resource.ts'
-import { EDGE_ROUTER_PRESENCE_WORDS, EdgeRouterPresence } from './edge-routers.ts'
-import { EntityRef, Id, JsonObject } from './fields.ts'
+import { EntityRef, Id } from './fields.ts'
 import { described } from './words.ts'
 
 /** An edge router that a session may use. */
-const SessionEdgeRouter = described(
-  z.object({
-    appData: JsonObject,
-    cost: z.int(),
-    disabled: z.boolean(),
-    name: z.string(),
-    noTraversal: z.boolean(),
-    ...EdgeRouterPresence,
-    urls: z.record(z.string(), z.string()),
-  }),
-  {
-    appData: 'Free data for applications.',
-    cost: 'The cost of a path through the router, 0 to 65535.',
-    disabled: 'True for a router that may not connect.',
-    name: 'The name of the router.',
-    noTraversal: 'True for a router that no traffic passes on its way to another one.',
-    ...EDGE_ROUTER_PRESENCE_WORDS,
-    urls: 'The same as `supportedProtocols`, under the name that old clients read.',
-  },
-)
+const SessionEdgeRouter = described(CommonEdgeRouter.extend({ urls: z.record(z.string(), z.string()) }), {
+  ...COMMON_EDGE_ROUTER_WORDS,
+  urls: 'The same as `supportedProtocols`, under the name that old clients read.',
+})
 
 /** The right of an API session to dial or bind one service (interface: Session). */
 export const sessions = defineResource(

@@ -88,6 +88,13 @@ export class SlotSet {
     return copy
   }
 
+  /** A set of the members that the other set does not have. */
+  without(other: SlotSet): SlotSet {
+    const rest = this.copy()
+    rest.removeAll(other)
+    return rest
+  }
+
   /** Keeps only the members that the other set has too. */
   retainAll(other: SlotSet): void {
     if (this.#few !== undefined) {

@@ -2,6 +2,7 @@ import {
   type CheckedMultiProcess,
   evaluateCheck,
   includesAnyHex,
+  isTimeoutElapsed,
   type MfaCheck,
   type PostureCheck,
   type PostureData,
@@ -84,6 +85,5 @@ function missingMfa(check: MfaCheck, data: PostureData, apiSessionId: string, no
   const session = sessionPosture(data, apiSessionId)
   const passedAt = session?.mfa?.passedAt ?? null
   if (session === undefined || passedAt === null) return 'mfa-not-passed'
-  const isElapsed = check.timeoutSeconds > 0 && now >= passedAt + check.timeoutSeconds * 1000
-  return isElapsed ? 'mfa-timed-out' : 'mfa-prompt-unanswered'
+  return isTimeoutElapsed(check, passedAt, now) ? 'mfa-timed-out' : 'mfa-prompt-unanswered'
 }

@@ -97,7 +97,10 @@ export async function* audienceChanges(
       found.push({
         serviceId,
         type,
-        gained: { count: after.countWithout(known), ids: isListed ? without(index, after, known) : undefined },
+        gained: {
+          count: after.countWithout(known),
+          ids: isListed ? index.identitiesIn(after.without(known)) : undefined,
+        },
         // Whoever is removed by the changes has no id now; the ids of `lost` are read when the index is as before.
         lost: { count: known.countWithout(after), ids: undefined },
       })
@@ -112,11 +115,4 @@ export async function* audienceChanges(
       await turn()
     }
   }
-}
-
-/** The ids, ascending, of those who are in one audience and not in the other. */
-function without(index: AccessIndex, audience: SlotSet, other: SlotSet): readonly string[] {
-  const rest = audience.copy()
-  rest.removeAll(other)
-  return index.identitiesIn(rest)
 }

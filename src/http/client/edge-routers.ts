@@ -5,33 +5,13 @@ import type { Detail } from '../../engine/details/render.ts'
 import { edgeRoutersFor } from '../../engine/details/session-members.ts'
 import { isReachable } from '../../engine/service-access.ts'
 import { requireSessionToken } from '../../engine/session-tokens.ts'
-import { EDGE_ROUTER_PRESENCE_WORDS, EdgeRouterPresence, edgeRouters } from '../../resources/edge-routers.ts'
-import { JsonObject, Links, Tags } from '../../resources/fields.ts'
+import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../../resources/common-edge-router.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
 import { ListQuery } from '../list-query.ts'
 import { defineOperation } from '../operation.ts'
-
-const WORDS = {
-  appData: 'Free data for applications.',
-  cost: 'The cost of a path through the router, 0 to 65535. Less is preferred.',
-  disabled: 'True for a router that may not connect.',
-  noTraversal: 'True for a router that no traffic passes on its way to another one.',
-  ...EDGE_ROUTER_PRESENCE_WORDS,
-} as const
-
-/** What everybody who may use an edge router sees of it. */
-const CommonEdgeRouter = described(
-  z.object({
-    appData: JsonObject,
-    cost: z.int(),
-    disabled: z.boolean(),
-    name: z.string(),
-    noTraversal: z.boolean(),
-    ...EdgeRouterPresence,
-  }),
-  WORDS,
-)
 
 const UsableEdgeRouter = described(
   CommonEdgeRouter.extend({
@@ -41,7 +21,7 @@ const UsableEdgeRouter = described(
     tags: Tags,
     updatedAt: z.iso.datetime(),
   }),
-  WORDS,
+  COMMON_EDGE_ROUTER_WORDS,
 )
 
 /** The edge routers that the caller may use at all, and for one service. */
