@@ -1,4 +1,4 @@
-import { SYSTEM_CALL } from '../src/engine/call.ts'
+import { SYSTEM_CALL } from '../src/engine/context/call.ts'
 import type { BenchRow } from './row.ts'
 import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'
 import { benchPosture } from './scale/posture.ts'
@@ -106,8 +106,8 @@ const EVERYONE = {
 
 /** Writes, each until the access index answers by it. */
 async function changes({ controller, token }: Network): Promise<BenchRow[]> {
-  const { engine } = controller
-  const { storage, access } = engine.context
+  const { engine, storage } = controller
+  const { access } = engine.context
   const see = () => storage.read(async (tx) => (await access.at(tx)).allows('i7', 's7', 'Dial'))
   const bare = await timed(50, async () => {
     await storage.write(async () => {})

@@ -26,7 +26,7 @@ export async function benchSqlRequests(): Promise<BenchRow[]> {
   const imported = await elapsed(() => fill(filling))
   const token = await identityToken(filling)
   await filling.close()
-  await filling.engine.context.storage.close()
+  await filling.storage.close()
 
   const memory = await createTestController({ storage: memoryStorage() })
   await fill(memory)
@@ -116,7 +116,8 @@ async function compare(sqlite: Asker, memory: Asker): Promise<BenchRow[]> {
 
 /** The large model: role attributes over one in 2 to 10 of the entities, policies that name one to four of them. */
 async function fill(controller: TestController): Promise<void> {
-  const { storage, access } = controller.engine.context
+  const { storage, engine } = controller
+  const { access } = engine.context
   let state = 1
   const random = () => {
     state = (state * 48_271) % 2_147_483_647

@@ -1,19 +1,20 @@
 import { type Compat, type Leniency, leniencyOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
 import { requireInRange } from './domain/option-range.ts'
-import { AccessFeed } from './engine/access-feed.ts'
+import { AccessFeed } from './engine/access/access-feed.ts'
+import { resume } from './engine/access/resume.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
+import { Timetable } from './engine/context/timetable.ts'
+import { Writes } from './engine/context/writes.ts'
 import { ControllerEngine } from './engine/engine.ts'
-import { Presence } from './engine/presence.ts'
-import { resume } from './engine/resume.ts'
-import { Timetable } from './engine/timetable.ts'
-import { answerHeaders } from './http/answer-headers.ts'
+import { Presence } from './engine/routers/presence.ts'
 import { clientOperations, managementOperations, portcullisOperations } from './http/api.ts'
-import type { ControllerFetch } from './http/connection.ts'
-import { type CorsOptions, withCors } from './http/cors.ts'
 import { apiDocuments } from './http/documents.ts'
-import { createHandler } from './http/handler.ts'
-import type { HostAuthorization } from './http/host-authorization.ts'
+import { answerHeaders } from './http/pipeline/answer/answer-headers.ts'
+import type { ControllerFetch } from './http/pipeline/connection.ts'
+import { type CorsOptions, withCors } from './http/pipeline/cors.ts'
+import { createHandler } from './http/pipeline/handler.ts'
+import type { HostAuthorization } from './http/pipeline/host-authorization.ts'
 import { createSealer } from './platform/aes-gcm-sealer.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
 import { createConsoleLogger } from './platform/console-logger.ts'
@@ -170,8 +171,11 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
   const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
+  const writes = new Writes(storage)
+  writes.follow(({ changes }) => presence.follow(changes))
   const engine = new ControllerEngine({
     storage,
+    writes,
     clock,
     random,
     digest: nobleDigest,

@@ -14,15 +14,20 @@ export {
   type Operand,
   type OrderBy,
 } from './domain/filter/index.ts'
-export { type Call, type Caller, SYSTEM_CALL } from './engine/call.ts'
+export type { ExplainOptions } from './engine/access/explain.ts'
+export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
+export type {
+  ChangedPair,
+  PairCounts,
+  SimulationPage,
+  SimulationResult,
+} from './engine/access/simulation/simulation.ts'
+export { type Call, type Caller, SYSTEM_CALL } from './engine/context/call.ts'
 export { ControllerEngine } from './engine/engine.ts'
-export type { ExplainOptions } from './engine/explain.ts'
-export type { SimulatedChange } from './engine/simulation/simulated-change.ts'
-export type { ChangedPair, PairCounts, SimulationPage, SimulationResult } from './engine/simulation/simulation.ts'
-export type { ConnectionInfo, ControllerFetch } from './http/connection.ts'
-export type { CorsOptions } from './http/cors.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
-export type { HostAuthorization } from './http/host-authorization.ts'
+export type { ConnectionInfo, ControllerFetch } from './http/pipeline/connection.ts'
+export type { CorsOptions } from './http/pipeline/cors.ts'
+export type { HostAuthorization } from './http/pipeline/host-authorization.ts'
 export type { HeldKey } from './platform/held-key.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 export type { PkiSource, ServerCertificateSource } from './platform/pki-source.ts'

@@ -26,6 +26,8 @@ const ADDRESS = 'controller.test:1280'
 
 /** A controller in memory with a clock that the test turns. */
 export interface TestController extends Controller {
+  /** What it was made over, for a test that looks at, or damages, what is stored. */
+  readonly storage: Storage
   /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
   readonly clock: FakeClock
   /** Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. */
@@ -70,6 +72,7 @@ export async function createTestController(options: TestControllerOptions = {}):
   const management = createManagementClient({ baseUrl, fetch: (request) => controller.fetch(request) })
   return {
     ...controller,
+    storage,
     clock,
     elapse: (milliseconds) => scheduler.runUntil(clock.now() + milliseconds),
     management,

@@ -34,8 +34,8 @@ export interface Network {
 /** A controller that holds a network of the size, its index filled, and an identity in an API session. */
 export async function network(size: Size): Promise<Network> {
   const controller = await createTestController()
-  const { engine } = controller
-  const { storage, access } = engine.context
+  const { engine, storage } = controller
+  const { access } = engine.context
   const random = seeded(1)
   const empty = memoryMegabytes()
   const from = performance.now()

@@ -8,8 +8,8 @@ import { ask, timed } from './timing.ts'
 /** One identity with 50 posture checks under 200 policies reports on all of them at once. */
 export async function benchPosture(): Promise<BenchRow[]> {
   const { controller, token } = await network({ identities: 1000, services: 200, routers: 10, policies: [0, 1, 1] })
-  const { engine } = controller
-  await engine.context.storage.write(async (tx) => {
+  const { storage } = controller
+  await storage.write(async (tx) => {
     const base = { createdAt: 0, updatedAt: 0, tags: {} }
     for (let i = 0; i < 50; i += 1) {
       const process = { osType: 'Linux', path: `/bin/${i}`, hashes: [], signerFingerprint: '' }

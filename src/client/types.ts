@@ -1,4 +1,4 @@
-import type { OperationShape } from '../http/operation.ts'
+import type { OperationShape } from '../http/operations/operation.ts'
 
 interface ListParameters {
   readonly filter?: string

@@ -7,10 +7,11 @@ import { configTypes } from '../resources/config-types.ts'
 import { identities } from '../resources/identities.ts'
 import { identityTypes } from '../resources/identity-types.ts'
 import { postureCheckTypes } from '../resources/posture-check-types.ts'
-import type { EngineContext } from './context.ts'
-import { findOne } from './find-one.ts'
-import { newAuthenticator } from './new-authenticator.ts'
-import { PLAIN_IDENTITY } from './new-identity.ts'
+import { SYSTEM_CALL } from './context/call.ts'
+import type { EngineContext } from './context/context.ts'
+import { newAuthenticator } from './credentials/new-authenticator.ts'
+import { PLAIN_IDENTITY } from './identities/new-identity.ts'
+import { findOne } from './records/find-one.ts'
 
 /** The default admin's credentials, for a store that has no admin yet. */
 export interface AdminCredentials {
@@ -59,7 +60,7 @@ function requireLength(name: string, value: string | undefined, least: number): 
 async function fillStore(context: EngineContext, admin: AdminCredentials | undefined): Promise<boolean> {
   const passwordHash = admin && (await context.passwordHasher.hash(admin.password))
   const now = context.clock.now()
-  return context.storage.write(async (tx) => {
+  return context.writes.run(SYSTEM_CALL, async (tx) => {
     const base = { createdAt: now, updatedAt: now, tags: {} }
     for (const name of IDENTITY_TYPES) {
       if ((await tx.collection(identityTypes).get(name)) === undefined) {

@@ -1,9 +1,9 @@
 import { clientOperations, managementOperations, portcullisOperations } from './api.ts'
-import type { ApiDocuments } from './api-documents.ts'
 import { openApiDocument } from './openapi/document.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './paths.ts'
+import type { ApiDocuments } from './operations/api-documents.ts'
+import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
 
-export type { ApiDocuments } from './api-documents.ts'
+export type { ApiDocuments } from './operations/api-documents.ts'
 
 /** Writes the OpenAPI documents from the operations that are served, so that what is described is what there is. */
 export function apiDocuments(version: string): ApiDocuments {

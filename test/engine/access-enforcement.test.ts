@@ -2,7 +2,7 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { resume } from '../../src/engine/resume.ts'
+import { resume } from '../../src/engine/access/resume.ts'
 import { servicePolicies } from '../../src/resources/policies.ts'
 import { type Person, type World, world } from './world.ts'
 
@@ -185,7 +185,7 @@ it('a restart judges the sessions of its store, so that one left by a crash does
   const here = await stage()
   const { context } = here.controller.engine
   // What a crash right after the commit of a change leaves: the change without its consequence.
-  await context.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
+  await here.controller.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
   expect(await here.sessions()).toHaveLength(2)
   await resume(context)
   expect(await here.sessions()).toEqual([])

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/memory/index.ts'
-import { AccessFeed } from '../../src/engine/access-feed.ts'
+import { AccessFeed } from '../../src/engine/access/access-feed.ts'
 import { RECORD_KINDS, type Storage } from '../../src/index.ts'
 import { eventLoopTurns } from '../../src/platform/event-loop-turns.ts'
 

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../adapters/kysely/index.ts'
-import { SYSTEM_CALL } from '../../src/engine/call.ts'
-import { writeAndTell } from '../../src/engine/writes.ts'
+import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { edgeRouters } from '../../src/resources/edge-routers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
@@ -18,7 +17,7 @@ const NOTICED_MS = 2_000
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ engine }: TestController, id: string, fingerprint: string): Promise<void> {
-  await writeAndTell(engine.context, SYSTEM_CALL, async (tx) => {
+  await engine.context.writes.run(SYSTEM_CALL, async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })

@@ -3,10 +3,9 @@ import type { ApiClient, ClientApi, ManagementApi } from 'portcullis/client'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
 import { recordMfaPass } from '../../src/domain/posture/index.ts'
-import { SYSTEM_CALL } from '../../src/engine/call.ts'
-import { postureDataOf } from '../../src/engine/posture-facts.ts'
-import { storePostureData } from '../../src/engine/posture-store.ts'
-import { writeAndTell } from '../../src/engine/writes.ts'
+import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { postureDataOf } from '../../src/engine/posture/posture-facts.ts'
+import { storePostureData } from '../../src/engine/posture/posture-store.ts'
 import { sessions as sessionRecords } from '../../src/resources/sessions.ts'
 import { givePassword } from '../support/identity-state.ts'
 
@@ -110,7 +109,7 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
     passMfa: async ({ id, apiSessionId }) => {
       const { context } = controller.engine
       const now = context.clock.now()
-      await writeAndTell(context, SYSTEM_CALL, async (tx) => {
+      await context.writes.run(SYSTEM_CALL, async (tx) => {
         await storePostureData(tx, id, recordMfaPass(await postureDataOf(tx, id), apiSessionId, now), now)
       })
     },

@@ -129,9 +129,9 @@ describe('sessions, as administrators see them', () => {
 describe('edge routers, as clients see them', () => {
   async function verified() {
     const scene = await network(await mount({ presence }))
-    const { engine } = scene.mounted.controller
+    const { storage } = scene.mounted.controller
     const { edgeRouters } = await import('../../src/resources/edge-routers.ts')
-    await engine.context.storage.write(async (tx) => {
+    await storage.write(async (tx) => {
       const router = await tx.collection(edgeRouters).get(scene.routerId)
       if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, isVerified: true })
     })

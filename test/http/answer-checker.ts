@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import { apiDocuments } from 'portcullis'
-import { apiPathOf } from '../../src/http/paths.ts'
+import { apiPathOf } from '../../src/http/operations/paths.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

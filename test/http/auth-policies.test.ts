@@ -123,7 +123,7 @@ describe('A6: lockout', () => {
   it('survives a restart', async () => {
     const { mounted, alice, wrong, status } = await locking(2, 0)
     await status(wrong)
-    const { storage } = mounted.controller.engine.context
+    const { storage } = mounted.controller
     const restarted = await mount({ storage, now: mounted.clock.now() })
     expect((await login(restarted, wrong)).status).toBe(401)
     expect((await login(restarted, alice)).status).toBe(401)

@@ -1,6 +1,6 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { inconsistenciesOf } from '../../src/engine/integrity/inconsistency.ts'
+import { inconsistenciesOf } from '../../src/engine/database/integrity/inconsistency.ts'
 import { edgeRouters } from '../../src/resources/edge-routers.ts'
 import { servicePolicies } from '../../src/resources/policies.ts'
 import { services } from '../../src/resources/services.ts'
@@ -17,7 +17,7 @@ async function damaged() {
   const { admin, mounted, policyId, serviceId, routerId } = scene
   const address = { binding: 'transport', address: 'tcp:localhost:80' }
   const terminatorId = await create(admin, '/terminators', { service: serviceId, router: routerId, ...address })
-  await mounted.controller.engine.context.storage.write(async (tx) => {
+  await mounted.controller.storage.write(async (tx) => {
     const service = await tx.collection(services).get(serviceId)
     const policy = await tx.collection(servicePolicies).get(policyId)
     const terminator = await tx.collection(terminators).get(terminatorId)

@@ -1,7 +1,6 @@
 import type { RouterAdmission } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { SYSTEM_CALL } from '../../src/engine/call.ts'
-import { writeAndTell } from '../../src/engine/writes.ts'
+import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { edgeRouters } from '../../src/resources/edge-routers.ts'
 import { type World, world } from '../engine/world.ts'
 
@@ -12,7 +11,7 @@ const VERSION = { arch: 'amd64', buildDate: '2026-01-01', os: 'linux', revision:
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ controller }: World, id: string, fingerprint = FINGERPRINT): Promise<void> {
-  await writeAndTell(controller.engine.context, SYSTEM_CALL, async (tx) => {
+  await controller.engine.context.writes.run(SYSTEM_CALL, async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })

@@ -44,7 +44,7 @@ async function authenticatorOf(mounted: MountedController, { username }: Person)
 
 async function setVerifier(mounted: MountedController, who: Person, passwordHash: string): Promise<void> {
   const found = await authenticatorOf(mounted, who)
-  const { storage } = mounted.controller.engine.context
+  const { storage } = mounted.controller
   await storage.write((tx) => tx.collection(authenticators).update({ ...found, passwordHash }))
 }
 

@@ -1,5 +1,5 @@
-import type { Controller } from 'portcullis'
-import { newAuthenticator } from '../../src/engine/new-authenticator.ts'
+import type { TestController } from 'portcullis/testing'
+import { newAuthenticator } from '../../src/engine/credentials/new-authenticator.ts'
 import { authPolicies } from '../../src/resources/auth-policies.ts'
 import { authenticators } from '../../src/resources/authenticators.ts'
 import { identities } from '../../src/resources/identities.ts'
@@ -14,8 +14,8 @@ export interface AuthPolicyChange {
 }
 
 /** Disables an identity as of now, which no operation does yet. */
-export async function disable(controller: Controller, identityId: string): Promise<void> {
-  const { storage, clock } = controller.engine.context
+export async function disable(controller: TestController, identityId: string): Promise<void> {
+  const { storage, clock } = controller
   await storage.write(async (tx) => {
     const identity = await tx.collection(identities).get(identityId)
     if (identity === undefined) throw new Error(`no identity ${identityId}`)
@@ -25,12 +25,12 @@ export async function disable(controller: Controller, identityId: string): Promi
 
 /** Gives an identity an auth policy of its own, which no operation does yet. */
 export async function useAuthPolicy(
-  controller: Controller,
+  controller: TestController,
   identityId: string,
   change: AuthPolicyChange,
 ): Promise<void> {
   const id = `policy-of-${identityId}`
-  const { storage } = controller.engine.context
+  const { storage } = controller
   await storage.write(async (tx) => {
     const standard = await tx.collection(authPolicies).get('default')
     const identity = await tx.collection(identities).get(identityId)
@@ -45,16 +45,14 @@ export async function useAuthPolicy(
 
 /** Gives an identity a username and a password, which no operation does yet. */
 export async function givePassword(
-  controller: Controller,
+  controller: TestController,
   identityId: string,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<void> {
-  const { storage, clock, passwordHasher } = controller.engine.context
-  const passwordHash = await passwordHasher.hash(password)
+  const { storage, clock, engine } = controller
+  const passwordHash = await engine.context.passwordHasher.hash(password)
   const now = clock.now()
   await storage.write((tx) =>
-    tx
-      .collection(authenticators)
-      .insert(newAuthenticator(controller.engine.context, identityId, { username, passwordHash }, now)),
+    tx.collection(authenticators).insert(newAuthenticator(engine.context, identityId, { username, passwordHash }, now)),
   )
 }

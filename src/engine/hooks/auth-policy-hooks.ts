@@ -3,7 +3,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { authPolicies } from '../../resources/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 

@@ -3,9 +3,9 @@ import { claimProblem } from '../../domain/external-id-claim.ts'
 import { DEFAULT_IDENTITY_NAME_FORMAT } from '../../domain/identity-name-format.ts'
 import { cas } from '../../resources/cas.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { isAdminCall } from '../call.ts'
-import { findOne } from '../find-one.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import { isAdminCall } from '../context/call.ts'
+import { findOne } from '../records/find-one.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 type Ca = RecordOf<typeof cas>
 

@@ -3,9 +3,9 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { isAdminCall } from '../call.ts'
-import type { EngineContext } from '../context.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import { isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 

@@ -6,9 +6,9 @@ import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
-import { type Call, isAdminCall } from '../call.ts'
-import { type Invitation, inviteToEnroll } from '../enrollment-tokens.ts'
-import type { PendingChange, ResourceHooks } from './resource-hooks.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import { type Invitation, inviteToEnroll } from '../enrollment/enrollment-tokens.ts'
+import type { PendingChange, ResourceHooks } from '../records/resource-hooks.ts'
 
 type Identity = RecordOf<typeof identities>
 

@@ -9,8 +9,8 @@ import {
 } from '../../domain/posture/index.ts'
 import type { postureChecks } from '../../resources/posture-checks.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { MEMBERS_OF_TYPE, UNTYPED_DEFAULTS } from '../posture-check-of.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import { MEMBERS_OF_TYPE, UNTYPED_DEFAULTS } from '../posture/posture-check-of.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 type PostureCheckRecord = RecordOf<typeof postureChecks>
 

@@ -1,7 +1,7 @@
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { enrollments } from '../../resources/enrollments.ts'
-import type { EngineContext } from '../context.ts'
-import { type Invitation, inviteToEnroll } from '../enrollment-tokens.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type Invitation, inviteToEnroll } from '../enrollment/enrollment-tokens.ts'
 
 /** What comes into being with a router of either kind: no certificate yet, and the enrollment that will give it one. */
 export async function prepareRouter(context: EngineContext, invitation: Invitation, now: number) {

@@ -2,8 +2,8 @@ import type { Filter } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { identities } from '../../resources/identities.ts'
 import type { services } from '../../resources/services.ts'
-import { checkAttachedConfigs } from '../attached-configs.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import { checkAttachedConfigs } from '../configs/attached-configs.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 /**
  * A service takes configs whose types are meant for services, one of each type. What identities said of hosting a service

@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/errors.ts'
 import type { servicePolicies } from '../../resources/policies.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 /** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
 export const servicePolicyHooks: ResourceHooks<typeof servicePolicies> = {

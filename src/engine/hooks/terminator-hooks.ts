@@ -1,5 +1,5 @@
 import type { terminators } from '../../resources/terminators.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 /** A terminator stays with its service; an empty binding follows from the address (interface: Other shapes). */
 export const terminatorHooks: ResourceHooks<typeof terminators> = {

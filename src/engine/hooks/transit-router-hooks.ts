@@ -1,8 +1,8 @@
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import type { transitRouters } from '../../resources/transit-routers.ts'
-import { checkAttachedConfigs } from '../attached-configs.ts'
-import { refuseTakenName } from '../unique-fields.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
+import { checkAttachedConfigs } from '../configs/attached-configs.ts'
+import type { ResourceHooks } from '../records/resource-hooks.ts'
+import { refuseTakenName } from '../records/unique-fields.ts'
 import { prepareRouter } from './router-preparation.ts'
 
 /** Routers are created with an enrollment, and share their names with edge routers (interface: Router). */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import type { Detail } from '../../engine/details/render.ts'
+import type { Detail } from '../../engine/entities/members/render.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const ClientSigner = described(
   z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Text, TextSet } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const id = z.string().max(256)
 

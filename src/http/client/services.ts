@@ -1,10 +1,10 @@
-import { callerOf } from '../../engine/call.ts'
-import { indexedScope } from '../../engine/list-scope.ts'
-import { isReachable, reachableServices } from '../../engine/service-access.ts'
+import { isReachable, reachableServices } from '../../engine/access/service-access.ts'
+import { callerOf } from '../../engine/context/call.ts'
+import { indexedScope } from '../../engine/entities/list-scope.ts'
 import { services } from '../../resources/services.ts'
-import { ConfigTypesQuery, configTypesIn } from '../config-types-query.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 /** The services that the caller may dial or bind; an admin sees its own, too (ruling R12). */
 export const clientServiceOperations = [

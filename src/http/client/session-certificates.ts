@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/call.ts'
-import type { Detail } from '../../engine/details/render.ts'
+import { callerOf } from '../../engine/context/call.ts'
+import type { Detail } from '../../engine/entities/members/render.ts'
 import { apiSessionCertificates } from '../../resources/api-session-certificates.ts'
 import { Links, Pem } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 const PATH = './current-api-session/certificates'
 const Issued = described(z.object({ _links: Links, cas: z.string(), certificate: z.string(), id: z.string() }), {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { callerOf, isAdmin } from '../../engine/call.ts'
+import { callerOf, isAdmin } from '../../engine/context/call.ts'
 import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 const SessionCreate = described(
   z.object({

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/call.ts'
-import { isReachable } from '../../engine/service-access.ts'
+import { isReachable } from '../../engine/access/service-access.ts'
+import { callerOf } from '../../engine/context/call.ts'
 import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { terminators } from '../../resources/terminators.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 /** A terminator as who may dial its service sees it: without address and costs. */
 const ClientTerminator = described(

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
-import { policyAdvice } from '../../engine/policy-advice.ts'
+import { policyAdvice } from '../../engine/access/policy-advice.ts'
 import { EntityRef } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const PolicyAdvice = described(
   z.object({

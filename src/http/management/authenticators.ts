@@ -4,9 +4,9 @@ import { authenticators } from '../../resources/authenticators.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant, Pem, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { Created, created, DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { Created, created, DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 /** What usernames and passwords may be (interface: Limits). */
 export const Username = z.string().min(4).max(100)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { Created } from '../answers.ts'
-import { type Answer, defineOperation, type Operation } from '../operation.ts'
-import { HttpRefusal } from '../problem.ts'
+import { Created } from '../operations/answers.ts'
+import { type Answer, defineOperation, type Operation } from '../operations/operation.ts'
+import { HttpRefusal } from '../pipeline/answer/problem.ts'
 
 const OidcSettings = described(z.object({ postLogoutUris: z.array(z.string()), redirectUris: z.array(z.string()) }), {
   postLogoutUris: 'Where clients may be sent after they logged out.',

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
-import { HttpRefusal } from '../problem.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { HttpRefusal } from '../pipeline/answer/problem.ts'
 
 const Report = described(
   z.object({

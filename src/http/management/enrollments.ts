@@ -3,9 +3,9 @@ import { both, equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { Created, created, DONE } from '../answers.ts'
-import { defineOperation, type Permission } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { Created, created, DONE } from '../operations/answers.ts'
+import { defineOperation, type Permission } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })
 

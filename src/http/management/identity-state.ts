@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const access = { entity: 'identity', action: 'update' } as const
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { JsonObject } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const MfaCriteria = described(
   z.object({

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { Detail } from '../../engine/details/render.ts'
-import { indexedScope } from '../../engine/list-scope.ts'
-import { RELATIONS, type Relation } from '../../engine/related.ts'
+import { indexedScope } from '../../engine/entities/list-scope.ts'
+import type { Detail } from '../../engine/entities/members/render.ts'
+import { RELATIONS, type Relation } from '../../engine/entities/related.ts'
 import type { Page } from '../../ports/storage.ts'
 import { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { describedLater, meaningOf } from '../../resources/words.ts'
-import { defineOperation, type Operation } from '../operation.ts'
+import { defineOperation, type Operation } from '../operations/operation.ts'
 
 /** In any case, as deployed controllers compare it. */
 const PolicyType = z.object({

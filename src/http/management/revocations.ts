@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Id, Tags } from '../../resources/fields.ts'
 import { revocations } from '../../resources/revocations.ts'
 import { described } from '../../resources/words.ts'
-import { Created, created } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
+import { Created, created } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const Revocation = described(
   z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) }),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { roleAttributesOf, roleAttributeUses } from '../../engine/role-attributes.ts'
+import { roleAttributesOf, roleAttributeUses } from '../../engine/entities/role-attributes.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation, type Operation } from '../operation.ts'
+import { defineOperation, type Operation } from '../operations/operation.ts'
 
 /** The attribute itself is the only thing that a filter can name. */
 const SYMBOLS = { id: { field: 'id', kind: 'string' } } as const

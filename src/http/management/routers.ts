@@ -1,10 +1,16 @@
-import { showAnyRouter } from '../../engine/any-router.ts'
-import { reEnrollEdgeRouter } from '../../engine/edge-router-re-enrollment.ts'
+import { reEnrollEdgeRouter } from '../../engine/enrollment/edge-router-re-enrollment.ts'
+import { showAnyRouter } from '../../engine/entities/any-router.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
-import { DONE } from '../answers.ts'
-import { crud } from '../crud.ts'
-import type { CrudOperations } from '../crud-types.ts'
-import { type Answer, defineOperation, type Operation, type OperationInput, type OperationShape } from '../operation.ts'
+import { DONE } from '../operations/answers.ts'
+import { crud } from '../operations/crud.ts'
+import type { CrudOperations } from '../operations/crud-types.ts'
+import {
+  type Answer,
+  defineOperation,
+  type Operation,
+  type OperationInput,
+  type OperationShape,
+} from '../operations/operation.ts'
 
 /** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
 export const transitRouterOperations: CrudOperations<typeof transitRouters> = crud(transitRouters).map((row) => {
@@ -12,7 +18,7 @@ export const transitRouterOperations: CrudOperations<typeof transitRouters> = cr
 })
 
 async function show({ engine, call, params }: OperationInput<OperationShape>): Promise<Answer> {
-  return { data: await showAnyRouter(engine, call, String(Reflect.get(params, 'id'))) }
+  return { data: await showAnyRouter(engine.context, engine.reader, call, String(Reflect.get(params, 'id'))) }
 }
 
 const rows: readonly Operation[] = transitRouterOperations

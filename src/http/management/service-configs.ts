@@ -3,8 +3,8 @@ import { equals } from '../../domain/filter/index.ts'
 import { EntityRef, Id } from '../../resources/fields.ts'
 import { serviceConfigs } from '../../resources/service-configs.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const Pairs = z.array(
   described(z.object({ serviceId: Id, configId: Id }), {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { ControllerError } from '../../domain/errors.ts'
-import { isAdminCall } from '../../engine/call.ts'
+import { isAdminCall } from '../../engine/context/call.ts'
 import { services } from '../../resources/services.ts'
-import { ConfigTypesQuery, configTypesIn } from '../config-types-query.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 /** The list of all services; an admin may look at it as another identity does. */
 export const serviceList = defineOperation(

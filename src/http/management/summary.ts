@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { resourceCounts } from '../../engine/resource-counts.ts'
-import { defineOperation } from '../operation.ts'
+import { resourceCounts } from '../../engine/entities/resource-counts.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 export const summary = defineOperation(
   {

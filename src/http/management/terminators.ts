@@ -1,7 +1,7 @@
 import { equals } from '../../domain/filter/index.ts'
 import { terminators } from '../../resources/terminators.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 export const terminatorsOfService = defineOperation(
   {

@@ -1,7 +1,7 @@
 import { identityTypes } from '../../resources/identity-types.ts'
 import { postureCheckTypes } from '../../resources/posture-check-types.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { defineOperation, type Operation } from '../operation.ts'
+import { defineOperation, type Operation } from '../operations/operation.ts'
 
 /** Seeded types, which every authenticated session may read. */
 export const typeOperations: readonly Operation[] = [...readable(identityTypes), ...readable(postureCheckTypes)]

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import { SCHEMAS, SECURITY, SECURITY_SCHEMES } from './components.ts'
 import type { JsonObject } from './json-schema.ts'
 import { operationObject } from './operation-object.ts'

@@ -1,4 +1,4 @@
-import type { Access, Credential, OperationShape, Permission } from '../operation.ts'
+import type { Access, Credential, OperationShape, Permission } from '../operations/operation.ts'
 import { type JsonObject, jsonSchema } from './json-schema.ts'
 import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { meaningOf } from '../../resources/words.ts'
-import { ListQuery } from '../list-query.ts'
-import type { OperationShape } from '../operation.ts'
-import { RoleFilterQuery } from '../role-filter.ts'
+import { ListQuery } from '../operations/list-query.ts'
+import type { OperationShape } from '../operations/operation.ts'
+import { RoleFilterQuery } from '../operations/role-filter.ts'
 import { type JsonObject, jsonSchema } from './json-schema.ts'
 import { parameterText } from './parameter-texts.ts'
 

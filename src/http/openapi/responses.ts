@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
-import { Created } from '../answers.ts'
-import type { OperationShape } from '../operation.ts'
-import { MESSAGES, STATUS_OF } from '../problem.ts'
+import { Created } from '../operations/answers.ts'
+import type { OperationShape } from '../operations/operation.ts'
+import { MESSAGES, STATUS_OF } from '../pipeline/answer/problem.ts'
 import { type JsonObject, jsonSchema } from './json-schema.ts'
 
 /** Refusals that many operations answer alike, by the name under which a document keeps them. */

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { SimulatedChange } from '../../engine/simulation/simulated-change.ts'
-import { MAX_CHANGES, MAX_PAIRS } from '../../engine/simulation/simulation.ts'
+import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
+import { MAX_CHANGES, MAX_PAIRS } from '../../engine/access/simulation/simulation.ts'
 import { Id } from '../../resources/fields.ts'
 import { identities } from '../../resources/identities.ts'
 import { servicePolicies } from '../../resources/policies.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
-import { inStoredNames } from '../input-names.ts'
-import { defineOperation } from '../operation.ts'
+import { inStoredNames } from '../operations/input-names.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 /** A change to one resource, in the words of its own requests. */
 function changeTo<R extends Resource>(resource: R) {

@@ -1,4 +1,4 @@
-import { defineOperation } from '../operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 
 const LINE = 64
 

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import { pageOf } from '../../engine/page-of.ts'
+import { pageOf } from '../../engine/records/page-of.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { type Access, defineOperation } from '../operation.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE } from '../paths.ts'
+import { type Access, defineOperation } from '../operations/operation.ts'
+import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
 
 export const Controller = described(
   z.object({

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { type Caller, callerOf } from '../../engine/call.ts'
-import { currentApiSessionMembers } from '../../engine/details/api-session-members.ts'
-import type { Detail } from '../../engine/details/render.ts'
+import { type Caller, callerOf } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
+import { currentApiSessionMembers } from '../../engine/entities/members/api-session-members.ts'
+import type { Detail } from '../../engine/entities/members/render.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 /** An API session as its holder sees it. */
 export const CurrentApiSession = z.intersection(

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/call.ts'
-import type { Detail } from '../../engine/details/render.ts'
+import { callerOf } from '../../engine/context/call.ts'
+import type { Detail } from '../../engine/entities/members/render.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { Pem, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { DONE } from '../answers.ts'
 import { Password, Username } from '../management/authenticators.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 const WORDS = {
   currentPassword: 'The password that is good at present; a wrong one is answered 401.',

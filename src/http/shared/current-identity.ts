@@ -1,7 +1,7 @@
-import { callerOf } from '../../engine/call.ts'
+import { callerOf } from '../../engine/context/call.ts'
 import { identities } from '../../resources/identities.ts'
-import { defineOperation } from '../operation.ts'
-import { wireSchema } from '../wire-schema.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
 const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }
 

@@ -3,10 +3,10 @@ import { notFound } from '../../domain/errors.ts'
 import { instant } from '../../domain/instant.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { isAcceptable } from '../media-types.ts'
-import { defineOperation } from '../operation.ts'
-import { apiPathOf } from '../paths.ts'
-import { toYaml } from '../yaml.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { apiPathOf } from '../operations/paths.ts'
+import { isAcceptable } from '../pipeline/input/media-types.ts'
+import { toYaml } from './yaml.ts'
 
 const Spec = described(
   z.object({

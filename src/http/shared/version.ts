@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operation.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE } from '../paths.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
 
 /** What a controller tells about itself. */
 export interface VersionFacts {

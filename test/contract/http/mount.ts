@@ -1,5 +1,4 @@
-import type { Controller } from 'portcullis'
-import type { FakeClock, TestControllerOptions } from 'portcullis/testing'
+import type { FakeClock, TestController, TestControllerOptions } from 'portcullis/testing'
 
 /** A client certificate chain, leaf first, with the leaf's private key; both PEM. */
 export interface ClientCertificate {
@@ -20,7 +19,7 @@ export interface MountedController {
   readonly url: string
   /** Sends a request to a path (with query) as a client that holds a certificate, or none. */
   fetch(path: string, request?: RawRequest, client?: ClientCertificate): Promise<Response>
-  readonly controller: Controller
+  readonly controller: TestController
   readonly clock: FakeClock
   dispose(): Promise<void>
 }

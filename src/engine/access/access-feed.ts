@@ -1,0 +1,187 @@
+import {
+  AccessIndex,
+  type AccessType,
+  type EntityKind,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+  type SlotSet,
+} from '../../domain/access-index/index.ts'
+import type { Change, ReadTransaction } from '../../ports/storage.ts'
+import type { Turns } from '../../ports/turns.ts'
+import { resourceNamed } from '../../resources/index.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { AccessIndexFeed } from '../context/context.ts'
+
+const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
+const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
+const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
+
+/** An identity gained or lost a service by a change of its own role attributes. */
+export interface AccessChange {
+  readonly identityId: string
+  readonly serviceId: string
+  readonly type: AccessType
+  readonly change: 'gained' | 'lost'
+}
+
+/**
+ * Keeps the access index level with the store. It is fed by the change feed alone, so that a change made by another
+ * process over the same store is seen as well.
+ */
+export class AccessFeed implements AccessIndexFeed {
+  readonly #turns: Turns
+  readonly #tell: (change: AccessChange) => void
+  readonly #latestRevision: (() => Promise<number>) | undefined
+  #checking: Promise<void> | undefined
+  #index = new AccessIndex()
+  #revision = -1
+  /** Some of the changes after `#revision` are in the index already. */
+  #isMoving = false
+  #queue: Promise<unknown> = Promise.resolve()
+
+  /**
+   * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
+   * take; `latestRevision` asks the store, in a snapshot of its own, for its revision.
+   */
+  constructor(
+    turns: Turns,
+    tell: (change: AccessChange) => void = () => undefined,
+    latestRevision?: () => Promise<number>,
+  ) {
+    this.#turns = turns
+    this.#tell = tell
+    this.#latestRevision = latestRevision
+  }
+
+  /** The index as of the snapshot `tx`, or a later one. */
+  async at(tx: ReadTransaction): Promise<AccessIndex> {
+    if (this.#revision < tx.revision) {
+      const caughtUp = this.#queue.then(() => this.#catchUp(tx))
+      // A snapshot that fails to be read must not keep later ones from being read.
+      this.#queue = caughtUp.catch(() => undefined)
+      await caughtUp
+    } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
+    return this.#index
+  }
+
+  /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
+  isLevelWith(tx: ReadTransaction): boolean {
+    return !this.#isMoving && this.#revision === tx.revision
+  }
+
+  /**
+   * Starts afresh where the store went back: an older snapshot may only have begun early, but one that begins now must reach
+   * `known`. Nobody waits for it, because `tx` may hold the only connection.
+   */
+  async #noticeRestore(known: number): Promise<void> {
+    try {
+      const latest = await this.#latestRevision?.()
+      if (latest !== undefined && latest < known) this.#revision = -1
+    } catch {
+      // A store that is away is asked again by the next older snapshot.
+    } finally {
+      this.#checking = undefined
+    }
+  }
+
+  async #catchUp(tx: ReadTransaction): Promise<void> {
+    if (this.#revision >= tx.revision) return
+    const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
+    if (changes === undefined) this.#index = await buildIndex(tx, this.#turns)
+    else await this.#follow(tx, changes)
+    this.#isMoving = false
+    this.#revision = tx.revision
+  }
+
+  async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<void> {
+    const turn = this.#turns.begin()
+    const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
+    this.#isMoving = true
+    for (const { kind, id } of touched.values()) {
+      await this.#refresh(tx, kind, id)
+      await turn()
+    }
+  }
+
+  async #refresh(tx: ReadTransaction, kind: string, id: string): Promise<void> {
+    const entityKind = ENTITY_KINDS.find((name) => name === kind)
+    const policyKind = POLICY_KINDS.find((name) => name === kind)
+    if (entityKind === undefined && policyKind === undefined) return
+    const resource = resourceNamed(kind)
+    const record = await tx.collection(resource).get(id)
+    if (entityKind !== undefined) {
+      if (record === undefined) this.#index.removeEntity(entityKind, id)
+      else this.#putEntity(entityKind, indexedEntity(record))
+    } else if (policyKind !== undefined) {
+      if (record === undefined) this.#index.removePolicy(policyKind, id)
+      else this.#index.putPolicy(policyKind, indexedPolicy(resource, record))
+    }
+  }
+
+  #putEntity(kind: EntityKind, entity: IndexedEntity): void {
+    const roles = entity.roleAttributes.map((name) => `#${name}`)
+    const isRegrouped =
+      kind === 'identities' &&
+      this.#index.has(kind, entity.id) &&
+      String(roles) !== String(this.#index.rolesOf(kind, entity.id))
+    const before = isRegrouped ? this.#reachOf(entity.id) : undefined
+    this.#index.putEntity(kind, entity)
+    if (before === undefined) return
+    const after = this.#reachOf(entity.id)
+    for (const type of ACCESS_TYPES) {
+      this.#tellAll(entity.id, type, 'gained', after[type].without(before[type]))
+      this.#tellAll(entity.id, type, 'lost', before[type].without(after[type]))
+    }
+  }
+
+  #tellAll(identityId: string, type: AccessType, change: AccessChange['change'], services: SlotSet): void {
+    if (services.size === 0) return
+    for (const serviceId of this.#index.servicesIn(services)) this.#tell({ identityId, serviceId, type, change })
+  }
+
+  #reachOf(identityId: string): Readonly<Record<AccessType, SlotSet>> {
+    return { Bind: this.#index.reachOf(identityId, 'Bind'), Dial: this.#index.reachOf(identityId, 'Dial') }
+  }
+}
+
+async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<AccessIndex> {
+  const index = new AccessIndex()
+  const turn = turns.begin()
+  for (const kind of ENTITY_KINDS) {
+    const { items } = await tx.collection(resourceNamed(kind)).find()
+    for (const record of items) {
+      index.putEntity(kind, indexedEntity(record))
+      await turn()
+    }
+  }
+  for (const kind of POLICY_KINDS) {
+    const resource = resourceNamed(kind)
+    const { items } = await tx.collection(resource).find()
+    for (const record of items) {
+      index.putPolicy(kind, indexedPolicy(resource, record))
+      await turn()
+    }
+  }
+  return index
+}
+
+export function indexedEntity(record: RecordOf<Resource>) {
+  return { id: record.id, roleAttributes: textList(record.roleAttributes) }
+}
+
+export function indexedPolicy(resource: Resource, record: RecordOf<Resource>): IndexedPolicy {
+  const sides = Object.entries(resource.definition.selects ?? {})
+  const roles = Object.fromEntries(sides.map(([field, kind]) => [kind, textList(record[field])]))
+  const { type, semantic } = record
+  return {
+    id: record.id,
+    semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf',
+    roles,
+    ...(type === 'Dial' || type === 'Bind' ? { type } : {}),
+  }
+}
+
+function textList(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value : []
+}

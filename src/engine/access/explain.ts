@@ -1,0 +1,125 @@
+import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
+import {
+  type Explanation,
+  explainAccess,
+  type PolicyUnderReview,
+  type RouterState,
+} from '../../domain/explain/index.ts'
+import { equals, ids } from '../../domain/filter/index.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import { applyResponses, type PostureData, type PostureResponse } from '../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { identities } from '../../resources/identities.ts'
+import { servicePolicies } from '../../resources/policies.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import type { EngineContext } from '../context/context.ts'
+import { policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { collectionOf } from '../records/collection-of.ts'
+
+/** Circumstances other than those of now. */
+export interface ExplainOptions {
+  /** Taken as if the endpoint had reported it at the instant of the question, on top of what it did report. */
+  readonly posture?: readonly PostureResponse[] | undefined
+  /** The instant (epoch ms) in question; now when absent. What would happen by itself until then is not played through. */
+  readonly at?: number | undefined
+  /** The API session whose second factor counts; by default the newest of the identity. */
+  readonly apiSessionId?: string | undefined
+}
+
+/** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
+const NO_API_SESSION = ''
+
+/**
+ * Explains whether an identity may dial or bind a service, each by id or by name: from one snapshot, by the rules that
+ * decide about sessions. An unknown name is a reason, not an error.
+ */
+export function explain(
+  context: EngineContext,
+  identityIdOrName: string,
+  serviceIdOrName: string,
+  type: AccessType,
+  options: ExplainOptions = {},
+): Promise<Explanation> {
+  const at = options.at ?? context.clock.now()
+  return context.storage.read(async (tx) => {
+    const identity = await byIdOrName(tx, identities, identityIdOrName)
+    const service = await byIdOrName(tx, services, serviceIdOrName)
+    const question = { asked: { identity: identityIdOrName, service: serviceIdOrName }, type, at }
+    const index = await context.access.at(tx)
+    const identityRouters = identity ? index.edgeRoutersOfIdentity(identity.id) : []
+    const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
+    const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
+    const apiSessionId = options.apiSessionId ?? (identity && (await newestApiSession(tx, identity.id)))
+    return explainAccess({
+      ...question,
+      identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
+      service,
+      policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id) : [],
+      posture: await postureAt(tx, identity?.id, apiSessionId, options.posture ?? [], at),
+      apiSessionId,
+      identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
+      serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
+    })
+  })
+}
+
+async function byIdOrName<R extends Resource>(
+  tx: ReadTransaction,
+  resource: R,
+  idOrName: string,
+): Promise<RecordOf<R> | undefined> {
+  const collection = collectionOf(tx, resource)
+  return (await collection.get(idOrName)) ?? (await collection.find({ where: equals('name', idOrName) })).items[0]
+}
+
+/** The service policies that select the identity or the service; checks are read for those that select both. */
+async function policiesUnderReview(
+  tx: ReadTransaction,
+  index: AccessIndex,
+  identityId: string,
+  serviceId: string,
+): Promise<readonly PolicyUnderReview[]> {
+  const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
+  const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
+  const { items } = await tx.collection(servicePolicies).find({ where: ids(new Set([...ofIdentity, ...ofService])) })
+  const facts = await policyFacts(tx, index, index.grantingPolicies(identityId, serviceId))
+  return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>
+    type === 'Invalid'
+      ? []
+      : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: facts.get(id)?.checks ?? [] }],
+  )
+}
+
+async function newestApiSession(tx: ReadTransaction, identityId: string): Promise<string | undefined> {
+  const { items } = await tx.collection(apiSessions).find({
+    where: equals('identityId', identityId),
+    orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }],
+    limit: 1,
+  })
+  return items[0]?.id
+}
+
+async function postureAt(
+  tx: ReadTransaction,
+  identityId: string | undefined,
+  apiSessionId: string = NO_API_SESSION,
+  responses: readonly PostureResponse[],
+  at: number,
+): Promise<PostureData> {
+  const known = await postureDataOf(tx, identityId ?? '')
+  return responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
+}
+
+async function routerStates(
+  context: EngineContext,
+  tx: ReadTransaction,
+  routerIds: readonly string[],
+): Promise<ReadonlyMap<string, RouterState>> {
+  const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
+  return new Map(
+    items.map(({ id, name }) => [id, { id, name, isOnline: context.presence.connectionOf(id) !== undefined }]),
+  )
+}

@@ -1,0 +1,53 @@
+import { notFound } from '../../domain/errors.ts'
+import { ids } from '../../domain/filter/index.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import type { EngineContext } from '../context/context.ts'
+import { composed, keepText } from '../entities/members/json-text.ts'
+import { entityRef } from '../entities/members/links.ts'
+import type { Detail } from '../entities/members/render.ts'
+
+type EdgeRouter = RecordOf<typeof edgeRouters>
+
+/**
+ * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
+ * for nothing here. Error: `NOT_FOUND` for the identity or the service (interface: Policy advice).
+ */
+export function policyAdvice(context: EngineContext, identityId: string, serviceId: string) {
+  return context.storage.read(async (tx) => {
+    const identity = await tx.collection(identities).get(identityId)
+    if (identity === undefined) throw notFound('identity', identityId)
+    const service = await tx.collection(services).get(serviceId)
+    if (service === undefined) throw notFound('service', serviceId)
+    const index = await context.access.at(tx)
+    const types = index.accessTypes(identityId, serviceId)
+    const routers = index.edgeRoutersBetween(identityId, serviceId)
+    const { items: common } = await tx.collection(edgeRouters).find({ where: ids(routers.common) })
+    const advice = {
+      identityId,
+      identity: entityRef(identities, identity),
+      serviceId,
+      service: entityRef(services, service),
+      isDialAllowed: types.includes('Dial'),
+      isBindAllowed: types.includes('Bind'),
+      identityRouterCount: routers.ofIdentity,
+      serviceRouterCount: routers.ofService,
+    }
+    return composed(advice, { commonRouters: common.map((router) => commonRouter(context, router)) })
+  })
+}
+
+/** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
+const shown = { online: new WeakMap<EdgeRouter, Detail>(), offline: new WeakMap<EdgeRouter, Detail>() }
+
+function commonRouter(context: EngineContext, router: EdgeRouter): Detail {
+  const isOnline = context.presence.connectionOf(router.id) !== undefined
+  const forms = isOnline ? shown.online : shown.offline
+  const known = forms.get(router)
+  if (known !== undefined) return known
+  const form = keepText({ ...entityRef(edgeRouters, router), isOnline })
+  forms.set(router, form)
+  return form
+}

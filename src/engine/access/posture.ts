@@ -1,0 +1,72 @@
+import { equals, ids } from '../../domain/filter/index.ts'
+import {
+  applyResponses,
+  type PostureDataView,
+  type PostureResponse,
+  postureDataView,
+  type ServiceTimeout,
+  serviceTimeouts,
+} from '../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { failedServiceRequests } from '../../resources/posture-records.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import { type Call, type Caller, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { storePostureData } from '../posture/posture-store.ts'
+import { reachableServices } from './service-access.ts'
+
+/** What endpoints report about themselves, and what follows for their sessions (interface: Posture). */
+export class Posture {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service
+   * policy carries any more is gone. Answers the caller's services for which an MFA grace period began.
+   */
+  async submit(call: Call, responses: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
+    const caller = callerOf(call)
+    const now = this.#context.clock.now()
+    return this.#context.writes.run(call, async (tx) => {
+      const known = await postureDataOf(tx, caller.identity.id)
+      const data = applyResponses(known, caller.apiSession.id, responses, now)
+      await storePostureData(tx, caller.identity.id, data, now)
+      if (!responses.some(({ typeId }) => typeId === 'ENDPOINT_STATE')) return []
+      return serviceTimeouts(await this.#checkedServices(tx, caller), data, caller.apiSession.id, responses, now)
+    })
+  }
+
+  /** What is known of an identity's endpoints; empty for one that never reported. */
+  dataOf(identityId: string): Promise<PostureDataView> {
+    return this.#context.storage.read(async (tx) => postureDataView(await postureDataOf(tx, identityId)))
+  }
+
+  /** The service requests of an identity that posture refused, oldest first, at most fifty. */
+  failedRequests(identityId: string): Promise<readonly RecordOf<typeof failedServiceRequests>[]> {
+    return this.#context.storage.read(async (tx) => {
+      const { items } = await tx.collection(failedServiceRequests).find({
+        where: equals('identityId', identityId),
+        orderBy: [{ field: 'when', kind: 'instant', direction: 'asc' }],
+      })
+      return items
+    })
+  }
+
+  async #checkedServices(tx: ReadTransaction, caller: Caller) {
+    const index = await this.#context.access.at(tx)
+    const reachable = reachableServices(index, caller.identity.id)
+    const { items } = await tx.collection(services).find({ where: ids(reachable) })
+    const granting = new Map(items.map(({ id }) => [id, index.grantingPolicies(caller.identity.id, id)]))
+    const policies = await policyFacts(tx, index, [...new Set([...granting.values()].flat())])
+    return items.map(({ id, name }) => ({
+      id,
+      name,
+      checks: (granting.get(id) ?? []).flatMap((policyId) => policies.get(policyId)?.checks ?? []),
+    }))
+  }
+}

@@ -1,0 +1,26 @@
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { sessions } from '../../resources/sessions.ts'
+import type { EngineContext } from '../context/context.ts'
+import { judgeAndEnd } from './access-enforcement.ts'
+import { sessionsOf } from './suspects.ts'
+
+/** So many stored sessions are judged in one go. */
+const BATCH = 1000
+
+/**
+ * Takes up what a store holds from before: every session is judged, so that none outlives what carried it, and posture
+ * deadlines and the ends of idle API sessions are looked after again.
+ */
+export async function resume(context: EngineContext): Promise<void> {
+  const { stored, idle } = await context.storage.read(async (tx) => ({
+    stored: (await tx.collection(sessions).find()).items.map(({ id }) => id),
+    idle: (await tx.collection(apiSessions).find()).items,
+  }))
+  for (const { id, lastActivityAt } of idle) {
+    context.timetable.set('api-session', id, lastActivityAt + context.settings.apiSessionTimeoutMs)
+  }
+  for (let first = 0; first < stored.length; first += BATCH) {
+    const batch = stored.slice(first, first + BATCH)
+    await judgeAndEnd(context, (tx) => sessionsOf(tx, 'id', batch))
+  }
+}

@@ -1,0 +1,107 @@
+import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
+import { serviceViews } from '../../resources/service-views.ts'
+import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type ServiceView, viewServices } from './service-view.ts'
+
+/** So many API sessions are remembered; of a forgotten one the view is taken anew. */
+const MAX_REMEMBERED = 100_000
+
+/** The outcome of the last look at a view, which holds until the store or the time moves on. */
+interface Look {
+  readonly revision: number
+  readonly until: number | undefined
+  readonly lastChangeAt: number
+}
+
+/**
+ * Tells API sessions when they have to read their service list again (interface: Service-update check). The instant moves
+ * when, and only when, the list with all configs would look different to that API session than at its last look.
+ */
+export class ServiceUpdates {
+  readonly #context: EngineContext
+  readonly #looks = new Map<string, Look>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** When (epoch ms) something that the caller's API session sees of its services last changed. */
+  async lastChangeAt(call: Call): Promise<number> {
+    const caller = callerOf(call)
+    const now = this.#context.clock.now()
+    const known = this.#looks.get(caller.apiSession.id)
+    const look = await this.#context.storage.read(async (tx): Promise<Look | ServiceView> => {
+      const isCurrent = known !== undefined && (known.until === undefined || now < known.until)
+      if (isCurrent && !(await mayHaveChanged(tx, known.revision, caller))) return { ...known, revision: tx.revision }
+      return viewServices(this.#context, tx, caller)
+    })
+    const lastChangeAt = 'lastChangeAt' in look ? look.lastChangeAt : await keepServiceView(this.#context, caller, look)
+    this.#remember(caller.apiSession.id, { revision: look.revision, until: look.until, lastChangeAt })
+    return lastChangeAt
+  }
+
+  #remember(id: string, look: Look): void {
+    this.#looks.delete(id)
+    this.#looks.set(id, look)
+    if (this.#looks.size <= MAX_REMEMBERED) return
+    const oldest = this.#looks.keys().next().value
+    if (oldest !== undefined) this.#looks.delete(oldest)
+  }
+}
+
+/**
+ * Takes the first look for a new API session: what differs from it later is an update. The session is stored already, so a
+ * storage that goes away now must not refuse it: the session's own first question takes the look then.
+ */
+export async function beginServiceView(context: EngineContext, caller: Caller): Promise<void> {
+  try {
+    await keepServiceView(context, caller, await context.storage.read((tx) => viewServices(context, tx, caller)))
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error
+    context.logger.warn('the first look at the services of a new API session failed', { reason: error.reason })
+  }
+}
+
+/** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
+async function keepServiceView(context: EngineContext, { apiSession }: Caller, view: ServiceView): Promise<number> {
+  const kept = await context.storage.read((tx) => tx.collection(serviceViews).get(apiSession.id))
+  if (kept?.digest === view.digest) return kept.lastChangeAt
+  const { id, createdAt } = apiSession
+  const { digest, revision } = view
+  const now = context.clock.now()
+  return context.writes.run(SYSTEM_CALL, async (tx) => {
+    const collection = tx.collection(serviceViews)
+    const before = await collection.get(id)
+    if (before === undefined) {
+      const base = { id, createdAt: now, updatedAt: now, tags: {} }
+      await collection.insert({ ...base, apiSessionId: id, digest, revision, lastChangeAt: createdAt })
+      return createdAt
+    }
+    if (before.digest === digest || before.revision > revision) return before.lastChangeAt
+    // Clients compare for inequality, at a resolution of milliseconds.
+    const lastChangeAt = Math.max(now, before.lastChangeAt + 1)
+    await collection.update({ ...before, digest, revision, lastChangeAt, updatedAt: now })
+    return lastChangeAt
+  })
+}
+
+/** Kinds that no service list shows anything of. */
+const UNSEEN_KINDS: ReadonlySet<string> = new Set([
+  'api-sessions',
+  'authenticators',
+  'edge-router-policies',
+  'edge-routers',
+  'enrollments',
+  'failed-service-requests',
+  'service-edge-router-policies',
+  'service-views',
+  'sessions',
+])
+/** Kinds of which a service list shows what is the caller's own; their records have the identity's id. */
+const OWN_KINDS: ReadonlySet<string> = new Set(['identities', 'posture-data'])
+
+async function mayHaveChanged(tx: ReadTransaction, since: number, { identity }: Caller): Promise<boolean> {
+  const concerns = ({ kind, id }: Change) => !UNSEEN_KINDS.has(kind) && (!OWN_KINDS.has(kind) || id === identity.id)
+  return (await tx.changesSince(since))?.some(concerns) ?? true
+}

@@ -1,0 +1,110 @@
+import { ids } from '../../domain/filter/index.ts'
+import {
+  nextDeadline,
+  nextPolicyDeadline,
+  type PostureData,
+  postureQuery,
+  queryUpdatedAt,
+} from '../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
+import type { Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { ownDetail } from '../entities/members/render.ts'
+import { type PolicyFacts, policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { fingerprint } from './fingerprint.ts'
+import { reachableServices } from './service-access.ts'
+
+/** So many services are looked at without a pause. */
+const CHUNK = 64
+
+/** What an API session sees in its whole service list, apart from what merely ticks. */
+export interface ServiceView {
+  /** Equal for equal views. */
+  readonly digest: string
+  /** The store's revision that was looked at. */
+  readonly revision: number
+  /** The next instant (epoch ms) at which the view changes by itself; `undefined` when it does not. */
+  readonly until: number | undefined
+}
+
+/**
+ * Looks at the service list with the eyes of an API session. What services share is looked at once: a policy's queries
+ * stand in the list at every service that it grants, and a check at every policy that asks for it.
+ */
+export async function viewServices(context: EngineContext, tx: ReadTransaction, caller: Caller): Promise<ServiceView> {
+  const now = context.clock.now()
+  const { identity, apiSession } = caller
+  const index = await context.access.at(tx)
+  const turn = context.turns.begin()
+  const { items } = await tx.collection(services).find({ where: ids(reachableServices(index, identity.id)) })
+  await turn()
+  // Clients name config types in each request for the list, so a change of any of their configs concerns them.
+  const configs = await configMaps(tx, items, identity.id, [ALL_CONFIG_TYPES])
+  await turn()
+  const granting = index.grantingPoliciesOf(
+    identity.id,
+    items.map(({ id }) => id),
+  )
+  await turn()
+  const policies = [...(await policyFacts(tx, index, [...new Set([...new Set(granting)].flat())])).values()]
+  const data = await postureDataOf(tx, identity.id)
+  const steady = {
+    services: await servicesDigest(context, items, configs),
+    granting: positionsByList(granting),
+    policies: policies.map(({ id, type, checks }) => ({ id, type, checks: checks.map((check) => check.id) })),
+    queries: steadyQueries(policies, data, apiSession.id, now),
+  }
+  return {
+    digest: context.digest.sha256(JSON.stringify(steady)),
+    revision: tx.revision,
+    until: nextPolicyDeadline(policies, data, apiSession.id, now),
+  }
+}
+
+/** Stands for what the services show of themselves and for their configs. */
+async function servicesDigest(
+  { digest, turns }: EngineContext,
+  records: readonly RecordOf<typeof services>[],
+  configs: readonly ConfigMap[],
+): Promise<string> {
+  const turn = turns.begin()
+  let before = ''
+  for (let from = 0; from < records.length; from += CHUNK) {
+    const prints = records
+      .slice(from, from + CHUNK)
+      .map((record, at) => [
+        fingerprint(digest, ownDetail(services, record)),
+        ...Object.entries(configs[from + at] ?? {}).map(([name, config]) => [name, fingerprint(digest, config)]),
+      ])
+    before = digest.sha256(JSON.stringify([before, prints]))
+    await turn()
+  }
+  return before
+}
+
+/** The lists, each once, with the services (by position) that have it: many services have the same one. */
+function positionsByList(lists: readonly (readonly string[])[]): readonly (readonly [string, readonly number[]])[] {
+  const texts = new Map<readonly string[], string>()
+  const positions = new Map<string, number[]>()
+  for (const [position, list] of lists.entries()) {
+    const text = texts.get(list) ?? list.join(' ')
+    texts.set(list, text)
+    const known = positions.get(text)
+    if (known === undefined) positions.set(text, [position])
+    else known.push(position)
+  }
+  return [...positions]
+}
+
+/** The posture query of each check, with the instant at which a timeout ends in place of the seconds until then. */
+function steadyQueries(policies: readonly PolicyFacts[], data: PostureData, apiSessionId: string, now: number) {
+  const checks = new Map(policies.flatMap(({ checkRecords }) => checkRecords.map((known) => [known.check.id, known])))
+  return [...checks.values()].map(({ check, record: { id, createdAt, tags, updatedAt } }) => {
+    const { timeoutAt: _, timeoutRemaining, ...query } = postureQuery(check, data, apiSessionId, now)
+    const end = timeoutRemaining > 0 ? nextDeadline(check, data, apiSessionId, now) : timeoutRemaining
+    return { ...query, id, createdAt, tags, updatedAt: queryUpdatedAt(check, data, apiSessionId, updatedAt), end }
+  })
+}

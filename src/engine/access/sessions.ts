@@ -1,0 +1,139 @@
+import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import type { PolicyFailure } from '../../domain/posture/index.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import { sessions } from '../../resources/sessions.ts'
+import { type Call, type Caller, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { postureDataOf } from '../posture/posture-facts.ts'
+import { recordFailedRequest } from './failed-requests.ts'
+import { decideByPosture, isReachable } from './service-access.ts'
+
+type Session = RecordOf<typeof sessions>
+type ServiceRecord = RecordOf<typeof services>
+type Outcome =
+  | { readonly session: Session; readonly until: number | undefined }
+  | { readonly refusedBy: readonly PolicyFailure[] }
+
+/** What a session is asked for; the tags are those of a new one. */
+interface SessionRequest {
+  readonly serviceId: string
+  readonly type: 'Dial' | 'Bind' | 'Invalid'
+  readonly tags: Session['tags']
+}
+
+/** Seconds for which a session token says it is good; the API session bounds it in fact. */
+const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
+
+/** Service sessions: the right of one API session to dial or bind one service (interface: Session). */
+export class Sessions {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Gives the caller a session for a service, the same one as long as it lasts.
+   *
+   * Errors: `NOT_FOUND` for a service that the caller may not reach at all, `COULD_NOT_VALIDATE` (`ServiceId`) for one it
+   * may reach in the other direction only, `INVALID_POSTURE` when no service policy passes (recorded as a failed service
+   * request), `NO_EDGE_ROUTERS_AVAILABLE` without an edge router that both may use.
+   */
+  async create(call: Call, request: SessionRequest): Promise<{ readonly session: Session; readonly token: string }> {
+    const caller = callerOf(call)
+    const outcome = await this.#context.writes.run(call, (tx) => this.#decide(tx, caller, request))
+    if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
+    const { identityId } = outcome.session
+    if (outcome.until !== undefined) this.#context.timetable.notLater('posture', identityId, outcome.until)
+    return { session: outcome.session, token: await this.#sign(outcome.session) }
+  }
+
+  /** Ends a session of the caller's identity. Error: `NOT_FOUND`, also for a session of somebody else. */
+  async deleteOwn(call: Call, id: string): Promise<void> {
+    const { identity } = callerOf(call)
+    await this.#context.writes.run(call, async (tx) => {
+      const session = await tx.collection(sessions).get(id)
+      if (session?.identityId !== identity.id) throw notFound('session', id)
+      await tx.collection(sessions).delete(id)
+    })
+  }
+
+  async #decide(tx: WriteTransaction, caller: Caller, request: SessionRequest): Promise<Outcome> {
+    const { serviceId, type, tags } = request
+    const now = this.#context.clock.now()
+    const index = await this.#context.access.at(tx)
+    const service = await tx.collection(services).get(serviceId)
+    if (service === undefined || !isReachable(index, caller.identity.id, serviceId)) {
+      throw notFound('service', serviceId)
+    }
+    if (type === 'Invalid') throw invalidField('type', 'invalid session type', type)
+    if (!index.allows(caller.identity.id, serviceId, type)) {
+      throw invalidField('ServiceId', 'service not found', serviceId)
+    }
+    const question = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId, type }
+    const data = await postureDataOf(tx, caller.identity.id)
+    const decision = await decideByPosture(tx, index, question, data, now)
+    if (!decision.granted) {
+      await this.#record(tx, caller, service, type, decision.failures)
+      return { refusedBy: decision.failures }
+    }
+    if (index.commonEdgeRouters(caller.identity.id, serviceId).length === 0) {
+      throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
+    }
+    const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
+    const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
+    if (existing !== undefined) return { session: existing, until: decision.until }
+    const servicePolicies = decision.passing
+    const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags }
+    const session = { ...base, ...question, servicePolicies }
+    await tx.collection(sessions).insert(session)
+    return { session, until: decision.until }
+  }
+
+  #record(
+    tx: WriteTransaction,
+    caller: Caller,
+    service: ServiceRecord,
+    type: 'Dial' | 'Bind',
+    policyFailures: readonly PolicyFailure[],
+  ): Promise<void> {
+    const { id: serviceId, name: serviceName } = service
+    const request = { apiSessionId: caller.apiSession.id, policyFailures, serviceId, serviceName, sessionType: type }
+    return recordFailedRequest(this.#context, tx, caller.identity.id, request)
+  }
+
+  #refusal(caller: Caller, request: SessionRequest, failures: readonly PolicyFailure[]): ControllerError {
+    const { serviceId, type } = request
+    if (type !== 'Invalid') {
+      const at = this.#context.clock.now()
+      this.#context.events.emit('service.refused', { identityId: caller.identity.id, serviceId, type, at })
+    }
+    const policies = failures.map(({ policyId }) => policyId).join(' ')
+    const checks = failures.map(({ policyId, checks }) => [
+      policyId,
+      checks.map((check) => ({ id: check.postureCheckId, typeId: check.postureCheckType, isPassing: false })),
+    ])
+    const message = `Failed to pass posture checks for service policies: [${policies}]`
+    return new ControllerError('INVALID_POSTURE', { message, data: Object.fromEntries(checks) })
+  }
+
+  #sign(session: Session): Promise<string> {
+    const issuedAt = Math.floor(this.#context.clock.now() / 1000)
+    return this.#context.tokens.sign({
+      iss: `https://${this.#context.settings.address}`,
+      sub: session.serviceId,
+      aud: ['openziti'],
+      iat: issuedAt,
+      exp: issuedAt + TOKEN_LIFETIME_SECONDS,
+      jti: session.id,
+      z_asid: session.apiSessionId,
+      z_iid: session.identityId,
+      z_t: 's',
+      z_st: session.type,
+      z_leg: true,
+    })
+  }
+}

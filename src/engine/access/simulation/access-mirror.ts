@@ -1,0 +1,74 @@
+import { AccessIndex } from '../../../domain/access-index/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { Turns } from '../../../ports/turns.ts'
+import { resourceNamed } from '../../../resources/index.ts'
+import { indexedEntity, indexedPolicy } from '../access-feed.ts'
+
+const KINDS = ['identities', 'services', 'service-policies'] as const
+type Kind = (typeof KINDS)[number]
+
+/**
+ * A copy of that part of the access index which decides who may dial and bind what: something to try changes on. It is
+ * made when it is first needed, and brought level with the store before each use.
+ */
+export class AccessMirror {
+  readonly #turns: Turns
+  #index: AccessIndex | undefined
+  #revision = -1
+
+  constructor(turns: Turns) {
+    this.#turns = turns
+  }
+
+  /** The index exactly as of the snapshot. Whoever changes it, changes it back; or calls {@link discard}. */
+  async at(tx: ReadTransaction): Promise<AccessIndex> {
+    const known = this.#index
+    const changes =
+      known === undefined || this.#revision > tx.revision ? undefined : await tx.changesSince(this.#revision)
+    const index = known === undefined || changes === undefined ? new AccessIndex() : known
+    this.discard()
+    if (changes === undefined) await this.#fill(tx, index)
+    else await this.#follow(tx, index, changes)
+    this.#revision = tx.revision
+    this.#index = index
+    return index
+  }
+
+  /** Lets go of a copy that may have been left changed. */
+  discard(): void {
+    this.#index = undefined
+  }
+
+  async #fill(tx: ReadTransaction, index: AccessIndex): Promise<void> {
+    const turn = this.#turns.begin()
+    for (const kind of KINDS) {
+      const { items } = await tx.collection(resourceNamed(kind)).find()
+      for (const record of items) {
+        put(index, kind, record)
+        await turn()
+      }
+    }
+  }
+
+  async #follow(
+    tx: ReadTransaction,
+    index: AccessIndex,
+    changes: readonly { readonly kind: string; readonly id: string }[],
+  ): Promise<void> {
+    const turn = this.#turns.begin()
+    for (const { kind: name, id } of changes) {
+      const kind = KINDS.find((candidate) => candidate === name)
+      if (kind === undefined) continue
+      const record = await tx.collection(resourceNamed(kind)).get(id)
+      if (record !== undefined) put(index, kind, record)
+      else if (kind === 'service-policies') index.removePolicy(kind, id)
+      else index.removeEntity(kind, id)
+      await turn()
+    }
+  }
+}
+
+function put(index: AccessIndex, kind: Kind, record: Parameters<typeof indexedEntity>[0]): void {
+  if (kind === 'service-policies') index.putPolicy(kind, indexedPolicy(resourceNamed(kind), record))
+  else index.putEntity(kind, indexedEntity(record))
+}

@@ -1,0 +1,93 @@
+import type { IndexChange } from '../../../domain/access-index/index.ts'
+import { invalidField, notFound } from '../../../domain/errors.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { resourceNamed } from '../../../resources/index.ts'
+import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import { mergePatch } from '../../records/merge-patch.ts'
+import { checkRoleLists } from '../../records/role-lists.ts'
+import { indexedEntity, indexedPolicy } from '../access-feed.ts'
+import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
+
+/** An entity or policy before all changes and after them. */
+interface Touched {
+  readonly kind: SimulatedKind
+  readonly id: string
+  readonly before: RecordOf<Resource> | undefined
+  after: RecordOf<Resource> | undefined
+}
+
+/** What changes come to, one after the other, for the access index and for people. */
+export interface ResolvedChanges {
+  readonly indexChanges: readonly IndexChange[]
+  /** Names of what is touched, by kind and id, as they were or will be. */
+  nameOf(kind: SimulatedKind, id: string): string | undefined
+}
+
+/**
+ * Carries changes out on paper, in their order. Errors: `NOT_FOUND` for an id that names nothing at that point,
+ * `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would refuse. Unique names are not judged.
+ */
+export async function resolveChanges(
+  tx: ReadTransaction,
+  changes: readonly SimulatedChange[],
+): Promise<ResolvedChanges> {
+  const touched = new Map<string, Touched>()
+  const created = new Set<string>()
+  const touch = async (kind: SimulatedKind, id: string): Promise<Touched> => {
+    const known = touched.get(keyOf(kind, id))
+    if (known !== undefined) return known
+    const before = await tx.collection(resourceNamed(kind)).get(id)
+    const entry = { kind, id, before, after: before }
+    touched.set(keyOf(kind, id), entry)
+    return entry
+  }
+  for (const [position, change] of changes.entries()) {
+    const { kind, action } = change
+    const resource = resourceNamed(kind)
+    const id = change.id ?? `new-${position + 1}`
+    const entry = await touch(kind, id)
+    if (action === 'create') {
+      if (entry.after !== undefined) throw invalidField('id', `there is a ${resource.definition.singular} with it`, id)
+      entry.after = { id, createdAt: 0, updatedAt: 0, ...change.body }
+      created.add(`@${id}`)
+    } else {
+      if (entry.after === undefined) throw notFound(resource.definition.singular, id)
+      entry.after = action === 'delete' ? undefined : mergePatch(resource, entry.after, change.body)
+    }
+    if (entry.after !== undefined)
+      await checkRoleLists(tx, resource, without(resource, entry.after, created), entry.before)
+  }
+  return {
+    indexChanges: [...touched.values()].flatMap(asIndexChange),
+    nameOf: (kind, id) => {
+      const entry = touched.get(keyOf(kind, id))
+      const name = (entry?.after ?? entry?.before)?.name
+      return typeof name === 'string' ? name : undefined
+    },
+  }
+}
+
+function keyOf(kind: SimulatedKind, id: string): string {
+  return `${kind} ${id}`
+}
+
+/** Role lists may name what the changes create, which the store does not know. */
+function without(resource: Resource, record: RecordOf<Resource>, created: ReadonlySet<string>): RecordOf<Resource> {
+  const lists = Object.keys(resource.definition.selects ?? {}).flatMap((field) => {
+    const roles: unknown = record[field]
+    if (!Array.isArray(roles) || !roles.some((role) => created.has(role))) return []
+    return [[field, roles.filter((role) => !created.has(role))]]
+  })
+  return { ...record, ...Object.fromEntries(lists) }
+}
+
+function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChange[] {
+  if (before === undefined && after === undefined) return []
+  if (kind === 'service-policies') {
+    const resource = resourceNamed(kind)
+    return [
+      { kind, id, before: before && indexedPolicy(resource, before), after: after && indexedPolicy(resource, after) },
+    ]
+  }
+  return [{ kind, id, before: before && indexedEntity(before), after: after && indexedEntity(after) }]
+}

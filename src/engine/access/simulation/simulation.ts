@@ -1,0 +1,152 @@
+import type { AccessIndex, AccessType, IndexChange } from '../../../domain/access-index/index.ts'
+import { invalidField } from '../../../domain/errors.ts'
+import { ids } from '../../../domain/filter/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { resourceNamed } from '../../../resources/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { AccessMirror } from './access-mirror.ts'
+import { audienceChanges, suspectServices } from './audience-changes.ts'
+import { cursorOf, isAfter, type PairKey, readCursor } from './cursor.ts'
+import { type ResolvedChanges, resolveChanges } from './resolve-changes.ts'
+import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
+
+/** So many changes are tried at once. */
+export const MAX_CHANGES = 500
+
+/** So many pairs are on one page, at most and by default. */
+export const MAX_PAIRS = 500
+const DEFAULT_PAIRS = 100
+
+/** Which page of pairs is wanted. */
+export interface SimulationPage {
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before. It names a pair, so it stays good when the network changes meanwhile. */
+  readonly cursor?: string | undefined
+}
+
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+/** Access that one identity would gain or lose to one service. */
+export interface ChangedPair {
+  readonly identity: Named
+  readonly service: Named
+  readonly type: AccessType
+  readonly change: 'gained' | 'lost'
+}
+
+/** How many pairs would gain and lose one type of access. */
+export interface PairCounts {
+  readonly gained: number
+  readonly lost: number
+}
+
+export interface SimulationResult {
+  /** The revision of the store that the changes were tried on. */
+  readonly revision: number
+  /** Over all pages; null on every page but the first. */
+  readonly counts: { readonly dial: PairCounts; readonly bind: PairCounts } | null
+  /** By service, type, gained before lost, and identity: ids in code-unit order. */
+  readonly pairs: readonly ChangedPair[]
+  /** Where the next page begins; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** Tries changes without writing anything: who would gain access to what, and who would lose it, posture aside. */
+export class Simulation {
+  readonly #context: EngineContext
+  readonly #mirror: AccessMirror
+  /** One after the other: they all try on the same copy. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#mirror = new AccessMirror(context.turns)
+  }
+
+  /**
+   * The pairs of identity and service that would gain or lose Dial or Bind by the changes, from one snapshot. Long work is
+   * done in slices, so that others are served meanwhile.
+   *
+   * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` for a role list that means nothing, an id that is taken, a
+   * cursor of another make, and more than 500 changes.
+   */
+  run(changes: readonly SimulatedChange[], page: SimulationPage = {}): Promise<SimulationResult> {
+    if (changes.length > MAX_CHANGES) throw invalidField('changes', `may be at most ${MAX_CHANGES}`, changes.length)
+    const run = this.#queue.then(() => this.#context.storage.read((tx) => this.#simulate(tx, changes, page)))
+    // A failed run must not keep later ones from running.
+    this.#queue = run.catch(() => this.#mirror.discard())
+    return run
+  }
+
+  async #simulate(
+    tx: ReadTransaction,
+    changes: readonly SimulatedChange[],
+    { limit = DEFAULT_PAIRS, cursor }: SimulationPage,
+  ): Promise<SimulationResult> {
+    const after = cursor === undefined ? undefined : readCursor(cursor)
+    const resolved = await resolveChanges(tx, changes)
+    const index = await this.#mirror.at(tx)
+    const most = Math.min(Math.max(limit, 1), MAX_PAIRS)
+    const { counts, keys } = await this.#compare(index, resolved.indexChanges, after, most)
+    const shown = keys.slice(0, most)
+    const last = shown.at(-1)
+    return {
+      revision: tx.revision,
+      counts: after === undefined ? counts : null,
+      pairs: await withNames(tx, resolved, shown),
+      nextCursor: keys.length > most && last !== undefined ? cursorOf(last) : null,
+    }
+  }
+
+  /** Counts everything for the first page; for a later one it stops as soon as the page is full, and one more is known. */
+  async #compare(index: AccessIndex, changes: readonly IndexChange[], after: PairKey | undefined, most: number) {
+    const { turns } = this.#context
+    const suspects = await suspectServices(index, changes, turns)
+    const wanted = after === undefined ? suspects : suspects.filter((id) => id >= after.serviceId)
+    const counts = { dial: { gained: 0, lost: 0 }, bind: { gained: 0, lost: 0 } }
+    const keys: PairKey[] = []
+    const wantsMore = () => keys.length <= most
+    for await (const { serviceId, type, ...audience } of audienceChanges(index, changes, wanted, turns, wantsMore)) {
+      const count = type === 'Dial' ? counts.dial : counts.bind
+      for (const change of ['gained', 'lost'] as const) {
+        count[change] += audience[change].count
+        for (const identityId of audience[change].ids ?? []) {
+          if (!wantsMore()) break
+          const key = { serviceId, type, change, identityId }
+          if (after === undefined || isAfter(key, after)) keys.push(key)
+        }
+      }
+      if (after !== undefined && !wantsMore()) break
+    }
+    return { counts, keys }
+  }
+}
+
+async function withNames(
+  tx: ReadTransaction,
+  resolved: ResolvedChanges,
+  keys: readonly PairKey[],
+): Promise<readonly ChangedPair[]> {
+  const identities = await namesOf(tx, 'identities', resolved, new Set(keys.map(({ identityId }) => identityId)))
+  const services = await namesOf(tx, 'services', resolved, new Set(keys.map(({ serviceId }) => serviceId)))
+  return keys.map(({ identityId, serviceId, type, change }) => ({
+    identity: { id: identityId, name: identities.get(identityId) ?? '' },
+    service: { id: serviceId, name: services.get(serviceId) ?? '' },
+    type,
+    change,
+  }))
+}
+
+async function namesOf(
+  tx: ReadTransaction,
+  kind: SimulatedKind,
+  resolved: ResolvedChanges,
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const { items } = await tx.collection(resourceNamed(kind)).find({ where: ids(wanted) })
+  const stored = new Map(items.map(({ id, name }) => [id, String(name)]))
+  return new Map([...wanted].map((id) => [id, resolved.nameOf(kind, id) ?? stored.get(id) ?? '']))
+}

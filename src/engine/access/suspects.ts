@@ -1,0 +1,83 @@
+import { isIn } from '../../domain/filter/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { identities } from '../../resources/identities.ts'
+import { servicePolicies } from '../../resources/policies.ts'
+import { postureChecks } from '../../resources/posture-checks.ts'
+import { postureData } from '../../resources/posture-records.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { services } from '../../resources/services.ts'
+import { sessions } from '../../resources/sessions.ts'
+import type { EngineContext } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+
+/** The entities whose change may have taken access from a session, by their ids. */
+export interface Suspects {
+  readonly identities: ReadonlySet<string>
+  readonly services: ReadonlySet<string>
+  readonly servicePolicies: ReadonlySet<string>
+  readonly postureChecks: ReadonlySet<string>
+}
+
+/**
+ * What a write did that may take access from a session. Only a new or stricter rule can: an entity that is created is used
+ * by no session yet, a deleted one took its sessions with it, and without a deleted check its policies ask for less.
+ */
+export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
+  const updated = changes.filter(({ operation }) => operation === 'update')
+  const regrouped = updated.filter(({ before, after }) => rolesOf(before) !== rolesOf(after))
+  const reported = changesTo(changes, postureData)
+  const checks = changesTo(changes, postureChecks).filter(({ operation }) => operation !== 'delete')
+  const policies = changesTo(changes, servicePolicies).filter(({ operation }) => operation !== 'insert')
+  return {
+    identities: idsOf([...changesTo(regrouped, identities), ...reported]),
+    services: idsOf(changesTo(regrouped, services)),
+    servicePolicies: idsOf(policies),
+    postureChecks: idsOf(checks),
+  }
+}
+
+/** The sessions that the suspects concern, each once. A session knows the service policies that carry it. */
+export async function suspectSessions(
+  context: EngineContext,
+  tx: ReadTransaction,
+  suspects: Suspects,
+): Promise<readonly RecordOf<typeof sessions>[]> {
+  const policies = new Set(suspects.servicePolicies)
+  if (suspects.postureChecks.size > 0) {
+    const index = await context.access.at(tx)
+    for (const check of suspects.postureChecks) {
+      for (const id of index.policiesSelecting('service-policies', 'posture-checks', check)) policies.add(id)
+    }
+  }
+  const found = new Map<string, RecordOf<typeof sessions>>()
+  const questions = [
+    { values: suspects.identities, operand: { kind: 'field', field: 'identityId' } },
+    { values: suspects.services, operand: { kind: 'field', field: 'serviceId' } },
+    { values: policies, operand: { kind: 'anyOf', field: 'servicePolicies' } },
+  ] as const
+  for (const { values, operand } of questions) {
+    if (values.size === 0) continue
+    const { items } = await tx.collection(sessions).find({ where: { kind: 'in', operand, values } })
+    for (const session of items) found.set(session.id, session)
+  }
+  return [...found.values()]
+}
+
+export function sessionsOf(
+  tx: ReadTransaction,
+  field: 'id' | 'identityId',
+  values: Iterable<string>,
+): Promise<readonly RecordOf<typeof sessions>[]> {
+  return tx
+    .collection(sessions)
+    .find({ where: isIn(field, values) })
+    .then(({ items }) => items)
+}
+
+function rolesOf(record: object | undefined): string {
+  return JSON.stringify(record === undefined ? undefined : Reflect.get(record, 'roleAttributes'))
+}
+
+function idsOf(changes: readonly RecordedChange[]): ReadonlySet<string> {
+  return new Set(changes.map(({ id }) => id))
+}

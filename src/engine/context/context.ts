@@ -1,0 +1,73 @@
+import type { AccessIndex } from '../../domain/access-index/index.ts'
+import type { Leniency } from '../../domain/compatibility.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Digest } from '../../ports/digest.ts'
+import type { Events } from '../../ports/events.ts'
+import type { ExternalTokens } from '../../ports/external-tokens.ts'
+import type { JsonSchema } from '../../ports/json-schema.ts'
+import type { KeySets } from '../../ports/key-sets.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { PasswordHasher } from '../../ports/password-hasher.ts'
+import type { Pki } from '../../ports/pki.ts'
+import type { QrCode } from '../../ports/qr-code.ts'
+import type { Random } from '../../ports/random.ts'
+import type { RateLimiters } from '../../ports/rate-limiter.ts'
+import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
+import type { Sealer } from '../../ports/sealer.ts'
+import type { ReadTransaction, Storage } from '../../ports/storage.ts'
+import type { Tokens } from '../../ports/tokens.ts'
+import type { Totp } from '../../ports/totp.ts'
+import type { Turns } from '../../ports/turns.ts'
+import type { Timetable } from './timetable.ts'
+import type { Writes } from './writes.ts'
+
+export interface EngineSettings extends Leniency {
+  /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
+  readonly address: string
+  /** Milliseconds without use after which an API session ends. */
+  readonly apiSessionTimeoutMs: number
+  /** Milliseconds for which an enrollment token is good. */
+  readonly enrollmentDurationMs: number
+  /** Names the network in authenticator apps. */
+  readonly totpIssuer: string
+}
+
+/** Which routers are connected, and whose endpoints are. */
+export interface DataPlanePresence extends RouterPresence {
+  statusOf(identityId: string): IdentityConnectionStatus
+}
+
+/** The access index, kept level with the store. */
+export interface AccessIndexFeed {
+  /** The index as of the snapshot `tx`, or a later one. */
+  at(tx: ReadTransaction): Promise<AccessIndex>
+  /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
+  isLevelWith(tx: ReadTransaction): boolean
+}
+
+/** The ports and settings that every engine service works with. */
+export interface EngineContext {
+  /** Reads; to write there is one way, {@link EngineContext.writes}. */
+  readonly storage: Pick<Storage, 'read' | 'snapshot'>
+  readonly writes: Writes
+  readonly clock: Clock
+  readonly random: Random
+  readonly digest: Digest
+  readonly pki: Pki
+  readonly tokens: Tokens
+  readonly jsonSchema: JsonSchema
+  readonly passwordHasher: PasswordHasher
+  readonly externalTokens: ExternalTokens
+  readonly keySets: KeySets
+  readonly sealer: Sealer
+  readonly totp: Totp
+  readonly qrCode: QrCode
+  readonly presence: DataPlanePresence
+  readonly events: Events
+  readonly logger: Logger
+  readonly rateLimiters: RateLimiters
+  readonly access: AccessIndexFeed
+  readonly timetable: Timetable
+  readonly turns: Turns
+  readonly settings: EngineSettings
+}

@@ -1,0 +1,62 @@
+import type { Collection, StoredRecord, WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
+
+/** What a write did to one record. `before` is kept for the kinds that somebody asks for it. */
+export interface RecordedChange<T extends StoredRecord = StoredRecord> {
+  readonly operation: 'insert' | 'update' | 'delete'
+  readonly kind: string
+  readonly id: string
+  readonly before?: T | undefined
+  readonly after?: T | undefined
+}
+
+/** Kinds of which it matters what they were before: what was lost, and to whom. */
+const WITH_BEFORE: ReadonlySet<string> = new Set(['api-sessions', 'enrollments', 'identities', 'services', 'sessions'])
+
+/** The changes to records of one resource, in the order in which they were made. */
+export function changesTo<R extends Resource>(
+  changes: readonly RecordedChange[],
+  resource: R,
+): readonly RecordedChange<RecordOf<R>>[] {
+  // The collection of a resource holds its records, which no type of `kind` can say.
+  return changes.filter(({ kind }) => kind === resource.name) as readonly unknown[] as readonly RecordedChange<
+    RecordOf<R>
+  >[]
+}
+
+/** The write, noting in `changes` what is done through it. */
+export function recording(tx: WriteTransaction, changes: RecordedChange[]): WriteTransaction {
+  return {
+    revision: tx.revision,
+    changesSince: (revision) => tx.changesSince(revision),
+    collection: (kind) => recordingCollection(kind.name, tx.collection(kind), changes),
+  }
+}
+
+function recordingCollection<T extends StoredRecord>(
+  kind: string,
+  collection: Collection<T>,
+  changes: RecordedChange[],
+): Collection<T> {
+  const beforeOf = async (id: string) => (WITH_BEFORE.has(kind) ? collection.get(id) : undefined)
+  return {
+    get: (id) => collection.get(id),
+    find: (query) => collection.find(query),
+    insert: async (record) => {
+      await collection.insert(record)
+      changes.push({ operation: 'insert', kind, id: record.id, after: record })
+    },
+    update: async (record) => {
+      const before = await beforeOf(record.id)
+      const updated = await collection.update(record)
+      if (updated) changes.push({ operation: 'update', kind, id: record.id, before, after: record })
+      return updated
+    },
+    delete: async (id) => {
+      const before = await beforeOf(id)
+      const deleted = await collection.delete(id)
+      if (deleted) changes.push({ operation: 'delete', kind, id, before })
+      return deleted
+    },
+  }
+}

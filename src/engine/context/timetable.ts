@@ -1,0 +1,97 @@
+import { Deadlines } from '../../domain/deadlines.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Scheduler } from '../../ports/scheduler.ts'
+
+/**
+ * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
+ * an identity is connected, judging every session because a change could not be enforced, and looking at what other processes
+ * did to the routers that are connected here.
+ */
+type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access' | 'connected-routers'
+type Work = (ids: readonly string[]) => Promise<void>
+
+/** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
+const BATCH = 500
+/** Milliseconds after which work that failed is tried again. */
+export const RETRY_MS = 60_000
+
+/** What this process has to do by itself, and when: one timer, however much there is. */
+export class Timetable {
+  readonly #clock: Clock
+  readonly #scheduler: Scheduler
+  readonly #logger: Logger
+  readonly #deadlines: Readonly<Record<Occasion, Deadlines>> = {
+    posture: new Deadlines(),
+    'api-session': new Deadlines(),
+    'identity-connection': new Deadlines(),
+    access: new Deadlines(),
+    'connected-routers': new Deadlines(),
+  }
+  readonly #work = new Map<Occasion, Work>()
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined
+  #running: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(ports: { readonly clock: Clock; readonly scheduler: Scheduler; readonly logger: Logger }) {
+    this.#clock = ports.clock
+    this.#scheduler = ports.scheduler
+    this.#logger = ports.logger
+  }
+
+  /** Says what is done when an occasion comes. */
+  onDue(occasion: Occasion, work: Work): void {
+    this.#work.set(occasion, work)
+  }
+
+  /** Something is due at `at` (epoch ms) instead of whenever it was due before; never, without an instant. */
+  set(occasion: Occasion, id: string, at: number | undefined): void {
+    if (at === undefined) this.#deadlines[occasion].delete(id)
+    else this.#deadlines[occasion].set(id, at)
+    this.#arm()
+  }
+
+  /** Something is due at `at` (epoch ms) if it is not due earlier. */
+  notLater(occasion: Occasion, id: string, at: number): void {
+    const known = this.#deadlines[occasion].get(id)
+    if (known === undefined || at < known) this.set(occasion, id, at)
+  }
+
+  /** Nothing comes due any more; resolves when the work at hand is done. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    this.#timer = undefined
+    return this.#running
+  }
+
+  #arm(): void {
+    const instants = Object.values(this.#deadlines).flatMap((deadlines) => deadlines.next() ?? [])
+    const at = instants.length === 0 ? undefined : Math.min(...instants)
+    if (this.#isClosed || this.#timer?.at === at) return
+    this.#timer?.cancel()
+    this.#timer = at === undefined ? undefined : { at, cancel: this.#scheduler.at(at, () => this.#wake()) }
+  }
+
+  #wake(): Promise<void> {
+    this.#timer = undefined
+    // Batches wait for one another: two at once could judge the same facts.
+    this.#running = this.#running.then(() => this.#handleDue())
+    return this.#running
+  }
+
+  async #handleDue(): Promise<void> {
+    for (const [occasion, work] of this.#work) {
+      if (this.#isClosed) return
+      const ids = this.#deadlines[occasion].takeDue(this.#clock.now(), BATCH)
+      if (ids.length === 0) continue
+      try {
+        await work(ids)
+      } catch (error) {
+        this.#logger.error('work that was due failed and is tried again', { occasion, error: String(error) })
+        for (const id of ids) this.notLater(occasion, id, this.#clock.now() + RETRY_MS)
+      }
+    }
+    this.#arm()
+  }
+}

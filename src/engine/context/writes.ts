@@ -1,0 +1,55 @@
+import type { SessionEnd } from '../../ports/events.ts'
+import type { Storage, WriteTransaction } from '../../ports/storage.ts'
+import type { Call } from './call.ts'
+import { type RecordedChange, recording } from './recorded-changes.ts'
+
+/** Why sessions end in a write, where that does not follow from the write itself. */
+export interface EndReasons {
+  /** By the ids of service sessions. */
+  readonly sessions?: ReadonlyMap<string, SessionEnd>
+  readonly apiSessions?: 'timeout'
+}
+
+/** A write that is committed: who asked for it, and what it changed, in order. */
+export interface CommittedWrite {
+  readonly call: Call
+  readonly changes: readonly RecordedChange[]
+  readonly reasons: EndReasons
+}
+
+/** Does what follows from a committed write, before the writer is answered. */
+export type WriteFollower = (write: CommittedWrite) => void | Promise<void>
+
+/**
+ * The one way to write. What must follow from a write is registered here once and cannot be forgotten by a writer: services
+ * see a storage that only reads.
+ */
+export class Writes {
+  readonly #storage: Storage
+  readonly #followers: WriteFollower[] = []
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
+  follow(follower: WriteFollower): void {
+    this.#followers.push(follower)
+  }
+
+  /**
+   * Runs `work` as one write, and after its commit all followers in order; then answers what `work` answered. A follower
+   * that throws is the writer's failure, although its change is committed.
+   */
+  async run<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>, reasons: EndReasons = {}): Promise<T> {
+    const changes: RecordedChange[] = []
+    const result = await this.#storage.write((tx) => {
+      // A storage may run the work again when the database asks for it.
+      changes.length = 0
+      return work(recording(tx, changes))
+    })
+    if (changes.length === 0) return result
+    for (const follower of this.#followers) await follower({ call, changes, reasons })
+    return result
+  }
+}

@@ -1,0 +1,107 @@
+import { type Claims, textClaim } from '../../domain/claims.ts'
+import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { findOne } from '../records/find-one.ts'
+import { withMissing } from './missing-factors.ts'
+
+type Signer = RecordOf<typeof externalJwtSigners>
+
+/** A token that its signer verified, and the signer. */
+export interface VerifiedToken {
+  readonly signer: Signer
+  readonly claims: Claims
+}
+
+/** Whom a token stands for. */
+export interface TokenHolder {
+  readonly signer: Signer
+  readonly identity: RecordOf<typeof identities>
+  readonly authPolicy: RecordOf<typeof authPolicies>
+}
+
+/** The signers whose tokens are considered at all. */
+export async function enabledSigners({ storage }: EngineContext): Promise<readonly Signer[]> {
+  const { items } = await storage.read((tx) =>
+    tx.collection(externalJwtSigners).find({ where: equals('enabled', true) }),
+  )
+  return items
+}
+
+/** Verifies the tokens that name one of the signers as issuer, exactly; the others are left out. */
+export async function verifyTokens(
+  { externalTokens, clock }: EngineContext,
+  tokens: readonly string[],
+  signers: readonly Signer[],
+): Promise<{ readonly verified: readonly VerifiedToken[]; readonly problems: readonly TokenProblem[] }> {
+  const now = clock.now()
+  const verified: VerifiedToken[] = []
+  const problems: TokenProblem[] = []
+  for (const token of tokens) {
+    const issuer = externalTokens.issuerOf(token)
+    const signer = signers.find((candidate) => candidate.issuer === issuer)
+    if (signer === undefined) continue
+    const verdict = await externalTokens.verify(token, signer, now)
+    if (verdict.outcome === 'valid') verified.push({ signer, claims: verdict.claims })
+    else problems.push(verdict.outcome)
+  }
+  return { verified, problems }
+}
+
+/** Finds whom the first acceptable token stands for. Error: `UNAUTHORIZED` with what was wrong with the tokens. */
+export async function tokenHolder(context: EngineContext, tokens: readonly string[]): Promise<TokenHolder> {
+  const signers = await enabledSigners(context)
+  const { verified, problems } = await verifyTokens(context, tokens, signers)
+  for (const token of verified) {
+    const holder = await holderOf(context, token)
+    if (holder !== undefined) return holder
+  }
+  throw new TokenRefused('primary', problems[0] ?? 'missing', signers)
+}
+
+/**
+ * A caller whose policy requires a token of a signer with every request, judged by the tokens that came. A token that
+ * names somebody else proves nothing, unless `allowTokensOfOthers`.
+ */
+export async function withSignerProof(
+  context: EngineContext,
+  caller: Caller,
+  tokens: readonly string[],
+): Promise<Caller> {
+  const { signer, ...missing } = caller.missing
+  if (signer === undefined) return caller
+  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled ? [signer] : [])
+  const { allowTokensOfOthers } = context.settings
+  if (verified.some((token) => allowTokensOfOthers || names(token, caller.identity)))
+    return withMissing(caller, missing)
+  const signerProblem = problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
+  return { ...caller, missing: { ...caller.missing, signerProblem } }
+}
+
+function names({ signer, claims }: VerifiedToken, { id, externalId }: Caller['identity']): boolean {
+  const claimed = textClaim(claims, signer.claimsProperty)
+  return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
+}
+
+function holderOf(context: EngineContext, { signer, claims }: VerifiedToken): Promise<TokenHolder | undefined> {
+  const claimed = textClaim(claims, signer.claimsProperty)
+  return context.storage.read(async (tx) => {
+    if (claimed === undefined) return undefined
+    const identity = signer.useExternalId
+      ? await findOne(tx, identities, 'externalId', claimed)
+      : await tx.collection(identities).get(claimed)
+    const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+    if (identity === undefined || authPolicy === undefined) return undefined
+    if (isDisabled(identity, context.clock.now())) return undefined
+    if ((identity.isAdmin || identity.isDefaultAdmin) && !signer.mayAuthenticateAdmins) return undefined
+    const { allowed, allowedSigners } = authPolicy.primary.extJwt
+    if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
+    return { signer, identity, authPolicy }
+  })
+}

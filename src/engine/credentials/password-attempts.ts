@@ -1,0 +1,46 @@
+import { afterFailure, isLocked, type LockoutRules, NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+
+type Authenticator = RecordOf<typeof authenticators>
+
+/**
+ * Counts a wrong password. The count is in the store and each write sees the one before, so that of any number of
+ * concurrent attempts none is lost.
+ */
+export async function recordWrongPassword(
+  context: EngineContext,
+  authenticatorId: string,
+  rules: LockoutRules,
+  now: number,
+): Promise<void> {
+  if (rules.maxAttempts === 0) return
+  await context.writes.run(SYSTEM_CALL, async (tx) => {
+    const known = await tx.collection(authenticators).get(authenticatorId)
+    if (known !== undefined)
+      await tx.collection(authenticators).update({ ...known, ...afterFailure(known, rules, now) })
+  })
+}
+
+/**
+ * Admits a right password within the write that acts on it: `changed` when another verifier was stored in between, `locked`
+ * while it is locked. Otherwise earlier failures are forgotten and the verifier is replaced by `fresh`, if given.
+ */
+export async function admitPassword(
+  tx: WriteTransaction,
+  checked: Authenticator,
+  now: number,
+  fresh?: string,
+): Promise<'admitted' | 'changed' | 'locked'> {
+  const current = await tx.collection(authenticators).get(checked.id)
+  if (current === undefined || current.passwordHash !== checked.passwordHash) return 'changed'
+  if (isLocked(current, now)) return 'locked'
+  if (current.failedAttempts > 0 || fresh !== undefined) {
+    const passwordHash = fresh ?? current.passwordHash
+    await tx.collection(authenticators).update({ ...current, ...NO_FAILED_ATTEMPTS, passwordHash })
+  }
+  return 'admitted'
+}

@@ -1,0 +1,89 @@
+import { ControllerError } from '../../../domain/errors.ts'
+import type { Call } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { deleteEntity } from '../../records/deletion.ts'
+import { findInconsistencies } from './find-inconsistencies.ts'
+import type { Repair } from './inconsistency.ts'
+
+/** So many results of a run are kept. */
+const MAX_RESULTS = 1000
+
+/** What a run found; instants are epoch milliseconds. */
+export interface IntegrityReport {
+  readonly startTime: number | null
+  readonly endTime: number | null
+  readonly error: string | null
+  readonly fixingErrors: boolean
+  readonly inProgress: boolean
+  readonly results: readonly { readonly description: string; readonly fixed: boolean }[]
+  readonly tooManyErrors: boolean
+}
+
+const NEVER_RUN: IntegrityReport = {
+  startTime: null,
+  endTime: null,
+  error: null,
+  fixingErrors: false,
+  inProgress: false,
+  results: [],
+  tooManyErrors: false,
+}
+
+/** Checks and repairs the store against the declarations, one run at a time; results stay in this process. */
+export class DataIntegrity {
+  readonly #context: EngineContext
+  #report = NEVER_RUN
+  #run: Promise<void> = Promise.resolve()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** The run under way, or the last one. */
+  get report(): IntegrityReport {
+    return this.#report
+  }
+
+  /** Starts a run in the background, which also repairs where `fixing`. Error: `RATE_LIMITED` while one is under way. */
+  start(call: Call, fixing: boolean): void {
+    if (this.#report.inProgress) throw new ControllerError('RATE_LIMITED')
+    const startTime = this.#context.clock.now()
+    this.#report = { ...NEVER_RUN, startTime, fixingErrors: fixing, inProgress: true }
+    this.#run = this.#work(call, fixing)
+  }
+
+  /** Settles when no run is under way. */
+  finished(): Promise<void> {
+    return this.#run
+  }
+
+  async #work(call: Call, fixing: boolean): Promise<void> {
+    const { storage, clock, logger, turns } = this.#context
+    try {
+      if (fixing) await storage.snapshot?.()
+      const found = await storage.read((tx) => findInconsistencies(tx, MAX_RESULTS + 1, turns))
+      const results: { description: string; fixed: boolean }[] = []
+      for (const { description, repair } of found.slice(0, MAX_RESULTS)) {
+        const fixed = fixing && repair !== undefined && (await this.#mend(call, repair))
+        results.push({ description, fixed })
+      }
+      const tooManyErrors = found.length > MAX_RESULTS
+      this.#report = { ...this.#report, results, tooManyErrors }
+    } catch (error) {
+      logger.error('data integrity run failed', { error: String(error) })
+      this.#report = { ...this.#report, error: 'the run failed, see the log of the controller' }
+    }
+    this.#report = { ...this.#report, endTime: clock.now(), inProgress: false }
+  }
+
+  #mend(call: Call, { resource, id, field, entry, action }: Repair): Promise<boolean> {
+    return this.#context.writes.run(call, async (tx) => {
+      if (action === 'remove') return deleteEntity(tx, resource, id)
+      const record = await tx.collection(resource).get(id)
+      const value = record?.[field]
+      if (record === undefined) return false
+      const left = Array.isArray(value) ? value.filter((other) => other !== entry) : null
+      return tx.collection(resource).update({ ...record, [field]: left })
+    })
+  }
+}

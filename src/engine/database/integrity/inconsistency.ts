@@ -1,0 +1,88 @@
+import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import { idsIn } from '../../records/references.ts'
+
+/** Something that the declarations rule out: a reference to nothing, or a value that two records share. */
+export interface Inconsistency {
+  readonly description: string
+  /** How to mend it; absent when only a person can decide. */
+  readonly repair?: Repair
+}
+
+/** Takes an entry that refers to nothing out of a field, or removes the record that cannot be without it. */
+export interface Repair {
+  readonly resource: Resource
+  readonly id: string
+  readonly field: string
+  readonly entry: string
+  readonly action: 'take-out' | 'remove'
+}
+
+/** The ids of all records of a kind. */
+export type KnownIds = (kind: string) => ReadonlySet<string>
+
+/** Everything about the records of one resource that its declaration rules out, and `undefined` after each look at one. */
+export function* inconsistenciesOf(
+  resource: Resource,
+  records: readonly RecordOf<Resource>[],
+  known: KnownIds,
+): Generator<Inconsistency | undefined> {
+  yield* sharedValues(resource, records)
+  for (const record of records) {
+    yield undefined
+    yield* danglingReferences(resource, record, known)
+    yield* danglingRoles(resource, record, known)
+  }
+}
+
+function* sharedValues(
+  resource: Resource,
+  records: readonly RecordOf<Resource>[],
+): Generator<Inconsistency | undefined> {
+  const { storeName } = resource.definition
+  for (const field of resource.unique) {
+    const holders = new Map<unknown, string>()
+    for (const record of records) {
+      yield undefined
+      const value = record[field]
+      if (value === null || value === undefined) continue
+      const other = holders.get(value)
+      if (other === undefined) holders.set(value, record.id)
+      else {
+        const both = `both ${other} and ${record.id} have the same value`
+        yield { description: `unique index ${storeName}.${field} has constraint violation as ${both}` }
+      }
+    }
+  }
+}
+
+function* danglingReferences(
+  resource: Resource,
+  record: RecordOf<Resource>,
+  known: KnownIds,
+): Generator<Inconsistency> {
+  const { storeName, references = {} } = resource.definition
+  for (const [field, { to, orTo, isLoose, onDelete }] of Object.entries(references)) {
+    if (isLoose) continue
+    const isKnown = (id: string) => known(to).has(id) || (orTo !== undefined && known(orTo).has(id))
+    for (const entry of idsIn(record[field]).filter((id) => !isKnown(id))) {
+      const what = `${storeName}.${field} has invalid value for ${storeName} ${record.id}`
+      const description = `${what}, which references invalid ${to} ${entry}`
+      const repair = { resource, id: record.id, field, entry }
+      if (onDelete === 'restrict') yield { description }
+      else yield { description, repair: { ...repair, action: onDelete === 'cascade' ? 'remove' : 'take-out' } }
+    }
+  }
+}
+
+function* danglingRoles(resource: Resource, record: RecordOf<Resource>, known: KnownIds): Generator<Inconsistency> {
+  const { storeName, selects = {} } = resource.definition
+  for (const [field, target] of Object.entries(selects)) {
+    const named = idsIn(record[field]).filter((role) => role.startsWith('@'))
+    for (const entry of named.filter((role) => !known(target).has(role.slice(1)))) {
+      yield {
+        description: `${storeName} ${record.id} references ${target} ${entry.slice(1)}, which doesn't exist`,
+        repair: { resource, id: record.id, field, entry, action: 'take-out' },
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { externalIdOf } from '../../domain/external-id-claim.ts'
+import { formatIdentityName, type NameSymbols, numberedName } from '../../domain/identity-name-format.ts'
+import type { CertificateFacts } from '../../ports/pki.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { cas } from '../../resources/cas.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { isValidAt } from '../credentials/client-certificates.ts'
+import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
+import { findOne } from '../records/find-one.ts'
+import { refusingDuplicates } from '../records/unique-fields.ts'
+import { refusingUsedCertificate } from './enrollment.ts'
+
+type Ca = RecordOf<typeof cas>
+
+/** So many names are tried before a name counts as taken. */
+const MAX_NAMES = 10_000
+
+/** Makes identities for the holders of certificates of third parties that were trusted with it. */
+export class CaEnrollment {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Creates an identity for the client certificate of the connection. It authenticates with the certificate, or by the
+   * external id that the certificate claims where its authority says so. Errors: `ENROLLMENT_NO_VALID_CAS`,
+   * `CERT_FAILED_VALIDATION`, `MISSING_CERT_CLAIM`, `CERT_IN_USE`, `COULD_NOT_VALIDATE` for a taken external id.
+   */
+  async enroll(call: Call, requestedName: string | undefined): Promise<void> {
+    const now = this.#context.clock.now()
+    const { ca, leaf } = await this.#authority(call, now)
+    const externalId = ca.externalIdClaim === null ? null : externalIdOf(ca.externalIdClaim, leaf)
+    if (externalId === undefined) throw new ControllerError('MISSING_CERT_CLAIM')
+    const id = this.#context.random.id()
+    const symbols = {
+      caName: ca.name,
+      caId: ca.id,
+      commonName: leaf.commonName,
+      requestedName: requestedName || id,
+      identityId: id,
+    }
+    const base = { id, createdAt: now, updatedAt: now, tags: {} }
+    const identity = {
+      ...base,
+      ...PLAIN_IDENTITY,
+      typeId: 'Default',
+      roleAttributes: ca.identityRoles,
+      externalId,
+    } as const
+    const write = () =>
+      this.#context.writes.run(call, async (tx) => {
+        if ((await tx.collection(cas).get(ca.id)) === undefined) throw new ControllerError('CERT_FAILED_VALIDATION')
+        const name = await freeName(tx, ca, symbols)
+        await tx.collection(identities).insert({ ...identity, name })
+        if (externalId !== null) return
+        const credential = { certPem: leaf.pem, fingerprint: leaf.fingerprint, caId: ca.id }
+        await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))
+      })
+    await refusingDuplicates(identities, () => refusingUsedCertificate(leaf, write))
+  }
+
+  async #authority(call: Call, now: number): Promise<{ readonly ca: Ca; readonly leaf: CertificateFacts }> {
+    const { items } = await this.#context.storage.read((tx) => tx.collection(cas).find())
+    if (items.length === 0) throw new ControllerError('ENROLLMENT_NO_VALID_CAS')
+    const willing = items.filter((ca) => ca.isVerified && ca.isAutoCaEnrollmentEnabled)
+    const verdict = await this.#context.pki.verifyThirdPartyChain(call.clientCertificates ?? [], willing, now)
+    const ca = verdict.trusted ? willing.find(({ id }) => id === verdict.authorityId) : undefined
+    if (!verdict.trusted || ca === undefined || !isValidAt(verdict.leaf, now)) {
+      throw new ControllerError('CERT_FAILED_VALIDATION')
+    }
+    return { ca, leaf: verdict.leaf }
+  }
+}
+
+async function freeName(tx: ReadTransaction, ca: Ca, symbols: NameSymbols): Promise<string> {
+  const wanted = formatIdentityName(ca.identityNameFormat, symbols)
+  for (let attempt = 0; attempt < MAX_NAMES; attempt += 1) {
+    const name = numberedName(wanted, attempt)
+    if ((await findOne(tx, identities, 'name', name)) === undefined) return name
+  }
+  return `${wanted}${symbols.identityId}`
+}

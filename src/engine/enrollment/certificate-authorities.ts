@@ -1,0 +1,67 @@
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import type { CertificateFacts, CertificateProblem } from '../../ports/pki.ts'
+import { cas } from '../../resources/cas.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { isValidAt } from '../credentials/client-certificates.ts'
+
+type Ca = RecordOf<typeof cas>
+
+/** What third-party certificate authorities do besides being managed (interface: Certificate authority). */
+export class CertificateAuthorities {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Proves control of an authority: it signed a certificate whose common name is the verification token. Errors:
+   * `NOT_FOUND`, `CA_ALREADY_VERIFIED`, `COULD_NOT_PARSE_BODY`, `EXPECTED_PEM_CERTIFICATE`, `COULD_NOT_PARSE_DER_BLOCK`,
+   * `INVALID_COMMON_NAME`, `CERTIFICATE_FAILED_VALIDATION`.
+   */
+  async verify(call: Call, id: string, certPem: string): Promise<void> {
+    const { clock, pki } = this.#context
+    const now = clock.now()
+    const ca = await this.#get(id)
+    if (ca.isVerified) throw new ControllerError('CA_ALREADY_VERIFIED')
+    const certificate = firstOf(await pki.readCertificates(certPem))
+    if (certificate.commonName !== ca.verificationToken) throw new ControllerError('INVALID_COMMON_NAME')
+    if (!isValidAt(certificate, now) || !(await pki.isIssuedByThirdParty(certificate.der, ca, now))) {
+      throw new ControllerError('CERTIFICATE_FAILED_VALIDATION')
+    }
+    await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(cas).get(id)
+      if (current === undefined) throw notFound('ca', id)
+      await tx.collection(cas).update({ ...current, isVerified: true, verificationToken: null, updatedAt: now })
+    })
+  }
+
+  /** The token with which the holders of an authority's certificates enroll by themselves. Error: `NOT_FOUND`. */
+  async enrollmentJwt(id: string): Promise<string> {
+    const ca = await this.#get(id)
+    const { settings, tokens } = this.#context
+    const iss = `https://${settings.address}/`
+    return tokens.sign({ iss, sub: ca.id, aud: ['openziti-enroller'], jti: ca.id, em: 'ca' })
+  }
+
+  async #get(id: string): Promise<Ca> {
+    const ca = await this.#context.storage.read((tx) => tx.collection(cas).get(id))
+    if (ca === undefined) throw notFound('ca', id)
+    return ca
+  }
+}
+
+const PROBLEMS = {
+  'no-pem': 'COULD_NOT_PARSE_BODY',
+  'not-a-certificate': 'EXPECTED_PEM_CERTIFICATE',
+  malformed: 'COULD_NOT_PARSE_DER_BLOCK',
+} as const
+
+function firstOf(certificates: readonly CertificateFacts[] | CertificateProblem): CertificateFacts {
+  if (typeof certificates === 'string') throw new ControllerError(PROBLEMS[certificates])
+  const [first] = certificates
+  if (first === undefined) throw new ControllerError('COULD_NOT_PARSE_BODY')
+  return first
+}

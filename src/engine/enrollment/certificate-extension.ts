@@ -1,0 +1,83 @@
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { refusedCsr } from '../credentials/client-certificates.ts'
+
+type Authenticator = RecordOf<typeof authenticators>
+
+/**
+ * Lets an identity renew a certificate that the network issued (interface: States and transitions, Client certificate).
+ * The connection must be made with the current certificate, which stays good until the new one is confirmed.
+ */
+export class CertificateExtension {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Issues the next certificate and answers its chain, leaf first, PEM. Error: `COULD_NOT_PROCESS_CSR`, and as below. */
+  async extend(call: Call, id: string, csrPem: string): Promise<string> {
+    const { clock, pki } = this.#context
+    const now = clock.now()
+    const current = await this.#extendable(call, id)
+    const spiffeId = `spiffe://${pki.trustDomain}/identity/${current.identityId}`
+    const issued = await pki.issueClientCertificate({ csrPem, spiffeId, now })
+    if (!issued.issued) throw refusedCsr('clientCertCsr', issued.problem)
+    const { pem: unverifiedPem, fingerprint: unverifiedFingerprint } = issued.leaf
+    await this.#update(call, current, { unverifiedPem, unverifiedFingerprint, updatedAt: now })
+    return issued.chainPem
+  }
+
+  /**
+   * Confirms that the next certificate arrived: from now on it alone authenticates. Errors: `UNAUTHORIZED`, `NOT_FOUND`,
+   * `CAN_NOT_UPDATE_AUTHENTICATOR`, `INVALID_CLIENT_CERT` for another certificate than the one that was issued.
+   */
+  async verify(call: Call, id: string, certPem: string): Promise<void> {
+    const { clock, pki } = this.#context
+    const current = await this.#extendable(call, id)
+    if (current.unverifiedFingerprint === null) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+    const certificates = await pki.readCertificates(certPem)
+    const [next] = typeof certificates === 'string' ? [] : certificates
+    if (next?.fingerprint !== current.unverifiedFingerprint) throw new ControllerError('INVALID_CLIENT_CERT')
+    const before = await pki.readCertificates(current.certPem ?? '')
+    const [previous] = typeof before === 'string' ? [] : before
+    await this.#update(call, current, {
+      certPem: next.pem,
+      fingerprint: next.fingerprint,
+      unverifiedPem: null,
+      unverifiedFingerprint: null,
+      isExtendRequested: false,
+      isKeyRollRequested: false,
+      lastExtendRolledKeys: previous?.publicKey !== next.publicKey,
+      updatedAt: clock.now(),
+    })
+  }
+
+  async #extendable(call: Call, id: string): Promise<Authenticator> {
+    const { clock, pki, storage } = this.#context
+    const { identity } = callerOf(call)
+    const chain = call.clientCertificates ?? []
+    if (chain.length === 0) throw new ControllerError('UNAUTHORIZED')
+    const known = await storage.read((tx) => tx.collection(authenticators).get(id))
+    // Somebody else's does not exist for the caller, whose client is told the same about every id that is not its own.
+    if (known === undefined || known.identityId !== identity.id) throw notFound('authenticator', id)
+    if (known.method !== 'cert' || !known.isIssuedByNetwork) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+    const verdict = await pki.verifyClientChain(chain, clock.now())
+    if (!verdict.trusted || verdict.leaf.fingerprint !== known.fingerprint) throw new ControllerError('UNAUTHORIZED')
+    return known
+  }
+
+  async #update(call: Call, seen: Authenticator, change: Partial<Authenticator>): Promise<void> {
+    await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(authenticators).get(seen.id)
+      if (current === undefined) throw notFound('authenticator', seen.id)
+      const isSame =
+        current.fingerprint === seen.fingerprint && current.unverifiedFingerprint === seen.unverifiedFingerprint
+      if (!isSame) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+      await tx.collection(authenticators).update({ ...current, ...change })
+    })
+  }
+}

@@ -1,0 +1,46 @@
+import type { enrollments } from '../../resources/enrollments.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { EngineContext } from '../context/context.ts'
+
+type Enrollment = RecordOf<typeof enrollments>
+
+/** Whom an enrollment invites, and how. */
+export type Invitation = Pick<Enrollment, 'method'> &
+  Partial<Pick<Enrollment, 'identityId' | 'edgeRouterId' | 'transitRouterId' | 'caId' | 'username'>>
+
+/**
+ * Makes an enrollment with a fresh token and its JWT, signed by the TLS server key so that a device can verify it against
+ * the server it talks to. `expiresAt` is in epoch milliseconds. Call it before the transaction: signing is slow work.
+ */
+export async function inviteToEnroll(
+  context: EngineContext,
+  invitation: Invitation,
+  now: number,
+  expiresAt = now + context.settings.enrollmentDurationMs,
+): Promise<Enrollment> {
+  const token = context.random.uuid()
+  const subject = invitation.identityId ?? invitation.edgeRouterId ?? invitation.transitRouterId ?? ''
+  const jwt = await context.tokens.sign({
+    iss: `https://${context.settings.address}`,
+    sub: subject,
+    aud: [''],
+    jti: token,
+    exp: Math.floor(expiresAt / 1000),
+    em: invitation.method,
+  })
+  return {
+    id: context.random.id(),
+    createdAt: now,
+    updatedAt: now,
+    tags: {},
+    identityId: null,
+    edgeRouterId: null,
+    transitRouterId: null,
+    caId: null,
+    username: null,
+    ...invitation,
+    token,
+    jwt,
+    expiresAt,
+  }
+}

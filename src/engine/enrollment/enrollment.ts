@@ -1,0 +1,137 @@
+import { ControllerError, invalidField } from '../../domain/errors.ts'
+import type { CertificateFacts } from '../../ports/pki.ts'
+import { type ReadTransaction, UniqueViolation } from '../../ports/storage.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { cas } from '../../resources/cas.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { isValidAt, refusedCsr } from '../credentials/client-certificates.ts'
+import { type Credential, newAuthenticator } from '../credentials/new-authenticator.ts'
+import { newPasswordHash } from '../credentials/passwords.ts'
+import { findOne } from '../records/find-one.ts'
+import { refusingDuplicates } from '../records/unique-fields.ts'
+
+type EnrollmentRecord = RecordOf<typeof enrollments>
+
+/** An enrollment that may be used now, and the identity that it invites. */
+interface Invited {
+  readonly enrollment: EnrollmentRecord
+  readonly identityId: string
+}
+
+/** Turns one-time tokens into credentials. A token is good once: of many concurrent callers exactly one enrolls. */
+export class Enrollment {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Enrolls an identity by one-time token and certificate signing request. Afterwards the token is gone and the identity
+   * authenticates with the certificate. Answers the certificate chain, leaf first, PEM.
+   *
+   * Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`, `COULD_NOT_PROCESS_CSR`.
+   */
+  async byOneTimeToken(call: Call, token: string, csrPem: string): Promise<{ readonly certificateChainPem: string }> {
+    const { clock, pki } = this.#context
+    const now = clock.now()
+    const invited = await this.#invited(token, 'ott', now)
+    const spiffeId = `spiffe://${pki.trustDomain}/identity/${invited.identityId}`
+    const issued = await pki.issueClientCertificate({ csrPem, spiffeId, now })
+    if (!issued.issued) throw refusedCsr('clientCsr', issued.problem)
+    const { pem: certPem, fingerprint } = issued.leaf
+    await this.#enroll(call, invited, { certPem, fingerprint, isIssuedByNetwork: true }, now)
+    return { certificateChainPem: issued.chainPem }
+  }
+
+  /**
+   * Enrolls an identity by one-time token and the third-party client certificate of the connection. Errors: as above,
+   * `ENROLLMENT_CA_NOT_VALID`, `CERTIFICATE_FAILED_VALIDATION`, `CERT_IN_USE`.
+   */
+  async byClientCertificate(call: Call, token: string): Promise<void> {
+    const now = this.#context.clock.now()
+    const invited = await this.#invited(token, 'ottca', now)
+    const caId = invited.enrollment.caId ?? ''
+    const ca = await this.#context.storage.read((tx) => tx.collection(cas).get(caId))
+    if (ca === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+    if (!ca.isOttCaEnrollmentEnabled || !ca.isVerified) throw new ControllerError('ENROLLMENT_CA_NOT_VALID')
+    const verdict = await this.#context.pki.verifyThirdPartyChain(call.clientCertificates ?? [], [ca], now)
+    if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('CERTIFICATE_FAILED_VALIDATION')
+    const { pem: certPem, fingerprint } = verdict.leaf
+    await refusingUsedCertificate(verdict.leaf, () => this.#enroll(call, invited, { certPem, fingerprint, caId }, now))
+  }
+
+  /**
+   * Enrolls an identity by one-time token with a password of its own choice. Answers its username, which the enrollment
+   * determines. Errors: as above, and `COULD_NOT_VALIDATE` for a password that the auth policy refuses.
+   */
+  async byPassword(call: Call, token: string, password: string): Promise<{ readonly username: string }> {
+    const now = this.#context.clock.now()
+    const invited = await this.#invited(token, 'updb', now)
+    if (password === '') throw invalidField('password', 'password in body is required', '')
+    const username = invited.enrollment.username ?? ''
+    const passwordHash = await newPasswordHash(this.#context, invited.identityId, password)
+    await refusingDuplicates(authenticators, () => this.#enroll(call, invited, { username, passwordHash }, now))
+    return { username }
+  }
+
+  /** The method of the enrollment that a token belongs to. Error: `INVALID_ENROLLMENT_TOKEN`. */
+  async methodOf(token: string): Promise<EnrollmentRecord['method']> {
+    const found = await this.#context.storage.read((tx) => findOne(tx, enrollments, 'token', token))
+    if (found === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+    return found.method
+  }
+
+  #invited(token: string, method: EnrollmentRecord['method'], now: number): Promise<Invited> {
+    return this.#context.storage.read(async (tx) => {
+      const enrollment = await usableEnrollment(tx, token, method, now)
+      const { identityId } = enrollment
+      const identity = identityId === null ? undefined : await tx.collection(identities).get(identityId)
+      if (identity === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+      return { enrollment, identityId: identity.id }
+    })
+  }
+
+  async #enroll(call: Call, { enrollment, identityId }: Invited, credential: Credential, now: number): Promise<void> {
+    await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(enrollments).get(enrollment.id)
+      // A refresh keeps the id and makes the token that was presented void.
+      if (current?.token !== enrollment.token || (await tx.collection(identities).get(identityId)) === undefined) {
+        throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+      }
+      await tx.collection(enrollments).delete(enrollment.id)
+      await tx.collection(authenticators).insert(newAuthenticator(this.#context, identityId, credential, now))
+    })
+  }
+}
+
+/** The enrollment of a token. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`. */
+export async function usableEnrollment(
+  tx: ReadTransaction,
+  token: string,
+  method: EnrollmentRecord['method'],
+  now: number,
+): Promise<EnrollmentRecord> {
+  const enrollment = await findOne(tx, enrollments, 'token', token)
+  if (enrollment === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+  if (enrollment.method !== method) throw new ControllerError('INVALID_ENROLL_METHOD')
+  if (enrollment.expiresAt <= now) throw new ControllerError('ENROLLMENT_EXPIRED')
+  return enrollment
+}
+
+/** Runs a write that stores a client certificate. Error: `CERT_IN_USE` when an authenticator already holds it. */
+export async function refusingUsedCertificate<T>(
+  { fingerprint }: CertificateFacts,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!(error instanceof UniqueViolation) || error.field !== 'fingerprint') throw error
+    throw new ControllerError('CERT_IN_USE', { data: { fingerprint } })
+  }
+}

@@ -1,0 +1,118 @@
+import { ControllerError, invalidField, notFound, unacceptableField } from '../../domain/errors.ts'
+import { both, equals, type Filter, isIn } from '../../domain/filter/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import { cas } from '../../resources/cas.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { refuseAdminChange } from '../identities/identity-state.ts'
+import { type Invitation, inviteToEnroll } from './enrollment-tokens.ts'
+
+type Enrollment = RecordOf<typeof enrollments>
+
+export interface NewEnrollment {
+  readonly identityId: string
+  readonly method: 'ott' | 'ottca' | 'updb'
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  readonly caId?: string | undefined
+  readonly username?: string | undefined
+}
+
+/** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins (interface: Enrollment). */
+export class Enrollments {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Invites an identity. Errors: `INVALID_FIELD` with the field, `ENROLLMENT_EXISTS` for a second one of its method. */
+  async create(call: Call, input: NewEnrollment): Promise<Enrollment> {
+    const { identityId, method, expiresAt } = input
+    const now = this.#context.clock.now()
+    if (expiresAt <= now) throw unacceptableField('expiresAt', 'expiresAt must be in the future', toText(expiresAt))
+    const enrollment = await inviteToEnroll(this.#context, invitationOf(input), now, expiresAt)
+    await this.#context.writes.run(call, async (tx) => {
+      const identity = await tx.collection(identities).get(identityId)
+      if (identity === undefined) throw unacceptableField('identityId', 'identity not found', identityId)
+      refuseAdminChange(call, identity)
+      if (method === 'ottca' && (await tx.collection(cas).get(enrollment.caId ?? '')) === undefined) {
+        throw unacceptableField('caId', 'ca not found', input.caId)
+      }
+      await insertInvitation(tx, enrollment)
+    })
+    return enrollment
+  }
+
+  /** Gives an enrollment a new token, good until `expiresAt` (epoch ms); the old one is void. */
+  async refresh(call: Call, id: string, expiresAt: number): Promise<void> {
+    const now = this.#context.clock.now()
+    const known = await this.#context.storage.read((tx) => tx.collection(enrollments).get(id))
+    if (known === undefined) throw notFound('enrollment', id)
+    if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', toText(expiresAt))
+    const { token, jwt } = await inviteToEnroll(this.#context, known, now, expiresAt)
+    await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(enrollments).get(id)
+      if (current === undefined) throw notFound('enrollment', id)
+      await this.#refuseOfAdmin(tx, call, current)
+      await tx.collection(enrollments).update({ ...current, token, jwt, expiresAt, updatedAt: now })
+    })
+  }
+
+  async delete(call: Call, id: string): Promise<void> {
+    await this.#context.writes.run(call, async (tx) => {
+      const known = await tx.collection(enrollments).get(id)
+      if (known === undefined) throw notFound('enrollment', id)
+      await this.#refuseOfAdmin(tx, call, known)
+      await tx.collection(enrollments).delete(id)
+    })
+  }
+
+  /** What a caller may see of enrollments: everything as an admin, otherwise not the ones that lead to an admin. */
+  async visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
+    if (isAdminCall(call)) return undefined
+    const isAny = { kind: 'or', left: equals('isAdmin', true), right: equals('isDefaultAdmin', true) } as const
+    const { items } = await tx.collection(identities).find({ where: isAny })
+    const ofAdmins = isIn(
+      'identityId',
+      items.map(({ id }) => id),
+    )
+    return { kind: 'not', of: ofAdmins }
+  }
+
+  async #refuseOfAdmin(tx: ReadTransaction, call: Call, { identityId }: Enrollment): Promise<void> {
+    const identity = identityId === null ? undefined : await tx.collection(identities).get(identityId)
+    if (identity !== undefined) refuseAdminChange(call, identity)
+  }
+}
+
+/** Adds an enrollment. Error: `ENROLLMENT_EXISTS` when its identity is already invited by the same method. */
+export async function insertInvitation(tx: WriteTransaction, enrollment: Enrollment): Promise<void> {
+  const { identityId, method } = enrollment
+  const where = both(equals('identityId', identityId), equals('method', method))
+  const { totalCount } = await tx.collection(enrollments).find({ ...(where && { where }), limit: 1 })
+  if (totalCount > 0) {
+    const reason = 'enrollment of same method exists'
+    throw new ControllerError('ENROLLMENT_EXISTS', { field: 'method', reason, value: method })
+  }
+  await tx.collection(enrollments).insert(enrollment)
+}
+
+function invitationOf({ identityId, method, caId, username }: NewEnrollment): Invitation {
+  switch (method) {
+    case 'ott':
+      return { method, identityId }
+    case 'ottca':
+      return { method, identityId, caId: caId ?? null }
+    case 'updb':
+      if (!username) throw unacceptableField('username', 'username not provided', '')
+      return { method, identityId, username }
+  }
+}
+
+function toText(at: number): string {
+  return new Date(at).toISOString()
+}

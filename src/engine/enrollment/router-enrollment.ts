@@ -1,0 +1,148 @@
+import { ControllerError, invalidField } from '../../domain/errors.ts'
+import type { CsrProblem } from '../../ports/pki.ts'
+import type { ReadTransaction, RecordKind, WriteTransaction } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { isValidAt } from '../credentials/client-certificates.ts'
+import { findOne } from '../records/find-one.ts'
+import { usableEnrollment } from './enrollment.ts'
+
+/** What edge routers and transit routers have in common. */
+type Router = Pick<
+  RecordOf<typeof transitRouters>,
+  'id' | 'updatedAt' | 'certPem' | 'fingerprint' | 'isVerified' | 'unverifiedCertPem' | 'unverifiedFingerprint'
+>
+
+/** The method by which a router enrolls tells what it is. */
+export type RouterMethod = 'erott' | 'trott'
+
+const KINDS: Readonly<Record<RouterMethod, RecordKind<Router>>> = { erott: edgeRouters, trott: transitRouters }
+
+/** Signing requests for the two certificates of a router, PEM. */
+export interface RouterRequests {
+  readonly clientCsr: string
+  readonly serverCsr: string
+}
+
+/** The certificate chains of a router, leaf first, PEM. */
+export interface RouterChains {
+  readonly cert: string
+  readonly serverCert: string
+}
+
+/** Gives routers their certificates: once by token, and from then on by the certificate that they have. */
+export class RouterEnrollment {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Enrolls a router; a transit router need not name itself in its requests. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`,
+   * `MISSING_OR_INVALID_CSR` without one of the requests, `COULD_NOT_PROCESS_CSR`.
+   */
+  async byOneTimeToken(
+    call: Call,
+    method: RouterMethod,
+    token: string,
+    requests: RouterRequests,
+  ): Promise<RouterChains> {
+    const now = this.#context.clock.now()
+    const kind = KINDS[method]
+    const { enrollment, routerId } = await this.#context.storage.read(async (tx) => {
+      const usable = await usableEnrollment(tx, token, method, now)
+      const router = await tx.collection(kind).get(usable.edgeRouterId ?? usable.transitRouterId ?? '')
+      if (router === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+      return { enrollment: usable, routerId: router.id }
+    })
+    if (requests.clientCsr.trim() === '' || requests.serverCsr.trim() === '') {
+      throw new ControllerError('MISSING_OR_INVALID_CSR')
+    }
+    const issued = await this.#issue(routerId, method, requests, now)
+    await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(enrollments).get(enrollment.id)
+      const router = await tx.collection(kind).get(routerId)
+      if (current?.token !== enrollment.token || router === undefined) {
+        throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+      }
+      await tx.collection(enrollments).delete(enrollment.id)
+      await certify(tx, kind, router, issued, now)
+    })
+    return issued
+  }
+
+  /**
+   * Replaces the certificates of the router that calls with its current client certificate, which is void at once (the
+   * row *Router certificates* of the interface). Errors: `UNAUTHORIZED`, `COULD_NOT_VALIDATE`, `COULD_NOT_PROCESS_CSR`.
+   */
+  async extend(call: Call, requests: RouterRequests): Promise<RouterChains> {
+    const now = this.#context.clock.now()
+    const verdict = await this.#context.pki.verifyClientChain(call.clientCertificates ?? [], now)
+    if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('UNAUTHORIZED')
+    const { fingerprint } = verdict.leaf
+    const caller = await this.#context.storage.read((tx) => routerWith(tx, fingerprint))
+    if (caller === undefined) throw new ControllerError('UNAUTHORIZED')
+    const { id, method } = caller
+    if (requests.clientCsr.trim() === '') throw invalidField('certCsr', 'client CSR is required', '')
+    if (requests.serverCsr.trim() === '') throw invalidField('serverCertCsr', 'server CSR is required', '')
+    const issued = await this.#issue(id, method, requests, now)
+    await this.#context.writes.run(call, async (tx) => {
+      const router = await tx.collection(KINDS[method]).get(id)
+      if (router?.fingerprint !== fingerprint) throw new ControllerError('UNAUTHORIZED')
+      await certify(tx, KINDS[method], router, issued, now)
+    })
+    return issued
+  }
+
+  async #issue(routerId: string, method: RouterMethod, { clientCsr, serverCsr }: RouterRequests, now: number) {
+    const { pki } = this.#context
+    const spiffeId = `spiffe://${pki.trustDomain}/router/${routerId}`
+    const request = {
+      clientCsrPem: clientCsr,
+      serverCsrPem: serverCsr,
+      routerId,
+      namesItself: method === 'erott',
+      spiffeId,
+      now,
+    }
+    const issued = await pki.issueRouterCertificates(request)
+    if (!issued.issued) throw refusedRouterCsr(issued.of, issued.problem)
+    const { client, clientChainPem, serverChainPem } = issued
+    return { fingerprint: client.fingerprint, cert: clientChainPem, serverCert: serverChainPem }
+  }
+}
+
+async function routerWith(tx: ReadTransaction, fingerprint: string) {
+  for (const method of ['erott', 'trott'] as const) {
+    const router = await findOne(tx, KINDS[method], 'fingerprint', fingerprint)
+    if (router !== undefined) return { id: router.id, method }
+  }
+  return undefined
+}
+
+async function certify(
+  tx: WriteTransaction,
+  kind: RecordKind<Router>,
+  router: Router,
+  { cert, fingerprint }: { readonly cert: string; readonly fingerprint: string },
+  now: number,
+): Promise<void> {
+  const certified = {
+    certPem: cert,
+    fingerprint,
+    isVerified: true,
+    unverifiedCertPem: null,
+    unverifiedFingerprint: null,
+  }
+  await tx.collection(kind).update({ ...router, ...certified, updatedAt: now })
+}
+
+function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-name'): ControllerError {
+  const message = `invalid ${of} CSR: ${problem === 'wrong-name' ? 'common name is not the id of the router' : problem}`
+  return new ControllerError('COULD_NOT_PROCESS_CSR', { code: 'UNHANDLED', message })
+}

@@ -1,0 +1,98 @@
+import { textClaim, textClaims } from '../../domain/claims.ts'
+import { ControllerError } from '../../domain/errors.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { identities } from '../../resources/identities.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { refusedCsr } from '../credentials/client-certificates.ts'
+import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/external-logins.ts'
+import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
+import { findOne } from '../records/find-one.ts'
+import { refusingDuplicates } from '../records/unique-fields.ts'
+
+/** Makes identities for the holders of tokens whose external signer allows it. */
+export class TokenEnrollment {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Creates an identity for the bearer token of the call: with a signing request it authenticates by certificate, whose
+   * chain (leaf first, PEM) is answered; without one by tokens like this. `signerId` names the signer to consider. Errors:
+   * `INVALID_ENROLLMENT_TOKEN`, `ENROLLMENT_IDENTITY_ALREADY_ENROLLED`, `INVALID_ENROLLMENT_NOT_ALLOWED`,
+   * `COULD_NOT_PROCESS_CSR`.
+   */
+  async enroll(call: Call, signerId: string | null, csrPem: string | undefined): Promise<string | undefined> {
+    const { clock, pki, random, storage } = this.#context
+    const now = clock.now()
+    const { signer, claims } = await this.#verified(call, signerId)
+    const externalId = textClaim(claims, signer.claimsProperty)
+    const name = textClaim(claims, signer.enrollNameClaimsSelector)
+    if (externalId === undefined || name === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+    await storage.read(async (tx) => {
+      await refuseEnrolled(tx, externalId)
+      await refuseForbidden(tx, signer, csrPem !== undefined)
+    })
+    const id = random.id()
+    const spiffeId = `spiffe://${pki.trustDomain}/identity/${id}`
+    const issued = csrPem === undefined ? undefined : await pki.issueClientCertificate({ csrPem, spiffeId, now })
+    if (issued?.issued === false) throw refusedCsr('clientCsr', issued.problem)
+    const identity = {
+      ...PLAIN_IDENTITY,
+      id,
+      createdAt: now,
+      updatedAt: now,
+      tags: {},
+      name,
+      typeId: 'Default',
+      externalId,
+      authPolicyId: signer.enrollAuthPolicyId,
+      roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
+    } as const
+    const write = () =>
+      this.#context.writes.run(call, async (tx) => {
+        await refuseEnrolled(tx, externalId)
+        await tx.collection(identities).insert(identity)
+        if (issued === undefined) return
+        const credential = { certPem: issued.leaf.pem, fingerprint: issued.leaf.fingerprint, isIssuedByNetwork: true }
+        await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))
+      })
+    await refusingDuplicates(identities, write)
+    return issued?.chainPem
+  }
+
+  async #verified(call: Call, signerId: string | null): Promise<VerifiedToken> {
+    const signers = await enabledSigners(this.#context)
+    const considered = signerId === null ? signers : signers.filter(({ id }) => id === signerId)
+    const { verified } = await verifyTokens(this.#context, call.bearerTokens ?? [], considered)
+    const [first] = verified
+    if (first === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+    return first
+  }
+}
+
+async function refuseEnrolled(tx: ReadTransaction, externalId: string): Promise<void> {
+  const known =
+    (await findOne(tx, identities, 'externalId', externalId)) ?? (await tx.collection(identities).get(externalId))
+  if (known !== undefined) throw new ControllerError('ENROLLMENT_IDENTITY_ALREADY_ENROLLED')
+}
+
+async function refuseForbidden(
+  tx: ReadTransaction,
+  signer: VerifiedToken['signer'],
+  byCertificate: boolean,
+): Promise<void> {
+  const policy = await tx.collection(authPolicies).get(signer.enrollAuthPolicyId)
+  if (policy === undefined) throw new ControllerError('INVALID_ENROLLMENT_NOT_ALLOWED')
+  const { cert, extJwt } = policy.primary
+  const isAllowedSigner = extJwt.allowedSigners.length === 0 || extJwt.allowedSigners.includes(signer.id)
+  const isAllowed = byCertificate
+    ? signer.enrollToCertEnabled && cert.allowed
+    : signer.enrollToTokenEnabled && extJwt.allowed && isAllowedSigner
+  if (!isAllowed) throw new ControllerError('INVALID_ENROLLMENT_NOT_ALLOWED')
+}

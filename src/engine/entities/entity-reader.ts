@@ -1,0 +1,92 @@
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import { both, type Filter, ids } from '../../domain/filter/index.ts'
+import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { collectionOf } from '../records/collection-of.ts'
+import { findOne } from '../records/find-one.ts'
+import type { PresentIds, Scope } from './list-scope.ts'
+import { membersOf } from './members/index.ts'
+import { type Detail, renderDetails } from './members/render.ts'
+import { findBySymbols } from './symbols/find-by-symbols.ts'
+
+/** Reads entities in their wire form, each answer from one consistent snapshot. */
+export class EntityReader {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** One page of a resource's entities that match the query and lie within the scope. */
+  list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<Detail>> {
+    const turn = this.#context.turns.begin()
+    return this.#context.storage.read(async (tx) => {
+      const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
+      await turn()
+      const items = await this.#details(tx, call, resource, page.items)
+      // Writing the JSON of a long page takes as long as all this.
+      await turn()
+      return { items, totalCount: page.totalCount }
+    })
+  }
+
+  /** One entity. Error: `NOT_FOUND`, also for one outside the scope. */
+  get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<Detail> {
+    return this.#context.storage.read(async (tx) => {
+      const record = await collectionOf(tx, resource).get(id)
+      if (record === undefined || !((await isWithin?.(tx, record)) ?? true)) {
+        throw notFound(resource.definition.singular, id)
+      }
+      return this.#one(tx, call, resource, record)
+    })
+  }
+
+  /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */
+  async identityIdOf(idOrName: string): Promise<string> {
+    const identity = await this.#context.storage.read(
+      async (tx) =>
+        (await tx.collection(identities).get(idOrName)) ?? (await findOne(tx, identities, 'name', idOrName)),
+    )
+    if (identity !== undefined) return identity.id
+    const message = `identity with id or name ${idOrName} not found`
+    throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
+  }
+
+  /** A record at hand in its wire form. */
+  show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
+    return this.#context.storage.read((tx) => this.#one(tx, call, resource, record))
+  }
+
+  async #one<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
+    const [detail] = await this.#details(tx, call, resource, [record])
+    return detail ?? {}
+  }
+
+  #details<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, records: readonly RecordOf<R>[]) {
+    return renderDetails(this.#context, tx, call, resource, records, membersOf(resource))
+  }
+}
+
+/** Reports whether a record may be seen at all. */
+export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
+
+async function pageWithin<R extends Resource>(
+  context: EngineContext,
+  tx: ReadTransaction,
+  resource: R,
+  query: FindQuery,
+  within: Filter | PresentIds | undefined,
+): Promise<Page<RecordOf<R>>> {
+  const isByIds = within !== undefined && 'present' in within
+  if (isByIds && query.where === undefined && query.orderBy === undefined) {
+    const { present } = within
+    const { offset = 0, limit = present.length } = query
+    const { items } = await collectionOf(tx, resource).find({ where: ids(present.slice(offset, offset + limit)) })
+    return { items, totalCount: present.length }
+  }
+  const where = both(isByIds ? ids(within.present) : within, query.where)
+  return findBySymbols(context, tx, resource, { ...query, ...(where && { where }) })
+}

@@ -1,0 +1,145 @@
+import { ids } from '../../../domain/filter/index.ts'
+import { instant } from '../../../domain/instant.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { NamedRole } from '../../../resources/fields.ts'
+import { resourceNamed } from '../../../resources/index.ts'
+import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import type { Call } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { composed, keepText } from './json-text.ts'
+import { entityRef, linksOf } from './links.ts'
+
+/** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
+export type Detail = Readonly<Record<string, unknown>>
+
+/** Computes the derived members of a page of records, one object each, in order. */
+export type DeriveMembers<R extends Resource> = (
+  context: EngineContext,
+  tx: ReadTransaction,
+  call: Call,
+  records: readonly RecordOf<R>[],
+) => Promise<readonly Detail[]>
+
+/**
+ * Renders a page of records: base fields, fields that may be seen, entity references, role displays and the members that
+ * `derive` computes. The number of reads does not grow with the page.
+ */
+export async function renderDetails<R extends Resource>(
+  context: EngineContext,
+  tx: ReadTransaction,
+  call: Call,
+  resource: R,
+  records: readonly RecordOf<R>[],
+  derive?: DeriveMembers<R>,
+): Promise<readonly Detail[]> {
+  const derived = await derive?.(context, tx, call, records)
+  if (isSelfContained(resource)) {
+    return records.map((record, position) => composed(ownDetail(resource, record), derived?.[position] ?? {}))
+  }
+  const related = await relatedEntities(tx, resource, records)
+  return records.map((record, position) =>
+    withoutAbsent(resource, {
+      _links: linksOf(resource, record),
+      ...shownFields(resource, record),
+      ...shownReferences(resource, record, related),
+      ...roleDisplays(resource, record, related),
+      ...derived?.[position],
+    }),
+  )
+}
+
+/** Members that may be absent are where they would be null. */
+function withoutAbsent({ definition }: Resource, detail: Detail): Detail {
+  const absent = definition.mayBeAbsent?.filter((member) => detail[member] === null) ?? []
+  return absent.length === 0
+    ? detail
+    : Object.fromEntries(Object.entries(detail).filter(([member]) => !absent.includes(member)))
+}
+
+/** Nothing of another entity is shown, so that all but the derived members follow from the record. */
+function isSelfContained({ definition: { references = {}, selects = {} } }: Resource): boolean {
+  return Object.keys(selects).length === 0 && Object.values(references).every(({ show }) => show === undefined)
+}
+
+/** A change of an entity makes a new record, so an entry never grows old. */
+const ownDetails = new WeakMap<RecordOf<Resource>, Detail>()
+
+/** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
+export function ownDetail(resource: Resource, record: RecordOf<Resource>): Detail {
+  const known = ownDetails.get(record)
+  if (known !== undefined) return known
+  const shown = { _links: linksOf(resource, record), ...shownFields(resource, record) }
+  const detail = keepText(withoutAbsent(resource, shown))
+  ownDetails.set(record, detail)
+  return detail
+}
+
+function shownFields(resource: Resource, record: RecordOf<Resource>): Detail {
+  const hidden = resource.definition.hidden ?? []
+  const shown: Record<string, unknown> = { id: record.id }
+  for (const [field, kind] of Object.entries(resource.fields)) {
+    if (hidden.includes(field)) continue
+    const value = record[field]
+    shown[field] = kind === 'instant' && typeof value === 'number' ? instant(value) : value
+  }
+  return shown
+}
+
+/** Entities by resource name and id. */
+type Related = ReadonlyMap<string, ReadonlyMap<string, RecordOf<Resource>>>
+
+async function relatedEntities(
+  tx: ReadTransaction,
+  resource: Resource,
+  records: readonly RecordOf<Resource>[],
+): Promise<Related> {
+  const wanted = new Map<string, Set<string>>()
+  const want = (kind: string, id: string) => wanted.set(kind, (wanted.get(kind) ?? new Set()).add(id))
+  for (const record of records) {
+    for (const [field, { to, show }] of Object.entries(resource.definition.references ?? {})) {
+      const id = record[field]
+      if (show !== undefined && typeof id === 'string') want(to, id)
+    }
+    for (const [field, kind] of Object.entries(resource.definition.selects ?? {})) {
+      for (const role of rolesOf(record, field)) if (role.startsWith('@')) want(kind, role.slice(1))
+    }
+  }
+  const related = new Map<string, ReadonlyMap<string, RecordOf<Resource>>>()
+  for (const [kind, entityIds] of wanted) {
+    const { items } = await tx.collection(resourceNamed(kind)).find({ where: ids([...entityIds]) })
+    related.set(kind, new Map(items.map((item) => [item.id, item])))
+  }
+  return related
+}
+
+function shownReferences(resource: Resource, record: RecordOf<Resource>, related: Related): Detail {
+  const shown: Record<string, unknown> = {}
+  for (const [field, { to, show, hasUrlName }] of Object.entries(resource.definition.references ?? {})) {
+    if (show === undefined) continue
+    const id = record[field]
+    const entity = typeof id === 'string' ? related.get(to)?.get(id) : undefined
+    const ref = entity === undefined ? null : entityRef(resourceNamed(to), entity)
+    shown[show] = ref !== null && hasUrlName ? { ...ref, urlName: ref.entity } : ref
+  }
+  return shown
+}
+
+function roleDisplays(resource: Resource, record: RecordOf<Resource>, related: Related): Detail {
+  const displays = Object.entries(resource.definition.selects ?? {}).map(([field, kind]) => [
+    `${field}Display`,
+    rolesOf(record, field).flatMap((role) => namedRole(role, related.get(kind))),
+  ])
+  return Object.fromEntries(displays)
+}
+
+/** An `@id` shows the entity's current name and is left out when the entity is gone. */
+function namedRole(role: string, entities: ReadonlyMap<string, RecordOf<Resource>> | undefined): readonly NamedRole[] {
+  if (!role.startsWith('@')) return [{ role, name: role }]
+  const entity = entities?.get(role.slice(1))
+  return entity === undefined ? [] : [{ role, name: `@${entity.name}` }]
+}
+
+function rolesOf(record: RecordOf<Resource>, field: string): readonly string[] {
+  const roles = record[field]
+  return Array.isArray(roles) ? roles : []
+}

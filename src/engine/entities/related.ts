@@ -1,0 +1,64 @@
+import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
+
+type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => readonly string[]
+
+/** A collection below an entity that role selectors decide: `identities/{id}/service-policies` and its kin. */
+export interface Relation {
+  /** The resource above and the one that is listed. */
+  readonly of: string
+  readonly to: string
+  /** True when the list can be narrowed to Dial or Bind. */
+  readonly byType?: boolean
+  /** Members that the deployed documents give the listed entities besides their own. */
+  readonly besides?: Readonly<Record<string, unknown>>
+  /** The ids of the related entities, ascending; none for an unknown entity. */
+  readonly ids: Answer
+}
+
+const POLICY_SIDES = {
+  'service-policies': ['identities', 'services', 'posture-checks'],
+  'edge-router-policies': ['identities', 'edge-routers'],
+  'service-edge-router-policies': ['services', 'edge-routers'],
+} as const
+
+/** Deployed documents describe the service edge router policies of an edge router as service policies. */
+const NOT_A_SERVICE_POLICY = {
+  identityRoles: [],
+  identityRolesDisplay: [],
+  postureCheckRoles: [],
+  postureCheckRolesDisplay: [],
+  type: 'Invalid',
+} as const
+
+/** What a policy affects, and which policies affect an entity (posture checks list none). */
+const BY_POLICY: readonly Relation[] = (
+  ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
+)
+  .flatMap((policies) => POLICY_SIDES[policies].map((side) => ({ policies, side })))
+  .flatMap(({ policies, side }): readonly Relation[] => [
+    { of: policies, to: side, ids: (index, id) => index.selectedBy(policies, id, side) },
+    ...(side === 'posture-checks'
+      ? []
+      : [
+          {
+            of: side,
+            to: policies,
+            ids: (index: AccessIndex, id: string) => index.policiesSelecting(policies, side, id),
+            ...(side === 'edge-routers' &&
+              policies === 'service-edge-router-policies' && { besides: NOT_A_SERVICE_POLICY }),
+          },
+        ]),
+  ])
+
+/** What entities may reach through policies. */
+const THROUGH_POLICIES: readonly Relation[] = [
+  { of: 'identities', to: 'services', byType: true, ids: (index, id, type) => index.servicesOf(id, type) },
+  { of: 'services', to: 'identities', byType: true, ids: (index, id, type) => index.identitiesOf(id, type) },
+  { of: 'identities', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfIdentity(id) },
+  { of: 'edge-routers', to: 'identities', ids: (index, id) => index.identitiesOfEdgeRouter(id) },
+  { of: 'services', to: 'edge-routers', ids: (index, id) => index.edgeRoutersOfService(id) },
+  { of: 'edge-routers', to: 'services', ids: (index, id) => index.servicesOfEdgeRouter(id) },
+]
+
+/** Every relation between entities that policies make. */
+export const RELATIONS: readonly Relation[] = [...BY_POLICY, ...THROUGH_POLICIES]

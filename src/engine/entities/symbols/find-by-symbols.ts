@@ -1,0 +1,58 @@
+import { compareBy } from '../../../domain/filter/index.ts'
+import type { FindQuery, Page, ReadTransaction } from '../../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { collectionOf } from '../../records/collection-of.ts'
+import { resolveFilter } from './resolve-filter.ts'
+import { computedSymbol, type SymbolScope, symbolScope } from './symbol-scope.ts'
+import { symbolValues } from './symbol-values.ts'
+
+/**
+ * The page of a resource's records that a question asks for, which may name computed symbols. The storage answers as much
+ * of it as speaks of stored fields; an order by a computed symbol is made here.
+ */
+export async function findBySymbols<R extends Resource>(
+  context: EngineContext,
+  tx: ReadTransaction,
+  resource: R,
+  query: FindQuery,
+): Promise<Page<RecordOf<R>>> {
+  const { where, orderBy = [], limit, offset = 0 } = query
+  const scope = symbolScope(context, tx, resource)
+  const narrowed = where === undefined ? {} : { where: await resolveFilter(scope, where) }
+  const isConstant = (field: string) => computedSymbol(resource, field)?.by === 'constant'
+  const telling = orderBy.filter(({ field }) => !isConstant(field))
+  const collection = collectionOf(tx, resource)
+  if (telling.every(({ field }) => computedSymbol(resource, field) === undefined)) {
+    return collection.find({ ...query, ...narrowed, orderBy: telling })
+  }
+  const { items, totalCount } = await collection.find(narrowed)
+  const keys = await sortKeys(
+    scope,
+    items,
+    telling.map(({ field }) => field),
+  )
+  const compare = compareBy(telling)
+  const sorted = items
+    .map((record) => ({ record, key: keys(record) }))
+    .sort((a, b) => compare(a.key, b.key))
+    .map(({ record }) => record)
+  return { items: sorted.slice(offset, limit === undefined ? undefined : offset + limit), totalCount }
+}
+
+/** Of each record what it is sorted by, under the names of the symbols. */
+async function sortKeys<R extends Resource>(
+  scope: SymbolScope,
+  records: readonly RecordOf<R>[],
+  names: readonly string[],
+): Promise<(record: RecordOf<R>) => { readonly id: string }> {
+  const values = new Map<string, (record: RecordOf<R>) => unknown>()
+  for (const name of names) {
+    const symbol = computedSymbol(scope.resource, name)
+    values.set(name, symbol === undefined ? (record) => record[name] : await symbolValues(scope, symbol, records))
+  }
+  return (record) => ({
+    id: record.id,
+    ...Object.fromEntries([...values].map(([name, valueIn]) => [name, valueIn(record)])),
+  })
+}

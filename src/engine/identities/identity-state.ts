@@ -1,0 +1,76 @@
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { deleteEntity } from '../records/deletion.ts'
+
+const MINUTE_MS = 60_000
+
+/** Shuts identities out and lets them in again (interface: States and transitions, Identity). Only admins do it to admins. */
+export class IdentityState {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Disables an identity for so many minutes, indefinitely when 0 or less, and ends its API sessions. Error: `NOT_FOUND`. */
+  async disable(call: Call, id: string, durationMinutes: number): Promise<void> {
+    const now = this.#context.clock.now()
+    const disabledUntil = durationMinutes > 0 ? now + durationMinutes * MINUTE_MS : null
+    await this.#change(call, id, async (tx, identity) => {
+      await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
+      await endApiSessions(tx, 'identityId', id)
+    })
+  }
+
+  /** Enables an identity and unlocks its password. Error: `NOT_FOUND`. */
+  async enable(call: Call, id: string): Promise<void> {
+    const now = this.#context.clock.now()
+    await this.#change(call, id, async (tx, identity) => {
+      await tx.collection(identities).update({ ...identity, disabledAt: null, disabledUntil: null, updatedAt: now })
+      const { items } = await tx.collection(authenticators).find({ where: equals('identityId', id) })
+      for (const authenticator of items.filter(({ lockedAt }) => lockedAt !== null)) {
+        await tx.collection(authenticators).update({ ...authenticator, ...NO_FAILED_ATTEMPTS })
+      }
+    })
+  }
+
+  async #change(
+    call: Call,
+    id: string,
+    change: (tx: WriteTransaction, identity: RecordOf<typeof identities>) => Promise<void>,
+  ): Promise<void> {
+    await this.#context.writes.run(call, async (tx) => {
+      const identity = await tx.collection(identities).get(id)
+      if (identity === undefined) throw notFound('identity', id)
+      refuseAdminChange(call, identity)
+      await change(tx, identity)
+    })
+  }
+}
+
+/** Refuses what a caller who is no admin would do to an admin. Error: `UNAUTHORIZED`. */
+export function refuseAdminChange(call: Call, identity: RecordOf<typeof identities>): void {
+  if (isAdminCall(call) || !(identity.isAdmin || identity.isDefaultAdmin)) return
+  throw new ControllerError('UNAUTHORIZED', {
+    code: 'UNHANDLED',
+    message: 'non-admins may not modify admin identities',
+  })
+}
+
+/** Ends the API sessions of an identity or an authenticator, with their service sessions. */
+export async function endApiSessions(
+  tx: WriteTransaction,
+  of: 'identityId' | 'authenticatorId',
+  id: string,
+): Promise<void> {
+  const { items } = await tx.collection(apiSessions).find({ where: equals(of, id) })
+  for (const session of items) await deleteEntity(tx, apiSessions, session.id)
+}

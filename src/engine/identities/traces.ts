@@ -1,0 +1,60 @@
+import { invalidField, notFound } from '../../domain/errors.ts'
+import { parseGoDuration } from '../../domain/go-duration.ts'
+import { identities } from '../../resources/identities.ts'
+import type { EngineContext } from '../context/context.ts'
+
+const CHANNELS = ['selectPath', 'establishPath'] as const
+
+/** How the data flow of an identity is traced; `until` is epoch milliseconds. */
+export interface Trace {
+  readonly traceId: string
+  readonly channels: readonly string[]
+  readonly until: number
+}
+
+/** What a caller asks for; the duration is a span as Go writes it. */
+export interface TraceRequest {
+  readonly enabled?: boolean | undefined
+  readonly duration?: string | undefined
+  readonly traceId?: string | undefined
+  readonly channels?: readonly string[] | undefined
+}
+
+/** Tracing of identities: kept by this process only, for the host's data plane to ask for. */
+export class Traces {
+  readonly #context: EngineContext
+  readonly #traces = new Map<string, Trace>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** The trace of an identity at present. */
+  of(identityId: string): Trace | undefined {
+    const trace = this.#traces.get(identityId)
+    return trace !== undefined && this.#context.clock.now() < trace.until ? trace : undefined
+  }
+
+  /** Begins, replaces or ends a trace. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` (`duration`). */
+  async set(identityId: string, request: TraceRequest): Promise<Trace | undefined> {
+    const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
+    if (identity === undefined) throw notFound('identity', identityId)
+    const now = this.#context.clock.now()
+    for (const [id, { until }] of this.#traces) if (until <= now) this.#traces.delete(id)
+    if (!request.enabled) {
+      this.#traces.delete(identityId)
+      return undefined
+    }
+    const duration = parseGoDuration(request.duration ?? '')
+    if (duration === undefined) throw invalidField('duration', 'invalid duration', request.duration ?? '')
+    const { channels = [] } = request
+    const isAll = channels.length === 0 || channels.includes('all')
+    const trace = {
+      traceId: request.traceId || this.#context.random.uuid(),
+      channels: CHANNELS.filter((channel) => isAll || channels.includes(channel)),
+      until: now + Math.round(duration),
+    }
+    this.#traces.set(identityId, trace)
+    return trace
+  }
+}

@@ -1,0 +1,54 @@
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+
+/** Use of an API session is written down at most this often (ms); in between this process remembers it. */
+const WRITE_INTERVAL_MS = 60_000
+/** So many sessions are remembered at most; a forgotten one falls back to what is written down. */
+const MAX_REMEMBERED = 100_000
+
+/** When API sessions were last used: exact within this process, and at most a minute late for others. */
+export class SessionActivity {
+  readonly #context: EngineContext
+  readonly #latest = new Map<string, { at: number; written: number }>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** The last use (epoch ms) of a stored API session. */
+  lastActivityAt(stored: { readonly id: string; readonly lastActivityAt: number }): number {
+    const known = this.#latest.get(stored.id)
+    if (known === undefined) {
+      this.#remember(stored.id, { at: stored.lastActivityAt, written: stored.lastActivityAt })
+      return stored.lastActivityAt
+    }
+    known.written = stored.lastActivityAt
+    return Math.max(stored.lastActivityAt, known.at)
+  }
+
+  /** The API session is being used at `now` (epoch ms). */
+  async touch(id: string, now: number): Promise<void> {
+    const known = this.#latest.get(id) ?? { at: now, written: now }
+    this.#remember(id, known)
+    known.at = now
+    if (now - known.written < WRITE_INTERVAL_MS) return
+    known.written = now
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      const stored = await tx.collection(apiSessions).get(id)
+      if (stored !== undefined) await tx.collection(apiSessions).update({ ...stored, lastActivityAt: now })
+    })
+  }
+
+  forget(id: string): void {
+    this.#latest.delete(id)
+  }
+
+  #remember(id: string, known: { at: number; written: number }): void {
+    this.#latest.delete(id)
+    this.#latest.set(id, known)
+    if (this.#latest.size <= MAX_REMEMBERED) return
+    const oldest = this.#latest.keys().next().value
+    if (oldest !== undefined) this.#latest.delete(oldest)
+  }
+}

@@ -1,0 +1,154 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import { recordSdkInfo } from '../../domain/posture/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { identities } from '../../resources/identities.ts'
+import { mfas } from '../../resources/mfas.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { beginServiceView } from '../access/service-updates.ts'
+import { configTypeIds } from '../configs/config-map.ts'
+import { type Call, type Caller, SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { changesTo } from '../context/recorded-changes.ts'
+import type { CommittedWrite } from '../context/writes.ts'
+import { withSignerProof } from '../credentials/external-logins.ts'
+import { missingFactors, withMissing } from '../credentials/missing-factors.ts'
+import { postureDataOf } from '../posture/posture-facts.ts'
+import { storePostureData } from '../posture/posture-store.ts'
+import { deleteEntity } from '../records/deletion.ts'
+import { findOne } from '../records/find-one.ts'
+import { SessionActivity } from './api-session-activity.ts'
+import { followApiSessions } from './api-session-follow-up.ts'
+
+type ApiSession = RecordOf<typeof apiSessions>
+type Identity = RecordOf<typeof identities>
+
+/** What a client tells of itself when it authenticates. */
+export interface ClientInfo {
+  readonly configTypes: readonly string[]
+  readonly envInfo: Identity['envInfo'] | undefined
+  readonly sdkInfo: Identity['sdkInfo'] | undefined
+}
+
+interface Start {
+  readonly method: ApiSession['method']
+  /** The authenticator's id, or what stands for one that is not stored. */
+  readonly authenticatorId: string
+  readonly isCertExtendable: boolean
+  readonly improper?: boolean
+  readonly client: ClientInfo
+  /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
+  readonly confirm?: (tx: WriteTransaction) => Promise<void>
+}
+
+/**
+ * API sessions: started by an authentication, kept alive by use, ended by logout, by {@link EngineSettings.apiSessionTimeoutMs}
+ * without use, or with the identity or authenticator behind them. Service sessions end with their API session.
+ */
+export class ApiSessions {
+  readonly #context: EngineContext
+  readonly #activity: SessionActivity
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#activity = new SessionActivity(context)
+  }
+
+  /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
+  async start(call: Call, who: { identity: Identity }, start: Start): Promise<Caller> {
+    const { clock, random, digest } = this.#context
+    const now = clock.now()
+    const token = random.uuid()
+    const tokenDigest = digest.sha256(token)
+    const { client, authenticatorId, method } = start
+    const apiSession: ApiSession = {
+      id: random.id(),
+      createdAt: now,
+      updatedAt: now,
+      tags: {},
+      identityId: who.identity.id,
+      authenticatorId,
+      tokenDigest,
+      ipAddress: call.remoteAddress ?? '',
+      configTypes: client.configTypes,
+      isMfaRequired: false,
+      isMfaComplete: false,
+      isCertExtendable: start.isCertExtendable,
+      improperClientCertChain: start.improper ?? false,
+      lastActivityAt: now,
+      method,
+    }
+    const caller = await this.#context.writes.run(call, async (tx) => {
+      const current = await tx.collection(identities).get(who.identity.id)
+      if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
+      await start.confirm?.(tx)
+      const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
+      const identity = { ...current, envInfo, sdkInfo }
+      await tx.collection(identities).update(identity)
+      const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
+      const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, client.configTypes) }
+      await tx.collection(apiSessions).insert(started)
+      if (client.sdkInfo !== undefined) {
+        const known = await postureDataOf(tx, identity.id)
+        await storePostureData(tx, identity.id, recordSdkInfo(known, apiSession.id, client.sdkInfo), now)
+      }
+      return this.#caller(tx, started, identity, token)
+    })
+    await beginServiceView(this.#context, caller)
+    return withSignerProof(this.#context, caller, call.bearerTokens ?? [])
+  }
+
+  /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
+  async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
+    const tokenDigest = this.#context.digest.sha256(token)
+    const now = this.#context.clock.now()
+    const caller = await this.#context.storage.read(async (tx) => {
+      const stored = await findOne(tx, apiSessions, 'tokenDigest', tokenDigest)
+      const identity = stored && (await tx.collection(identities).get(stored.identityId))
+      if (stored === undefined || identity === undefined || isDisabled(identity, now)) return undefined
+      const lastActivityAt = this.#activity.lastActivityAt(stored)
+      if (now - lastActivityAt >= this.#context.settings.apiSessionTimeoutMs) return undefined
+      return this.#caller(tx, { ...stored, lastActivityAt: now }, identity, token)
+    })
+    if (caller === undefined) return undefined
+    await this.#activity.touch(caller.apiSession.id, now)
+    return withSignerProof(this.#context, caller, bearerTokens)
+  }
+
+  /** Ends an API session with its service sessions. */
+  async end(call: Call, id: string): Promise<void> {
+    await this.#context.writes.run(call, (tx) => deleteEntity(tx, apiSessions, id))
+  }
+
+  /** Ends those of the API sessions that nobody used for too long, with their service sessions. */
+  async endIdle(ids: readonly string[]): Promise<void> {
+    const { clock, settings, timetable } = this.#context
+    const work = async (tx: WriteTransaction) => {
+      for (const id of ids) {
+        const stored = await tx.collection(apiSessions).get(id)
+        if (stored === undefined) continue
+        const endsAt = this.#activity.lastActivityAt(stored) + settings.apiSessionTimeoutMs
+        if (endsAt <= clock.now()) await deleteEntity(tx, apiSessions, id)
+        else timetable.set('api-session', id, endsAt)
+      }
+    }
+    await this.#context.writes.run(SYSTEM_CALL, work, { apiSessions: 'timeout' })
+  }
+
+  /** Looks after API sessions that began, and forgets what this process remembers of those that ended. */
+  async follow({ changes }: CommittedWrite): Promise<void> {
+    for (const { operation, id } of changesTo(changes, apiSessions)) {
+      if (operation === 'delete') this.#activity.forget(id)
+    }
+    await followApiSessions(this.#context, changes)
+  }
+
+  async #caller(tx: ReadTransaction, apiSession: ApiSession, identity: Identity, token: string): Promise<Caller> {
+    const authPolicy = await tx.collection(authPolicies).get(identity.authPolicyId)
+    if (authPolicy === undefined) throw new ControllerError('UNAUTHORIZED')
+    const missing = await missingFactors(tx, apiSession, authPolicy)
+    return withMissing({ apiSession, identity, authPolicy, token }, missing)
+  }
+}

@@ -1,0 +1,175 @@
+import { ControllerError, TokenRefused } from '../../domain/errors.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call, Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { certificateHolder, noteCertificateUse } from '../credentials/certificate-holder.ts'
+import { isValidAt } from '../credentials/client-certificates.ts'
+import { tokenHolder } from '../credentials/external-logins.ts'
+import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
+import { findOne } from '../records/find-one.ts'
+import type { ApiSessions, ClientInfo } from './api-sessions.ts'
+import { requireRoom, requireRoomFor } from './rate-limits.ts'
+
+type Method = 'password' | 'cert' | 'ext-jwt'
+
+interface Credentials {
+  readonly authenticator: RecordOf<typeof authenticators>
+  readonly identity: RecordOf<typeof identities>
+  readonly authPolicy: RecordOf<typeof authPolicies>
+}
+
+/** Why an authentication failed: for the operator's events, never for the caller. */
+class Refusal extends Error {
+  readonly identityId: string | undefined
+
+  constructor(reason: string, identityId?: string) {
+    super(reason)
+    this.identityId = identityId
+  }
+}
+
+/** The verifier that a password was judged by is not the stored one any more. */
+class VerifierReplaced extends Error {}
+
+/**
+ * Finds out who is calling. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
+ * costs the same time for a known and an unknown username (interface: Authentication).
+ */
+export class Authentication {
+  readonly #context: EngineContext
+  readonly #apiSessions: ApiSessions
+
+  constructor(context: EngineContext, apiSessions: ApiSessions) {
+    this.#context = context
+    this.#apiSessions = apiSessions
+  }
+
+  /**
+   * Starts an API session for a username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
+   * `SERVER_TOO_MANY_REQUESTS` for an address or a username that is tried too often.
+   */
+  async byPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+    if (username === '' || password === '') {
+      const message = 'username and password fields are required'
+      throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
+    }
+    const { passwordsByAddress, passwordsByUsername } = this.#context.rateLimiters
+    await requireRoomFor(passwordsByAddress, call.remoteAddress)
+    await requireRoom(passwordsByUsername, username)
+    return this.#attempt('password', call, () => this.#withPassword(call, username, password, client))
+  }
+
+  /** Starts an API session for the client certificate of the connection. Error: `INVALID_AUTH`. */
+  byCertificate(call: Call, client: ClientInfo): Promise<Caller> {
+    return this.#attempt('cert', call, async () => {
+      const now = this.#context.clock.now()
+      const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
+      if (typeof holder === 'string') throw new Refusal(holder)
+      const { authenticator, identity, authPolicy, leaf, improper } = holder
+      this.#refuseDisabled(identity)
+      if (!authPolicy.primary.cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
+      if (!authPolicy.primary.cert.allowExpiredCerts && !isValidAt(leaf, now)) {
+        throw new Refusal('client certificate is not valid now', identity.id)
+      }
+      return this.#apiSessions.start(call, holder, {
+        method: 'cert',
+        authenticatorId: authenticator?.id ?? 'internal',
+        isCertExtendable: authenticator?.isIssuedByNetwork ?? false,
+        improper,
+        client,
+        confirm: async (tx) => {
+          if (authenticator === undefined || (await noteCertificateUse(tx, authenticator, improper))) return
+          throw new Refusal('client certificate was replaced', identity.id)
+        },
+      })
+    })
+  }
+
+  /** Starts an API session for a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
+  byExternalJwt(call: Call, client: ClientInfo): Promise<Caller> {
+    return this.#attempt('ext-jwt', call, async () => {
+      const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
+      return this.#apiSessions.start(call, holder, {
+        method: 'ext-jwt',
+        authenticatorId: `extJwtId:${holder.signer.id}`,
+        isCertExtendable: false,
+        client,
+      })
+    })
+  }
+
+  async #withPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+    const { storage, passwordHasher, clock } = this.#context
+    const found = await storage.read((tx) => this.#credentials(tx, 'username', username))
+    const verifier = found?.authenticator.passwordHash ?? undefined
+    const valid = await passwordHasher.verify(password, verifier)
+    if (found === undefined) throw new Refusal('unknown username')
+    const { authenticator, identity, authPolicy } = found
+    this.#refuseDisabled(identity)
+    if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
+    const now = clock.now()
+    if (!valid || verifier === undefined) {
+      await recordWrongPassword(this.#context, authenticator.id, authPolicy.primary.updb, now)
+      throw new Refusal('wrong password', identity.id)
+    }
+    const fresh = passwordHasher.needsRehash(verifier) ? await passwordHasher.hash(password) : undefined
+    try {
+      return await this.#apiSessions.start(call, found, {
+        method: 'password',
+        authenticatorId: authenticator.id,
+        isCertExtendable: false,
+        client,
+        confirm: async (tx) => {
+          const verdict = await admitPassword(tx, authenticator, now, fresh)
+          if (verdict === 'changed') throw new VerifierReplaced()
+          if (verdict === 'locked') throw new Refusal('password is locked', identity.id)
+        },
+      })
+    } catch (error) {
+      // A concurrent login may have replaced an outdated verifier of the same password.
+      if (error instanceof VerifierReplaced) return this.#withPassword(call, username, password, client)
+      throw error
+    }
+  }
+
+  async #attempt(method: Method, call: Call, authenticate: () => Promise<Caller>): Promise<Caller> {
+    const { clock, events } = this.#context
+    const about = { method, remoteAddress: call.remoteAddress, at: clock.now() }
+    try {
+      const caller = await authenticate()
+      const identityId = caller.identity.id
+      events.emit('authentication.attempted', { ...about, success: true, identityId, reason: undefined })
+      return caller
+    } catch (error) {
+      if (error instanceof TokenRefused) {
+        const reason = `${error.problem} external token`
+        events.emit('authentication.attempted', { ...about, success: false, identityId: undefined, reason })
+      }
+      if (!(error instanceof Refusal)) throw error
+      const { message: reason, identityId } = error
+      events.emit('authentication.attempted', { ...about, success: false, identityId, reason })
+      throw new ControllerError('INVALID_AUTH')
+    }
+  }
+
+  async #credentials(
+    tx: ReadTransaction,
+    field: 'username' | 'fingerprint',
+    value: string,
+  ): Promise<Credentials | undefined> {
+    const authenticator = await findOne(tx, authenticators, field, value)
+    if (authenticator === undefined) return undefined
+    const identity = await tx.collection(identities).get(authenticator.identityId)
+    const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+    return identity && authPolicy && { authenticator, identity, authPolicy }
+  }
+
+  #refuseDisabled(identity: RecordOf<typeof identities>): void {
+    if (isDisabled(identity, this.#context.clock.now())) throw new Refusal('identity is disabled', identity.id)
+  }
+}

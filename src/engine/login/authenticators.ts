@@ -1,0 +1,181 @@
+import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
+import { both, equals } from '../../domain/filter/index.ts'
+import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { trustedCertificate } from '../credentials/client-certificates.ts'
+import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
+import { newPasswordHash } from '../credentials/passwords.ts'
+import { inviteToEnroll } from '../enrollment/enrollment-tokens.ts'
+import { insertInvitation } from '../enrollment/enrollments.ts'
+import { endApiSessions } from '../identities/identity-state.ts'
+import { deleteEntity } from '../records/deletion.ts'
+import { refusingDuplicates } from '../records/unique-fields.ts'
+
+type Authenticator = RecordOf<typeof authenticators>
+
+export interface NewAuthenticator {
+  readonly identityId: string
+  readonly method: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly certPem?: string | undefined
+  readonly tags: Authenticator['tags']
+}
+
+/** What may be changed of a username and password; what is absent stays. */
+export interface PasswordChange {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly tags?: Authenticator['tags'] | undefined
+}
+
+/** The credentials of identities, as admins manage them and as identities manage their own (interface: Authenticator). */
+export class Authenticators {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Gives an identity a username and password, or a certificate of the network or of a verified third party. Errors:
+   * `MAX_AUTHENTICATOR_METHODS_REACHED` for a second one of its method, `COULD_NOT_PARSE_PEM_BLOCK`,
+   * `CERT_FAILED_VALIDATION`, `NOT_FOUND` and `COULD_NOT_VALIDATE`.
+   */
+  async create(call: Call, input: NewAuthenticator): Promise<Authenticator> {
+    const { identityId, method } = input
+    const now = this.#context.clock.now()
+    const credential = await this.#credential(input)
+    return this.#write(call, async (tx) => {
+      const identity = await tx.collection(identities).get(identityId)
+      if (identity === undefined) throw notFound('identity', identityId)
+      if (identity.typeId === 'Router') {
+        throw invalidField('identityId', 'may not create authenticators for router identities', identityId)
+      }
+      const where = both(equals('identityId', identityId), equals('method', method))
+      const { totalCount } = await tx.collection(authenticators).find({ ...(where && { where }), limit: 1 })
+      if (totalCount > 0) throw new ControllerError('MAX_AUTHENTICATOR_METHODS_REACHED')
+      const authenticator = newAuthenticator(this.#context, identityId, credential, now, input.tags)
+      await tx.collection(authenticators).insert(authenticator)
+      return authenticator
+    })
+  }
+
+  /** Changes a username or password. A new password ends the sessions of the old one. Error: `CAN_NOT_UPDATE_AUTHENTICATOR`. */
+  async change(call: Call, id: string, change: PasswordChange): Promise<void> {
+    const known = await this.#get(id)
+    await this.#changePassword(call, known, change, async () => undefined)
+  }
+
+  /**
+   * Changes the caller's own username or password, which needs the current password. Errors: `NOT_FOUND` for somebody
+   * else's, `CAN_NOT_UPDATE_AUTHENTICATOR`, `UNAUTHORIZED` for a wrong password, which counts towards a lockout.
+   */
+  async changeOwn(call: Call, id: string, currentPassword: string, change: PasswordChange): Promise<void> {
+    const { identity, authPolicy } = callerOf(call)
+    const known = await this.#get(id)
+    if (known.identityId !== identity.id) throw notFound('authenticator', id)
+    if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+    const now = this.#context.clock.now()
+    if (!(await this.#context.passwordHasher.verify(currentPassword, known.passwordHash ?? undefined))) {
+      await recordWrongPassword(this.#context, known.id, authPolicy.primary.updb, now)
+      throw wrongCurrentPassword()
+    }
+    await this.#changePassword(call, known, change, async (tx) => {
+      if ((await admitPassword(tx, known, now)) !== 'admitted') throw wrongCurrentPassword()
+    })
+  }
+
+  /**
+   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (epoch ms), and
+   * answers the enrollment's id. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE`, `ENROLLMENT_EXISTS`.
+   */
+  async revertToEnrollment(call: Call, id: string, expiresAt: number): Promise<string> {
+    const now = this.#context.clock.now()
+    if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', expiresAt)
+    const { identityId, method, username, caId } = await this.#get(id)
+    const invitation =
+      method === 'updb'
+        ? ({ method: 'updb', identityId, username } as const)
+        : ({ method: caId === null ? 'ott' : 'ottca', identityId, caId } as const)
+    const enrollment = await inviteToEnroll(this.#context, invitation, now, expiresAt)
+    await this.#write(call, async (tx) => {
+      await insertInvitation(tx, enrollment)
+      if (!(await deleteEntity(tx, authenticators, id))) throw notFound('authenticator', id)
+    })
+    return enrollment.id
+  }
+
+  /** Asks the holder of a certificate to extend it, with a new key if it can. Error: `UNAUTHORIZED` for a password. */
+  async requestExtension(call: Call, id: string, rollKeys: boolean): Promise<void> {
+    const extendRequestedAt = this.#context.clock.now()
+    await this.#write(call, async (tx) => {
+      const known = await tx.collection(authenticators).get(id)
+      if (known === undefined) throw notFound('authenticator', id)
+      if (known.method !== 'cert') throw new ControllerError('UNAUTHORIZED')
+      const requested = { isExtendRequested: true, isKeyRollRequested: rollKeys, extendRequestedAt }
+      await tx.collection(authenticators).update({ ...known, ...requested })
+    })
+  }
+
+  async #credential({ identityId, method, username, password, certPem }: NewAuthenticator) {
+    switch (method) {
+      case 'updb': {
+        if (!username) throw invalidField('username', 'username is required', username)
+        if (!password) throw invalidField('password', 'password is required', '')
+        return { username, passwordHash: await newPasswordHash(this.#context, identityId, password) }
+      }
+      case 'cert': {
+        if (!certPem) throw invalidField('certPem', 'certPem is required', '')
+        return trustedCertificate(this.#context, certPem)
+      }
+      default:
+        throw invalidField('method', 'method must be updb or cert', method)
+    }
+  }
+
+  async #changePassword(
+    call: Call,
+    known: Authenticator,
+    change: PasswordChange,
+    confirm: (tx: WriteTransaction) => Promise<void>,
+  ): Promise<void> {
+    if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+    const updatedAt = this.#context.clock.now()
+    const { password } = change
+    const verifier =
+      password === undefined
+        ? {}
+        : { passwordHash: await newPasswordHash(this.#context, known.identityId, password), ...NO_FAILED_ATTEMPTS }
+    await this.#write(call, async (tx) => {
+      await confirm(tx)
+      const current = await tx.collection(authenticators).get(known.id)
+      if (current === undefined) throw notFound('authenticator', known.id)
+      const { username = current.username, tags = current.tags } = change
+      await tx.collection(authenticators).update({ ...current, username, tags, ...verifier, updatedAt })
+      const areOver = password !== undefined && !this.#context.settings.keepSessionsOnPasswordChange
+      if (areOver) await endApiSessions(tx, 'authenticatorId', known.id)
+    })
+  }
+
+  async #get(id: string): Promise<Authenticator> {
+    const found = await this.#context.storage.read((tx) => tx.collection(authenticators).get(id))
+    if (found === undefined) throw notFound('authenticator', id)
+    return found
+  }
+
+  #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+    return refusingDuplicates(authenticators, () => this.#context.writes.run(call, work))
+  }
+}
+
+function wrongCurrentPassword(): ControllerError {
+  const details = { field: 'currentPassword', reason: 'invalid current password', value: '' }
+  return new ControllerError('UNAUTHORIZED', details)
+}

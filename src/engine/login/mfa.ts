@@ -1,0 +1,171 @@
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { clearMfa, recordMfaPass } from '../../domain/posture/index.ts'
+import { UniqueViolation, type WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { identities } from '../../resources/identities.ts'
+import { mfas } from '../../resources/mfas.ts'
+import { type Call, callerOf } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { refuseAdminChange } from '../identities/identity-state.ts'
+import { postureDataOf } from '../posture/posture-facts.ts'
+import { storePostureData } from '../posture/posture-store.ts'
+import { findOne } from '../records/find-one.ts'
+import { type MfaRecord, newRecoveryCodes, purposeOf, recoveryCodesOf, totpSecretOf, withCode } from './mfa-codes.ts'
+
+/** What an authenticator app needs, and the codes for the day it is lost. */
+export interface MfaSecrets {
+  readonly provisioningUrl: string
+  readonly recoveryCodes: readonly string[]
+}
+
+/**
+ * The second factor of the caller (interface: States and transitions, MFA enrollment). A code works once. Errors of every
+ * method that takes one: `MFA_INVALID_TOKEN`, and `RATE_LIMITED` after 10 wrong ones in five minutes or 50 in a day.
+ */
+export class Mfa {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Begins an enrollment. Error: `MFA_EXISTS`. */
+  async enroll(call: Call): Promise<MfaRecord> {
+    const { identity } = callerOf(call)
+    const { clock, random, sealer, totp } = this.#context
+    const now = clock.now()
+    const record: MfaRecord = {
+      id: random.id(),
+      createdAt: now,
+      updatedAt: now,
+      tags: {},
+      identityId: identity.id,
+      isVerified: false,
+      secret: await sealer.seal(await totp.newSecret(), purposeOf('secret', identity.id)),
+      sealedCodes: await newRecoveryCodes(this.#context, identity.id),
+      lastStep: -1,
+      failedAt: [],
+    }
+    try {
+      await this.#context.writes.run(call, (tx) => tx.collection(mfas).insert(record))
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw new ControllerError('MFA_EXISTS')
+      throw error
+    }
+    return record
+  }
+
+  /** The caller's enrollment. Error: `NOT_FOUND`. */
+  async get(call: Call): Promise<MfaRecord> {
+    const found = await this.#find(call)
+    if (found === undefined) throw notFound('mfa', callerOf(call).identity.id)
+    return found
+  }
+
+  /** What is shown while an enrollment is pending. Error: `NOT_FOUND` without one, and once it is complete. */
+  async pendingSecrets(call: Call): Promise<MfaSecrets> {
+    const mfa = await this.#get(call, false)
+    const { totp, settings } = this.#context
+    const secret = await totpSecretOf(this.#context, mfa)
+    return {
+      provisioningUrl: await totp.provisioningUrl(secret, settings.totpIssuer, callerOf(call).identity.name),
+      recoveryCodes: await recoveryCodesOf(this.#context, mfa),
+    }
+  }
+
+  /** The provisioning URL as a QR code, PNG. Error: `NOT_FOUND` as for {@link pendingSecrets}. */
+  async qrCode(call: Call): Promise<Uint8Array> {
+    return this.#context.qrCode.png((await this.pendingSecrets(call)).provisioningUrl)
+  }
+
+  /** Completes a pending enrollment; the caller's session has passed MFA then. Error: `NOT_FOUND` without a pending one. */
+  async verify(call: Call, code: string): Promise<void> {
+    const mfa = await this.#get(call, false)
+    await withCode(this.#context, call, mfa, code, 'totp', async (tx, accepted) => {
+      await tx.collection(mfas).update({ ...accepted, isVerified: true, updatedAt: this.#context.clock.now() })
+      await this.#pass(tx, call)
+    })
+  }
+
+  /** The caller's session passes MFA, by one-time password or recovery code. Error: `MFA_NOT_ENROLLED`. */
+  async authenticate(call: Call, code: string): Promise<void> {
+    const mfa = await this.#find(call)
+    if (!mfa?.isVerified) throw new ControllerError('MFA_NOT_ENROLLED')
+    await withCode(this.#context, call, mfa, code, 'totp-or-recovery', async (tx, accepted) => {
+      await tx.collection(mfas).update(accepted)
+      await this.#pass(tx, call)
+    })
+  }
+
+  /** Ends the caller's enrollment; a complete one needs a code. Error: `NOT_FOUND`. */
+  async remove(call: Call, code: string): Promise<void> {
+    const mfa = await this.get(call)
+    if (mfa.isVerified) {
+      await withCode(this.#context, call, mfa, code, 'totp-or-recovery', (tx) => this.#remove(tx, mfa.identityId))
+    } else {
+      await this.#context.writes.run(call, (tx) => this.#remove(tx, mfa.identityId))
+    }
+  }
+
+  /** Ends the enrollment of any identity, if it has one (ruling R27). Error: `NOT_FOUND` for the identity. */
+  async removeFrom(call: Call, identityId: string): Promise<void> {
+    await this.#context.writes.run(call, async (tx) => {
+      const identity = await tx.collection(identities).get(identityId)
+      if (identity === undefined) throw notFound('identity', identityId)
+      refuseAdminChange(call, identity)
+      await this.#remove(tx, identityId)
+    })
+  }
+
+  /** The unused recovery codes, given a one-time password. Error: `NOT_FOUND` without a complete enrollment. */
+  async recoveryCodes(call: Call, code: string): Promise<{ record: MfaRecord; recoveryCodes: readonly string[] }> {
+    const record = await this.#get(call, true)
+    await withCode(this.#context, call, record, code, 'totp', async (tx, accepted) => {
+      await tx.collection(mfas).update(accepted)
+    })
+    return { record, recoveryCodes: await recoveryCodesOf(this.#context, record) }
+  }
+
+  /** Replaces every recovery code. Error: `NOT_FOUND` without a complete enrollment. */
+  async renewRecoveryCodes(call: Call, code: string): Promise<void> {
+    const mfa = await this.#get(call, true)
+    const sealedCodes = await newRecoveryCodes(this.#context, mfa.identityId)
+    await withCode(this.#context, call, mfa, code, 'totp-or-recovery', async (tx, accepted) => {
+      await tx.collection(mfas).update({ ...accepted, sealedCodes, updatedAt: this.#context.clock.now() })
+    })
+  }
+
+  #find(call: Call): Promise<MfaRecord | undefined> {
+    const { identity } = callerOf(call)
+    return this.#context.storage.read((tx) => findOne(tx, mfas, 'identityId', identity.id))
+  }
+
+  async #get(call: Call, isVerified: boolean): Promise<MfaRecord> {
+    const mfa = await this.get(call)
+    if (mfa.isVerified !== isVerified) throw notFound('mfa', mfa.identityId)
+    return mfa
+  }
+
+  async #pass(tx: WriteTransaction, call: Call): Promise<void> {
+    const { apiSession, identity } = callerOf(call)
+    const now = this.#context.clock.now()
+    const session = await tx.collection(apiSessions).get(apiSession.id)
+    if (session === undefined) throw new ControllerError('UNAUTHORIZED')
+    await tx.collection(apiSessions).update({ ...session, isMfaRequired: true, isMfaComplete: true, updatedAt: now })
+    const data = await postureDataOf(tx, identity.id)
+    await storePostureData(tx, identity.id, recordMfaPass(data, apiSession.id, now), now)
+  }
+
+  /** Without a second factor no session has passed one, and none needs it but by its auth policy. */
+  async #remove(tx: WriteTransaction, identityId: string): Promise<void> {
+    const mfa = await findOne(tx, mfas, 'identityId', identityId)
+    if (mfa === undefined) return
+    await tx.collection(mfas).delete(mfa.id)
+    const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
+    for (const session of items.filter(({ isMfaRequired }) => isMfaRequired)) {
+      await tx.collection(apiSessions).update({ ...session, isMfaRequired: false, isMfaComplete: false })
+    }
+    await storePostureData(tx, identityId, clearMfa(await postureDataOf(tx, identityId)), this.#context.clock.now())
+  }
+}

@@ -1,0 +1,47 @@
+import type { AccessIndex } from '../../domain/access-index/index.ts'
+import { ids } from '../../domain/filter/index.ts'
+import {
+  type CheckedPolicy,
+  emptyPostureData,
+  type PostureCheck,
+  type PostureData,
+} from '../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { servicePolicies } from '../../resources/policies.ts'
+import { postureChecks } from '../../resources/posture-checks.ts'
+import { postureData } from '../../resources/posture-records.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { postureCheckOf } from './posture-check-of.ts'
+
+/** What an identity's endpoints reported, empty when nothing was. */
+export async function postureDataOf(tx: ReadTransaction, identityId: string): Promise<PostureData> {
+  const record = await tx.collection(postureData).get(identityId)
+  return record?.data ?? emptyPostureData()
+}
+
+/** A service policy as posture sees it, with its record and the records of its checks. */
+export interface PolicyFacts extends CheckedPolicy {
+  readonly type: 'Dial' | 'Bind'
+  readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
+}
+
+/** The service policies of the given ids with the posture checks that they select now. Two reads, whatever the number. */
+export async function policyFacts(
+  tx: ReadTransaction,
+  index: AccessIndex,
+  policyIds: readonly string[],
+): Promise<ReadonlyMap<string, PolicyFacts>> {
+  const { items: policies } = await tx.collection(servicePolicies).find({ where: ids(policyIds) })
+  const checked = policies.filter(({ postureCheckRoles }) => postureCheckRoles.length > 0)
+  const checkIds = new Map(checked.map(({ id }) => [id, index.selectedBy('service-policies', id, 'posture-checks')]))
+  const wanted = [...new Set([...checkIds.values()].flat())]
+  const { items: records } = await tx.collection(postureChecks).find({ where: ids(wanted) })
+  const known = new Map(records.map((record) => [record.id, { check: postureCheckOf(record), record }]))
+  return new Map(
+    policies.map(({ id, name, type }) => {
+      const checkRecords = (checkIds.get(id) ?? []).flatMap((checkId) => known.get(checkId) ?? [])
+      const checks = checkRecords.map(({ check }) => check)
+      return [id, { id, name, type: type === 'Bind' ? 'Bind' : 'Dial', checks, checkRecords }]
+    }),
+  )
+}

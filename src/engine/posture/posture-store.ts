@@ -1,0 +1,19 @@
+import type { PostureData } from '../../domain/posture/index.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { postureData } from '../../resources/posture-records.ts'
+
+/** Keeps what is now known of an identity's endpoints. */
+export async function storePostureData(
+  tx: WriteTransaction,
+  identityId: string,
+  data: PostureData,
+  now: number,
+): Promise<void> {
+  const collection = tx.collection(postureData)
+  const known = await collection.get(identityId)
+  if (known === undefined) {
+    await collection.insert({ id: identityId, createdAt: now, updatedAt: now, tags: {}, identityId, data })
+  } else {
+    await collection.update({ ...known, updatedAt: now, data })
+  }
+}

@@ -1,0 +1,131 @@
+import { invalidField, notFound } from '../../domain/errors.ts'
+import { compareStrings } from '../../domain/filter/index.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { collectionOf } from './collection-of.ts'
+import { deleteEntity } from './deletion.ts'
+import { mergePatch } from './merge-patch.ts'
+import { checkReferences } from './references.ts'
+import type { ResourceHooks } from './resource-hooks.ts'
+import { checkRoleLists } from './role-lists.ts'
+import { refusingDuplicates } from './unique-fields.ts'
+
+/**
+ * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
+ * atomic and checked inside its transaction: names are unique, references and role lists name existing entities.
+ *
+ * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`.
+ */
+export class ResourceService<R extends Resource> {
+  readonly #context: EngineContext
+  readonly #resource: R
+  readonly #hooks: ResourceHooks<R>
+
+  constructor(context: EngineContext, resource: R, hooks: ResourceHooks<R> = {}) {
+    this.#context = context
+    this.#resource = resource
+    this.#hooks = hooks
+  }
+
+  /** The entity of an id. */
+  async get(id: string): Promise<RecordOf<R>> {
+    const record = await this.#context.storage.read((tx) => collectionOf(tx, this.#resource).get(id))
+    return this.#found(record, id)
+  }
+
+  /** Creates an entity; `input` is a validated create request. */
+  async create(call: Call, input: CreateOf<R>): Promise<RecordOf<R>> {
+    const now = this.#context.clock.now()
+    const id = this.#context.random.id()
+    const preparation = await this.#hooks.prepareCreate?.(this.#context, call, { id, input, now })
+    const stored = this.#withoutRequestOnly(input)
+    const draft = this.#record({ ...stored, ...preparation?.system, id, createdAt: now, updatedAt: now })
+    return this.#write(call, async (tx) => {
+      const record = await this.#checked(tx, call, undefined, draft)
+      await collectionOf(tx, this.#resource).insert(record)
+      await preparation?.dependents?.(tx)
+      return record
+    })
+  }
+
+  /** Replaces everything that a caller may write; what `input` leaves out takes its default. */
+  replace(call: Call, id: string, input: ReplaceOf<R>): Promise<RecordOf<R>> {
+    return this.#update(call, id, (before) => ({ ...before, ...input }))
+  }
+
+  /** Changes only what `input` holds. */
+  patch(call: Call, id: string, input: PatchOf<R>): Promise<RecordOf<R>> {
+    return this.#update(call, id, (before) => mergePatch(this.#resource, before, input))
+  }
+
+  /** Deletes an entity with everything that cannot be without it. */
+  async delete(call: Call, id: string): Promise<void> {
+    await this.#write(call, async (tx) => {
+      const before = this.#found(await collectionOf(tx, this.#resource).get(id), id)
+      await this.#hooks.guard?.(this.#context, tx, call, { kind: 'delete', before })
+      await deleteEntity(tx, this.#resource, id)
+    })
+  }
+
+  async #update(call: Call, id: string, change: (before: RecordOf<R>) => unknown): Promise<RecordOf<R>> {
+    const now = this.#context.clock.now()
+    return this.#write(call, async (tx) => {
+      const before = this.#found(await collectionOf(tx, this.#resource).get(id), id)
+      const draft = this.#record({ ...Object(change(before)), updatedAt: now })
+      const record = await this.#checked(tx, call, before, draft)
+      await collectionOf(tx, this.#resource).update(record)
+      return record
+    })
+  }
+
+  async #checked(
+    tx: WriteTransaction,
+    call: Call,
+    before: RecordOf<R> | undefined,
+    draft: RecordOf<R>,
+  ): Promise<RecordOf<R>> {
+    if (isBlank(draft.name)) throw invalidField('name', 'name is required', '')
+    const change =
+      before === undefined
+        ? ({ kind: 'create', after: draft } as const)
+        : ({ kind: 'update', before, after: draft } as const)
+    const guarded = await this.#hooks.guard?.(this.#context, tx, call, change)
+    const record = guarded === undefined ? draft : this.#record(guarded)
+    await checkRoleLists(tx, this.#resource, record, before)
+    await checkReferences(tx, this.#resource, record, before)
+    return record
+  }
+
+  async #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
+    return refusingDuplicates(this.#resource, () => this.#context.writes.run(call, work))
+  }
+
+  #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {
+    if (record === undefined) throw notFound(this.#resource.definition.singular, id)
+    return record
+  }
+
+  #withoutRequestOnly(input: CreateOf<R>): Record<string, unknown> {
+    const requestOnly = Object.keys(this.#resource.definition.createRequest ?? {})
+    return Object.fromEntries(Object.entries(input).filter(([field]) => !requestOnly.includes(field)))
+  }
+
+  /** Sets are kept sorted and without duplicates. The declaration guarantees the rest of the record's type. */
+  #record(fields: object): RecordOf<R> {
+    const entries = Object.entries(fields).map(([field, value]) => [
+      field,
+      this.#resource.fields[field] === 'set' && Array.isArray(value) ? sortedSet(value) : value,
+    ])
+    return Object.fromEntries(entries) as RecordOf<R>
+  }
+}
+
+function isBlank(name: unknown): boolean {
+  return typeof name === 'string' && name.trim() === ''
+}
+
+function sortedSet(values: readonly string[]): readonly string[] {
+  return [...new Set(values)].sort(compareStrings)
+}

@@ -1,0 +1,108 @@
+import type { ControllerEvents, SessionEnd } from '../../ports/events.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { sessions } from '../../resources/sessions.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+import type { CommittedWrite, EndReasons } from '../context/writes.ts'
+
+/** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
+const SILENT_KINDS: ReadonlySet<string> = new Set(['posture-data', 'failed-service-requests', 'service-views'])
+
+/** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
+export function tellChanges(context: EngineContext, { call, changes, reasons }: CommittedWrite): void {
+  const { events } = context
+  const at = context.clock.now()
+  const author = call.caller?.identity.id
+  for (const change of changes) {
+    const { operation, kind, id } = change
+    if (!isBookkeeping(change)) events.emit('entity.changed', { operation, kind, id, author, at })
+  }
+  const isDeleted = deletedIn(changes)
+  for (const { operation, before, after } of changesTo(changes, apiSessions)) {
+    if (operation === 'insert' && after !== undefined) {
+      const { id: apiSessionId, identityId, ipAddress } = after
+      events.emit('api-session.started', { apiSessionId, identityId, ipAddress, at })
+    } else if (operation === 'delete' && before !== undefined) {
+      const { id: apiSessionId, identityId } = before
+      const reason = apiSessionEnd(before, call, isDeleted, reasons)
+      events.emit('api-session.ended', { apiSessionId, identityId, reason, at })
+    } else if (after !== undefined && isUse({ operation, before, after })) {
+      const { id: apiSessionId, identityId } = after
+      events.emit('api-session.refreshed', { apiSessionId, identityId, at })
+    }
+  }
+  for (const { operation, before, after } of changesTo(changes, sessions)) {
+    if (operation === 'insert' && after !== undefined) events.emit('session.created', sessionFacts(after, at))
+    if (operation !== 'delete' || before === undefined) continue
+    const reason = reasons.sessions?.get(before.id) ?? sessionEnd(before, isDeleted)
+    events.emit('session.ended', { ...sessionFacts(before, at), reason })
+  }
+  for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
+  for (const { kind, id, operation } of changes) {
+    if (kind === 'posture-data' && operation !== 'delete') events.emit('posture.changed', { identityId: id, at })
+  }
+}
+
+function isBookkeeping({ operation, kind, before, after }: RecordedChange): boolean {
+  return SILENT_KINDS.has(kind) || (kind === apiSessions.name && isUse({ operation, before, after }))
+}
+
+/** Reports whether an API session was used and nothing else about it changed. */
+function isUse({ operation, before, after }: Pick<RecordedChange, 'operation' | 'before' | 'after'>): boolean {
+  if (operation !== 'update' || before === undefined || after === undefined) return false
+  const fields = Object.keys(after).filter((field) => Reflect.get(before, field) !== Reflect.get(after, field))
+  return fields.every((field) => field === 'lastActivityAt')
+}
+
+type IsDeleted = (kind: string, id: string) => boolean
+
+function deletedIn(changes: readonly RecordedChange[]): IsDeleted {
+  const deleted = new Set(
+    changes.filter(({ operation }) => operation === 'delete').map(({ kind, id }) => `${kind} ${id}`),
+  )
+  return (kind, id) => deleted.has(`${kind} ${id}`)
+}
+
+function sessionFacts(
+  { id: sessionId, apiSessionId, identityId, serviceId, type }: RecordOf<typeof sessions>,
+  at: number,
+) {
+  return { sessionId, apiSessionId, identityId, serviceId, type, at }
+}
+
+function sessionEnd({ apiSessionId, serviceId }: RecordOf<typeof sessions>, isDeleted: IsDeleted): SessionEnd {
+  if (isDeleted('api-sessions', apiSessionId)) return 'api-session-ended'
+  return isDeleted('services', serviceId) ? 'service-deleted' : 'removed'
+}
+
+function apiSessionEnd(
+  { id, identityId }: RecordOf<typeof apiSessions>,
+  { caller }: Call,
+  isDeleted: IsDeleted,
+  reasons: EndReasons,
+): ControllerEvents['api-session.ended']['reason'] {
+  if (isDeleted('identities', identityId)) return 'identity-deleted'
+  return reasons.apiSessions ?? (caller?.apiSession.id === id ? 'logout' : 'removed')
+}
+
+/** An enrollment is completed by the write that consumes it and gives its identity, or its router, a credential. */
+function completedEnrollments(changes: readonly RecordedChange[]) {
+  const credited = changesTo(changes, authenticators).flatMap(({ operation, after }) =>
+    operation === 'insert' && after !== undefined ? [after.identityId] : [],
+  )
+  const verified = changesTo(changes, edgeRouters).flatMap(({ after }) => (after?.isVerified ? [after.id] : []))
+  return changesTo(changes, enrollments).flatMap(({ operation, before }) => {
+    if (operation !== 'delete' || before === undefined) return []
+    const { id: enrollmentId, method, identityId, edgeRouterId } = before
+    const isCompleted =
+      (identityId !== null && credited.includes(identityId)) ||
+      (edgeRouterId !== null && verified.includes(edgeRouterId))
+    const whose = { identityId: identityId ?? undefined, edgeRouterId: edgeRouterId ?? undefined }
+    return isCompleted ? [{ enrollmentId, method, ...whose }] : []
+  })
+}

@@ -1,0 +1,170 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Events } from '../../ports/events.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type {
+  DisconnectReason,
+  HostedPresence,
+  IdentityConnectionStatus,
+  IdentityConnections,
+  RouterAdmission,
+  RouterConnection,
+  RouterHello,
+  RouterPresence,
+} from '../../ports/router-presence.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+import type { DataPlanePresence } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+import type { Timetable } from '../context/timetable.ts'
+import { ConnectedIdentities, UNKNOWN_MS } from './identity-connections.ts'
+import { admitRouter, type RouterFacts, routerFacts } from './router-admission.ts'
+import { RouterWatch } from './router-watch.ts'
+
+interface Ports {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly events: Events
+  readonly logger: Logger
+  readonly timetable: Timetable
+  /** Asked for routers that are not connected here. */
+  readonly elsewhere?: RouterPresence | undefined
+}
+
+interface Channel {
+  readonly fingerprint: string
+  isAdmitted: boolean
+  connection: RouterConnection
+}
+
+const SILENT: RouterConnection = { hostname: '', supportedProtocols: {}, syncStatus: 'SYNC_NEW' }
+const REASONS = {
+  unknown: 'deleted',
+  disabled: 'disabled',
+  unverified: 're-enrolled',
+  fingerprint: 'fingerprint',
+} as const
+
+/** Who is connected to the data plane of this process, as its host reports it. */
+export class Presence implements HostedPresence, DataPlanePresence {
+  readonly #ports: Ports
+  readonly #channels = new Map<string, Channel>()
+  readonly #identities = new ConnectedIdentities()
+  readonly #watch: RouterWatch
+  readonly #listeners = new Set<(routerId: string, reason: DisconnectReason) => void>()
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+    this.#watch = new RouterWatch(ports, {
+      ids: () => this.#channels.keys(),
+      has: (id) => this.#channels.has(id),
+      judge: (id, router) => this.#judge(id, router),
+    })
+    ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
+  }
+
+  async routerConnected(routerId: string, fingerprint: string): Promise<RouterAdmission> {
+    // Known before the store is asked, so that a change in between is noticed.
+    const channel: Channel = { fingerprint, isAdmitted: false, connection: SILENT }
+    this.routerDisconnected(routerId)
+    this.#channels.set(routerId, channel)
+    const router = await this.#ports.storage.read((tx) => routerFacts(tx, routerId))
+    const admission = admitRouter(router, fingerprint)
+    if (this.#channels.get(routerId) !== channel) return { accepted: false, reason: 'unverified' }
+    if (!admission.accepted) {
+      this.#channels.delete(routerId)
+      return admission
+    }
+    channel.isAdmitted = true
+    this.#watch.begin()
+    this.#tellRouter(routerId, true)
+    return admission
+  }
+
+  routerHello(routerId: string, { hostname, listeners, versionInfo }: RouterHello): void {
+    const channel = this.#channels.get(routerId)
+    if (!channel?.isAdmitted) return
+    const urls = listeners.map(({ protocol, advertise }) => [protocol, `${protocol}://${advertise}`])
+    channel.connection = {
+      hostname,
+      supportedProtocols: Object.fromEntries(urls),
+      syncStatus: 'SYNC_DONE',
+      versionInfo,
+    }
+  }
+
+  routerDisconnected(routerId: string): void {
+    const channel = this.#channels.get(routerId)
+    if (channel === undefined) return
+    this.#channels.delete(routerId)
+    if (!channel.isAdmitted) return
+    const until = this.#ports.clock.now() + UNKNOWN_MS
+    this.#tellRouter(routerId, false)
+    for (const identityId of this.#identities.lose(routerId, until)) {
+      this.#ports.timetable.set('identity-connection', identityId, until)
+      this.#tellIdentity(identityId)
+    }
+  }
+
+  identityConnections(routerId: string, report: IdentityConnections): void {
+    if (!this.#channels.get(routerId)?.isAdmitted) return
+    const concerned = report.identities.map(({ identityId }) => identityId)
+    const before = new Map(concerned.map((identityId) => [identityId, this.statusOf(identityId)]))
+    for (const identityId of this.#identities.report(routerId, report)) {
+      // Who is missing from a full report was online until now.
+      if (this.statusOf(identityId) !== (before.get(identityId) ?? 'online')) this.#tellIdentity(identityId)
+    }
+  }
+
+  onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  connectionOf(routerId: string): RouterConnection | undefined {
+    const channel = this.#channels.get(routerId)
+    return channel?.isAdmitted ? channel.connection : this.#ports.elsewhere?.connectionOf(routerId)
+  }
+
+  /** Whether endpoints of an identity are connected to edge routers. */
+  statusOf(identityId: string): IdentityConnectionStatus {
+    return this.#identities.statusOf(identityId, this.#ports.clock.now())
+  }
+
+  /** Lets go of the routers that a committed write of this process took the right to be connected from. */
+  follow(changes: readonly RecordedChange[]): void {
+    for (const { id, after } of [...changesTo(changes, edgeRouters), ...changesTo(changes, transitRouters)]) {
+      this.#judge(id, after)
+    }
+  }
+
+  #judge(routerId: string, router: RouterFacts | undefined): void {
+    const channel = this.#channels.get(routerId)
+    if (channel === undefined) return
+    const admission = admitRouter(router, channel.fingerprint)
+    if (admission.accepted) return
+    this.routerDisconnected(routerId)
+    for (const listener of this.#listeners) {
+      try {
+        listener(routerId, REASONS[admission.reason])
+      } catch (error) {
+        this.#ports.logger.error('a disconnect listener failed', { routerId, error: String(error) })
+      }
+    }
+  }
+
+  #expire(identityIds: readonly string[]): void {
+    for (const identityId of identityIds) {
+      if (this.#identities.expire(identityId, this.#ports.clock.now())) this.#tellIdentity(identityId)
+    }
+  }
+
+  #tellRouter(routerId: string, isOnline: boolean): void {
+    this.#ports.events.emit('router.connection', { routerId, isOnline, at: this.#ports.clock.now() })
+  }
+
+  #tellIdentity(identityId: string): void {
+    const at = this.#ports.clock.now()
+    this.#ports.events.emit('identity.connection', { identityId, status: this.statusOf(identityId), at })
+  }
+}

@@ -1,0 +1,24 @@
+import type { RouterAdmission } from '../../ports/router-presence.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+
+/** What decides whether a router may be connected. */
+export interface RouterFacts {
+  readonly disabled: boolean
+  readonly isVerified: boolean
+  readonly fingerprint: string | null
+}
+
+/** Judges a router that is connected, or wants to be, with a certificate of this fingerprint. */
+export function admitRouter(router: RouterFacts | undefined, fingerprint: string): RouterAdmission {
+  if (router === undefined) return { accepted: false, reason: 'unknown' }
+  if (router.disabled) return { accepted: false, reason: 'disabled' }
+  if (!router.isVerified) return { accepted: false, reason: 'unverified' }
+  return router.fingerprint === fingerprint ? { accepted: true } : { accepted: false, reason: 'fingerprint' }
+}
+
+/** The edge router or router of an id. */
+export async function routerFacts(tx: ReadTransaction, id: string): Promise<RouterFacts | undefined> {
+  return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
+}

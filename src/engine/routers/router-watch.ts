@@ -1,0 +1,74 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ReadTransaction, Storage } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+import type { Timetable } from '../context/timetable.ts'
+import { type RouterFacts, routerFacts } from './router-admission.ts'
+
+interface Ports {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly timetable: Timetable
+}
+
+/** The routers whose control channels are open in this process. */
+export interface ConnectedRouters {
+  ids(): Iterable<string>
+  has(routerId: string): boolean
+  /** Closes the channel of a router that may not be connected any more; undefined for one that was deleted. */
+  judge(routerId: string, router: RouterFacts | undefined): void
+}
+
+/** Milliseconds after which a change by another process is noticed at the latest. */
+const INTERVAL_MS = 2_000
+const KINDS: ReadonlySet<string> = new Set([edgeRouters.name, transitRouters.name])
+
+/**
+ * Looks at the change feed while routers are connected, because another process over the same store may delete, disable or
+ * re-enroll them, and no request tells this one.
+ */
+export class RouterWatch {
+  readonly #ports: Ports
+  readonly #connected: ConnectedRouters
+  /** Everything up to it is judged; undefined while nothing is. */
+  #revision: number | undefined
+
+  constructor(ports: Ports, connected: ConnectedRouters) {
+    this.#ports = ports
+    this.#connected = connected
+    ports.timetable.onDue('connected-routers', () => this.#look())
+  }
+
+  /** A router was connected: from now on it is watched. */
+  begin(): void {
+    const { timetable, clock } = this.#ports
+    timetable.notLater('connected-routers', 'all', clock.now() + INTERVAL_MS)
+  }
+
+  async #look(): Promise<void> {
+    const [first] = this.#connected.ids()
+    if (first === undefined) {
+      this.#revision = undefined
+      return
+    }
+    const { revision, routers } = await this.#ports.storage.read(async (tx) => ({
+      revision: tx.revision,
+      routers: await this.#changedIn(tx),
+    }))
+    this.#revision = revision
+    for (const [id, facts] of routers) this.#connected.judge(id, facts)
+    this.begin()
+  }
+
+  async #changedIn(tx: ReadTransaction): Promise<ReadonlyMap<string, RouterFacts | undefined>> {
+    if (tx.revision === this.#revision) return new Map()
+    const changes = this.#revision === undefined ? undefined : await tx.changesSince(this.#revision)
+    const concerned =
+      changes === undefined
+        ? [...this.#connected.ids()]
+        : changes.filter(({ kind, id }) => KINDS.has(kind) && this.#connected.has(id)).map(({ id }) => id)
+    const facts = new Map<string, RouterFacts | undefined>()
+    for (const id of new Set(concerned)) facts.set(id, await routerFacts(tx, id))
+    return facts
+  }
+}

@@ -1,0 +1,28 @@
+import type { Caller } from '../../engine/context/call.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { requireRoom, requireRoomFor } from '../../engine/login/rate-limits.ts'
+import type { Access } from '../operations/operation.ts'
+import { authenticate } from './credentials.ts'
+
+/**
+ * Finds the caller of a request and counts it: by identity, or by address where the operation is open or the token is not
+ * good, so that guessing tokens is limited too. Errors: `UNAUTHORIZED`, `SERVER_TOO_MANY_REQUESTS`.
+ */
+export async function countedCaller(
+  engine: ControllerEngine,
+  access: Access,
+  headers: Headers,
+  address: string | undefined,
+): Promise<Caller | undefined> {
+  const { anonymous, identity } = engine.context.rateLimiters
+  if (access === 'public') {
+    await requireRoomFor(anonymous, address)
+    return undefined
+  }
+  const caller = await authenticate(engine, headers).catch(async (error: unknown) => {
+    await requireRoomFor(anonymous, address)
+    throw error
+  })
+  await requireRoom(identity, caller.identity.id)
+  return caller
+}

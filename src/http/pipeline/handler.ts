@@ -1,0 +1,94 @@
+import type { Call, Caller } from '../../engine/context/call.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import type { ApiDocuments } from '../operations/api-documents.ts'
+import type { Operation } from '../operations/operation.ts'
+import { apiPathOf } from '../operations/paths.ts'
+import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
+import { envelope } from './answer/envelope.ts'
+import { toProblem } from './answer/problem.ts'
+import { authorize, secondaryChallenge } from './authorize.ts'
+import { bearerTokens } from './bearer-tokens.ts'
+import type { ConnectionInfo, ControllerFetch } from './connection.ts'
+import { countedCaller } from './counted-caller.ts'
+import { askHost, type HostAuthorization } from './host-authorization.ts'
+import { readBodyText } from './input/body.ts'
+import { readInput, refuseEncodedBody } from './input/read-input.ts'
+import { Router } from './router.ts'
+
+/** The operations of every API. */
+export interface Apis {
+  readonly client: readonly Operation[]
+  readonly management: readonly Operation[]
+  readonly portcullis: readonly Operation[]
+}
+
+export interface HandlerOptions extends ControllerIdentity {
+  /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
+  readonly authorize?: HostAuthorization | undefined
+  /** Writes the documents of both APIs; asked for once. */
+  documents(): ApiDocuments
+}
+
+/** Makes the controller's HTTP function out of its operations. */
+export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): ControllerFetch {
+  const routers = {
+    client: new Router(apis.client),
+    management: new Router(apis.management),
+    portcullis: new Router(apis.portcullis),
+  }
+
+  let written: ApiDocuments | undefined
+  const documents = () => {
+    written ??= options.documents()
+    return written
+  }
+
+  /** The whole pipeline, in the order that deployed clients observe. */
+  async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
+    const url = new URL(request.url)
+    refuseEncodedBody(request)
+    const bodyText = await readBodyText(request)
+    const { api, path } = apiPathOf(url.pathname)
+    const { operation, params } = routers[api].match(request.method, path)
+    const { shape } = operation
+    const caller = await countedCaller(engine, shape.access, request.headers, connection.remoteAddress)
+    const input = readInput(shape, request, url, bodyText)
+    if (caller !== undefined) authorize(shape.access, caller)
+    await askHost(options.authorize, shape.route, caller)
+    const call = callOf(connection, caller, bearerTokens(request.headers))
+    // The declaration says what the handler takes; validation has made it so.
+    const result = await operation.handle({
+      engine,
+      call,
+      params,
+      headers: request.headers,
+      url,
+      documents,
+      ...input,
+    } as never)
+    const response = envelope(shape, result, input.find)
+    const challenge = caller && secondaryChallenge(caller)
+    if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
+    return response
+  }
+
+  const headers = Object.entries(answerHeaders(options))
+  return async (request, connection = {}) => {
+    const requestId = engine.context.random.id()
+    const response = await answer(request, connection).catch((error: unknown) =>
+      toProblem(error, requestId, engine.context.logger),
+    )
+    for (const [name, value] of headers) response.headers.set(name, value)
+    return response
+  }
+}
+
+function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: readonly string[]): Call {
+  const { remoteAddress, clientCertificates } = connection
+  return {
+    ...(caller && { caller }),
+    ...(remoteAddress !== undefined && { remoteAddress }),
+    ...(clientCertificates !== undefined && { clientCertificates }),
+    ...(tokens.length > 0 && { bearerTokens: tokens }),
+  }
+}

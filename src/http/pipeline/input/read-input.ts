@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { ControllerError, invalidField } from '../../../domain/errors.ts'
+import type { SymbolTable } from '../../../domain/filter/index.ts'
+import type { FindQuery } from '../../../ports/storage.ts'
+import { readFilter, readListQuery } from '../../operations/list-query.ts'
+import type { OperationShape } from '../../operations/operation.ts'
+import { HttpRefusal } from '../answer/problem.ts'
+import { parseJsonBody } from './body.ts'
+import { isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
+import { withoutUnsent } from './unsent-members.ts'
+import { validate } from './validation.ts'
+
+/** The validated parts of a request. */
+export interface Input {
+  readonly query: unknown
+  readonly find: FindQuery
+  readonly body: unknown
+  readonly text: string | undefined
+}
+
+/**
+ * Checks a request against its operation's declaration: content type, accepted types, query and body. Errors: 415 and 406
+ * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
+ */
+export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string): Input {
+  const isText = takesText(shape, request, bodyText)
+  requireAccepted(shape, request.headers.get('accept'), isText)
+  return {
+    query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
+    find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
+    body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText),
+    text: isText ? bodyText : undefined,
+  }
+}
+
+function findQuery(symbols: SymbolTable, shape: OperationShape, parameters: URLSearchParams): FindQuery {
+  return shape.pagedByFilter ? readFilter(parameters, symbols) : readListQuery(parameters, symbols, shape.byRole)
+}
+
+/** The parameters of a query; one that may be repeated is a list, of any other the last one counts. */
+function queryIn(url: URL, schema: z.ZodObject): Readonly<Record<string, unknown>> {
+  const lists = Object.entries(schema.shape).flatMap(([name, type]) =>
+    url.searchParams.has(name) && isList(type) ? [[name, url.searchParams.getAll(name)]] : [],
+  )
+  return { ...Object.fromEntries(url.searchParams), ...Object.fromEntries(lists) }
+}
+
+function isList(type: z.core.$ZodType): boolean {
+  return type instanceof z.ZodOptional ? isList(type.unwrap()) : type instanceof z.ZodArray
+}
+
+/** Who sends text is answered like everybody, but is told with a code of its own when that is not accepted. */
+function requireAccepted(shape: OperationShape, accept: string | null, isText: boolean): void {
+  const produced = shape.produces ?? 'application/json'
+  if ([produced, ...(shape.orProduces ?? [])].some((mediaType) => isAcceptable(accept, mediaType))) return
+  if (isText) throw new ControllerError('UNSUPPORTED_MEDIA')
+  const reason = `unsupported media type requested, only [${produced}] are available`
+  throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })
+}
+
+function takesText(shape: OperationShape, request: Request, bodyText: string): boolean {
+  const contentType = request.headers.get('content-type')
+  const mediaType = mediaTypeOf(contentType)
+  if (mediaType !== undefined && shape.textBody?.includes(mediaType)) return true
+  const allowed = [...(shape.body === undefined ? [] : ['application/json']), ...(shape.textBody ?? [])]
+  if (allowed.length === 0 || bodyText === '') return false
+  if (mediaType !== undefined && allowed.includes(mediaType)) return false
+  if (contentType !== null && !isMediaType(contentType)) {
+    const message = `malformed content type header "${contentType}"`
+    throw new ControllerError('COULD_NOT_PARSE_BODY', { code: 'UNHANDLED', message })
+  }
+  const given = contentType ?? 'application/octet-stream'
+  const reason = `unsupported media type "${given}", only [${allowed.join(',')}] are allowed`
+  throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Type', reason, value: given })
+}
+
+function readBody(shape: OperationShape, bodyText: string): unknown {
+  if (shape.body === undefined) return undefined
+  if (bodyText.trim() === '') {
+    if (shape.bodyOptional) return undefined
+    throw invalidField('body', 'body is required', undefined)
+  }
+  const body = parseJsonBody(bodyText)
+  if (body === null && shape.bodyOptional) return undefined
+  return validate(shape.body, withoutUnsent(shape.body, spelled(shape, body)), 'body')
+}
+
+/** A body, or each element of a list, in the spelling of the declaration. A member that is null counts as not sent (ruling R33); members inside of maps keep their nulls. */
+function spelled(shape: OperationShape, body: unknown): unknown {
+  if (Array.isArray(body)) return body.map((element) => spelled(shape, element))
+  if (!isObject(body)) return body
+  const sent = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+  return shape.spellings?.(sent) ?? sent
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Refuses content that is encoded: the limit on bodies counts the bytes that are there. */
+export function refuseEncodedBody(request: Request): void {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding === null || encoding.toLowerCase() === 'identity') return
+  const reason = `unsupported content encoding "${encoding}", only [identity] is allowed`
+  throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Encoding', reason, value: encoding })
+}

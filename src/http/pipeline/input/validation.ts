@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import { ControllerError, invalidField } from '../../../domain/errors.ts'
+
+/** Where a value came from, as validation messages name it. */
+export type Source = 'body' | 'query'
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * Validates a value. The first violation is answered, by its path in the words of the wire: `COULD_NOT_VALIDATE` for a
+ * missing or unacceptable member, `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the field.
+ */
+export function validate(schema: z.ZodType, value: unknown, source: Source): unknown {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw issue === undefined ? invalidField(source, 'is invalid', '') : problemOf(issue, value, source)
+}
+
+function problemOf(issue: Issue, root: unknown, source: Source): ControllerError {
+  const field = issue.path.map(String).join('.') || source
+  const value = issue.path.reduce<unknown>(memberOf, root)
+  const where = field === source ? field : `${field} in ${source}`
+  if (value === undefined || value === null) return invalidField(field, `${where} is required`, value)
+  const shown = isSecret(field) ? '' : value
+  if (issue.code === 'custom') return invalidField(field, issue.message, shown)
+  if (issue.code === 'invalid_type' && source === 'body') {
+    const reason = `${where} must be of type ${issue.expected}`
+    const { details } = invalidField(field, reason, typeof shown === 'object' ? '' : shown)
+    return new ControllerError('COULD_NOT_PARSE_BODY', { ...details, code: 'UNHANDLED', message: reason })
+  }
+  return invalidField(field, `${where} ${requirement(issue)}`, shown)
+}
+
+function requirement(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_value':
+      return `should be one of [${issue.values.map(String).join(' ')}]`
+    case 'too_small':
+      return bound(issue.origin, issue.minimum, 'least', 'greater')
+    case 'too_big':
+      return bound(issue.origin, issue.maximum, 'most', 'less')
+    case 'invalid_format':
+      return `must be of type ${issue.format === 'datetime' ? 'date-time' : issue.format}`
+    case 'invalid_type':
+      return `must be of type ${issue.expected}`
+    default:
+      return 'is invalid'
+  }
+}
+
+function bound(origin: string, limit: number | bigint, most: 'least' | 'most', less: 'greater' | 'less'): string {
+  if (origin === 'string') return `should be at ${most} ${limit} chars long`
+  return origin === 'array' ? `should have at ${most} ${limit} items` : `should be ${less} than or equal to ${limit}`
+}
+
+function memberOf(value: unknown, key: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+}
+
+/** Values of these members are never echoed (ruling R31). */
+function isSecret(field: string): boolean {
+  return /password|code|token|secret|csr|pem/i.test(field)
+}
