@@ -20,6 +20,7 @@ const declared = {
   'trust-domain': text,
   compat: text,
   'rate-limits': text,
+  limits: text,
   'cors-origin': { type: 'string', multiple: true },
   help: flag,
   version: flag,

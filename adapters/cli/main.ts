@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setTimeout as delay } from 'node:timers/promises'
 import { VERSION } from '../../src/index.ts'
 import { PkiFileError } from '../node/index.ts'
 import { parseServeArgs } from './command-line.ts'
@@ -12,6 +13,9 @@ import { stopSignal } from './stop-signals.ts'
 import { isStorageVerb, runStorageVerb } from './storage-commands.ts'
 import { USAGE } from './usage.ts'
 import { UsageError } from './usage-error.ts'
+
+/** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
+const STOP_WITHIN_MS = 5000
 
 /** Does what the command line asks; the exit code. */
 async function run([command, ...args]: readonly string[], environment: Environment): Promise<number> {
@@ -40,8 +44,10 @@ async function serveUntilStopped(options: ServeOptions): Promise<number> {
   for (const note of controller.notes) tell(note)
   console.log(controller.readyLine)
   tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
-  await controller.close()
-  return 0
+  const isClosed = await Promise.race([controller.close().then(() => true), delay(STOP_WITHIN_MS, false)])
+  if (isClosed) return 0
+  tell('the storage did not close in time: what it had not confirmed may be undone')
+  return 1
 }
 
 function refusal(error: unknown): number {

@@ -4,6 +4,7 @@ import { readAddress } from './address.ts'
 import { type AdminCredentials, adminCredentials } from './admin.ts'
 import { settingOf, settingsOf, type TypedOptions } from './command-line.ts'
 import { readCors } from './cors-options.ts'
+import { type ConnectionLimits, readLimits } from './limit-options.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
 import { readRateLimits } from './rate-limit-options.ts'
 import type { Environment, Setting } from './setting.ts'
@@ -22,6 +23,7 @@ export interface ServeOptions {
   readonly trustDomain: string | undefined
   readonly compat: Compat | undefined
   readonly rateLimits: RateLimitOptions | false
+  readonly limits: ConnectionLimits
   readonly cors: CorsOptions
   readonly admin: AdminCredentials | undefined
 }
@@ -40,6 +42,7 @@ export function readServeOptions(typed: TypedOptions, environment: Environment):
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
     rateLimits: readRateLimits(setting('rate-limits')),
+    limits: readLimits(setting('limits')),
     cors: readCors(settingsOf(typed, environment, 'cors-origin')),
     admin: adminCredentials(environment),
   }

@@ -75,13 +75,13 @@ function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] 
 }
 
 async function bind(
-  { listen: { host, port } }: ServeOptions,
+  { listen: { host, port }, limits }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
   { fetch, answerHeaders }: Pick<Controller, 'fetch'> & { answerHeaders(): Controller['answerHeaders'] },
 ): Promise<RunningServer> {
   try {
     const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
-    return await serve({ fetch, tls }, { host, port, answerHeaders })
+    return await serve({ fetch, tls }, { host, port, answerHeaders, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })

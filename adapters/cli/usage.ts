@@ -4,7 +4,8 @@ export const USAGE = `usage: portcullis serve [options]
        portcullis restore --from FILE --storage sqlite:FILE [--force]
        portcullis migrate --storage STORAGE [--table-prefix TEXT] [--schema NAME] [--dry-run]
 
-Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish.
+Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish within
+five seconds.
 One line on standard output tells when it is ready; everything else goes to standard error.
 
   --listen HOST:PORT      where to listen; port 0 lets the system choose; default 127.0.0.1:1280
@@ -19,6 +20,9 @@ One line on standard output tells when it is ready; everything else goes to stan
   --rate-limits LIMITS    off, or NAME=COUNT/SECONDS and NAME=off with commas between; the others keep their defaults:
                           anonymous=60000/60 and passwords-by-address=6000/60 for an address,
                           identity=600000/60 for an identity, passwords-by-username=1200/60 for a username
+  --limits LIMITS         NAME=COUNT with commas between; the others keep their defaults: connections=10000 in all,
+                          connections-per-address=5000 (half of all), arriving-bytes=33554432 for request bodies
+                          until they are whole, unsent-bytes=67108864 for answers until they are read
   --help, --version
 
 Certificates of your own, PEM files, all five instead of --pki:
@@ -34,8 +38,8 @@ snapshot copies a SQLite storage while it is served; restore puts a copy in plac
 replaces a file that is there. migrate brings the tables to this version; --dry-run prints the SQL instead.
 
 Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_TABLE_PREFIX, PORTCULLIS_SCHEMA,
-PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN, PORTCULLIS_COMPAT, PORTCULLIS_RATE_LIMITS and PORTCULLIS_CORS_ORIGIN (several with
-commas between) stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and
+PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN, PORTCULLIS_COMPAT, PORTCULLIS_RATE_LIMITS, PORTCULLIS_LIMITS and
+PORTCULLIS_CORS_ORIGIN (several with commas between) stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and
 PORTCULLIS_ADMIN_PASSWORD (5 to 100) create the admin of an empty store; an admin that is there is never changed.
 
 Exit codes: 0 after a stop that was asked for or an answer; 2 for options, files or addresses that cannot be used;

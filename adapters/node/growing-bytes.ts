@@ -1,33 +1,40 @@
 /** Bytes gathered piece by piece. */
 export interface GrowingBytes {
   readonly length: number
+  /** The memory that they take so far, in bytes: never more than twice their length and one kilobyte. */
+  readonly reserved: number
   append(piece: Uint8Array): void
   toUint8Array(): Uint8Array<ArrayBuffer>
 }
 
-const smallestBlock = 1024
-const largestBlock = 65_536
+const SMALLEST_BLOCK = 1024
+const LARGEST_BLOCK = 65_536
 
 /**
- * An empty sequence of bytes with room for about `expected` of them; the expectation is a client's claim, so it
- * reserves no more than 64 KiB.
+ * An empty sequence of bytes. Memory is taken for what has arrived, never for what a client says will come.
  * Pieces are copied into blocks rather than kept: a body sent as a million one-byte chunks would otherwise hold a
  * million buffers.
  */
-export function growingBytes(expected: number): GrowingBytes {
+export function growingBytes(): GrowingBytes {
   const full: Uint8Array[] = []
-  let block = new Uint8Array(Math.min(Math.max(expected, smallestBlock), largestBlock))
+  let block = new Uint8Array(0)
   let used = 0
   let length = 0
+  let reserved = 0
   return {
     get length() {
       return length
     },
+    get reserved() {
+      return reserved
+    },
     append(piece) {
       for (let taken = 0; taken < piece.length; ) {
         if (used === block.length) {
-          full.push(block)
-          block = new Uint8Array(largestBlock)
+          if (used > 0) full.push(block)
+          const wanted = Math.max(length, piece.length - taken, SMALLEST_BLOCK)
+          block = new Uint8Array(Math.min(wanted, LARGEST_BLOCK))
+          reserved += block.length
           used = 0
         }
         const part = piece.subarray(taken, taken + block.length - used)

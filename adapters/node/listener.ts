@@ -1,16 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ConnectionInfo, ControllerFetch } from '../../src/index.ts'
+import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
 import { sendEarlyResponse } from './early-response.ts'
 import { errorResponse } from './error-envelope.ts'
+import { createFairCapacity } from './fair-capacity.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { positive } from './positive.ts'
 import { RequestAborted, RequestRefused } from './refusal.ts'
-import { toRequest } from './request.ts'
-import { sendResponse } from './response.ts'
+import { readRequest } from './request.ts'
+import { sendCounted } from './response.ts'
 
 /** How a controller is put behind a Node server. */
 export interface ListenerOptions {
   /** The largest request body accepted, in bytes; 1 MiB unless given. */
   readonly maxBodyBytes?: number
+  /**
+   * The memory, in bytes, that request bodies may take while they arrive; 32 MiB unless given. Beyond it, the address that
+   * holds most of it loses the body that has been arriving for longest (429): slow clients never delay others.
+   */
+  readonly maxArrivingBytes?: number
+  /**
+   * The memory, in bytes, that answers may take until clients have read them; 64 MiB unless given. Beyond it, the address
+   * that holds most of it loses the connection that has been reading for longest.
+   */
+  readonly maxUnsentBytes?: number
   /**
    * Where the connection's facts come from when TLS ends in front of this process; the socket itself unless given.
    * There is no default header for them: a header that anyone can send would be a forged certificate.
@@ -25,13 +38,24 @@ export interface ListenerOptions {
 /** A request listener of `node:http` or `node:https`, equally an Express handler. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
+const DEFAULT_MAX_ARRIVING_BYTES = 33_554_432
+const DEFAULT_MAX_UNSENT_BYTES = 67_108_864
+
 /**
  * A request listener that answers with a controller. Over-large bodies (413) and compressed ones (415) are refused
- * before the controller sees the request, and an exception of the controller is answered by a masked 500.
+ * before the controller sees the request, and an exception of the controller is answered by a masked 500. The requests of
+ * one connection are answered one after the other.
+ * @throws RangeError for a limit that is no positive number.
  */
 export function createListener(fetch: ControllerFetch, options: ListenerOptions = {}): Listener {
   const infoOf = options.connectionInfo ?? connectionInfo
   const onError = options.onError ?? warn
+  const arriving = createFairCapacity({
+    total: positive('maxArrivingBytes', options.maxArrivingBytes ?? DEFAULT_MAX_ARRIVING_BYTES),
+  })
+  const unsent = createFairCapacity({
+    total: positive('maxUnsentBytes', options.maxUnsentBytes ?? DEFAULT_MAX_UNSENT_BYTES),
+  })
   const withHeaders = (response: Response) => {
     for (const [name, value] of Object.entries(options.answerHeaders?.() ?? {})) response.headers.set(name, value)
     return response
@@ -41,23 +65,25 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
     try {
       // Taken first: a connection that closes while the body arrives forgets its peer.
       const connection = infoOf(incoming)
-      const request = await toRequest(incoming, options)
-      await sendResponse(await fetch(request, connection), outgoing)
+      const { remoteAddress } = connection
+      const request = await readRequest(incoming, options, { arriving, remoteAddress })
+      const share = { capacity: unsent, network: networkOf(remoteAddress ?? '') }
+      await sendCounted(await fetch(request, connection), outgoing, share)
     } catch (error) {
       if (error instanceof RequestAborted) return
       if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)
       onError(error)
-      await sendResponse(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)
+      await sendCounted(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)
     }
   }
 
-  return (incoming, outgoing) => {
+  return oneAtATime((incoming, outgoing) => {
     answer(incoming, outgoing).catch((error: unknown) => {
       // Reached when even the answer to a failure failed; the client must not wait for one.
       outgoing.destroy()
       warn(error)
     })
-  }
+  })
 }
 
 function warn(error: unknown): void {

@@ -26,6 +26,14 @@ export function bodyTooLarge(): RequestRefused {
   return new RequestRefused(message, jsonResponse(413, text))
 }
 
+/** Gives up a body that has been arriving for long, for others that need its memory: 429, try again in a second. */
+export function tooMuchArriving(): RequestRefused {
+  const message = 'Too many requests to alter state have been issued. Please slow your request rate or try again later.'
+  const response = errorResponse(429, 'SERVER_TOO_MANY_REQUESTS', message)
+  response.headers.set('retry-after', '1')
+  return new RequestRefused('The body arrived too slowly while others needed its memory', response)
+}
+
 /** Refuses a compressed body: 415, since a small compressed body can hold an arbitrarily large one. */
 export function encodingNotSupported(encoding: string): RequestRefused {
   const value = encoding.slice(0, 64)

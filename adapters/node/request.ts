@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { defaultMaxBodyBytes, readBody } from './body.ts'
+import { networkOf } from '../../src/index.ts'
+import { DEFAULT_MAX_BODY_BYTES, readBody } from './body.ts'
+import type { FairCapacity } from './fair-capacity.ts'
 import { isBodyConsumed, serializeParsedBody } from './parsed-body.ts'
 import { bodyTooLarge, encodingNotSupported, methodNotSupported } from './refusal.ts'
 import { requestUrl } from './request-url.ts'
@@ -10,6 +12,14 @@ export interface ToRequestOptions {
   readonly maxBodyBytes?: number
 }
 
+/** What a request shares with those of others. */
+export interface Shares {
+  /** The memory, in bytes, of bodies that are still arriving. */
+  readonly arriving: FairCapacity
+  /** The address that the request counts for. */
+  readonly remoteAddress: string | undefined
+}
+
 /**
  * The web `Request` of a Node request: its method, absolute URL, every header as sent (duplicates joined as the web
  * platform does) and its whole body. A body that a framework has parsed into `incoming.body` is serialized again.
@@ -17,15 +27,27 @@ export interface ToRequestOptions {
  * @throws RequestRefused for a body over the limit (413), a compressed body (415), or the method TRACE (405).
  * @throws RequestAborted when the client leaves before the end of the body.
  */
-export async function toRequest(incoming: IncomingMessage, options: ToRequestOptions = {}): Promise<Request> {
+export function toRequest(incoming: IncomingMessage, options: ToRequestOptions = {}): Promise<Request> {
+  return readRequest(incoming, options)
+}
+
+/** The same, of a request whose memory is counted. */
+export async function readRequest(
+  incoming: IncomingMessage,
+  options: ToRequestOptions,
+  shares?: Shares,
+): Promise<Request> {
   const method = incoming.method ?? 'GET'
   if (method === 'TRACE' || method === 'CONNECT') throw methodNotSupported(method)
   refuseCompressedBody(incoming)
 
-  const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes
+  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
   const headers = headersOf(incoming.rawHeaders)
   const wasParsed = isBodyConsumed(incoming)
-  const body = wasParsed ? serializeParsedBody(incoming) : await readBody(incoming, maxBodyBytes)
+  const counted = { network: networkOf(shares?.remoteAddress ?? ''), ...(shares && { arriving: shares.arriving }) }
+  const body = wasParsed
+    ? serializeParsedBody(incoming)
+    : await readBody(incoming, { maxBytes: maxBodyBytes, ...counted })
   if (body !== undefined && body.length > maxBodyBytes) throw bodyTooLarge()
   if (wasParsed) describeSerializedBody(headers, body)
 

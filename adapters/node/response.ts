@@ -1,18 +1,33 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
+import type { FairCapacity } from './fair-capacity.ts'
 
 /**
  * Sends a web `Response` and resolves once it has been handed to the network, or once the client is gone.
  * The body is sent whole with its Content-Length, never chunked; every Set-Cookie keeps a line of its own.
  * Rejects only when the body of the response cannot be read.
  */
-export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+export function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+  return sendCounted(response, outgoing)
+}
+
+/** The same, of an answer whose memory is counted: a client that reads slowly loses it when others need the memory. */
+export async function sendCounted(response: Response, outgoing: ServerResponse, unsent?: UnsentShare): Promise<void> {
   const body = new Uint8Array(await response.arrayBuffer())
   if (!isListening(outgoing)) return
   setHead(response, outgoing, body.length)
   const sent = untilSent(outgoing)
   outgoing.end(body)
+  const holder = unsent?.capacity.enter(unsent.network, () => outgoing.destroy())
+  holder?.take(body.length)
   await sent
+  holder?.leave()
+}
+
+/** The memory, in bytes, of answers that have not been sent, and the network that this one counts for. */
+export interface UnsentShare {
+  readonly capacity: FairCapacity
+  readonly network: string
 }
 
 /** Whether somebody still waits for this response, and it has not been started. */

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { ControllerFetch } from '../../src/index.ts'
 import { trackConnections } from './connections.ts'
+import type { CapacityOptions } from './fair-capacity.ts'
 import { listen, urlOf } from './listen.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
+import { positive } from './positive.ts'
 import { type ServerCertificate, tlsOptions } from './tls-options.ts'
 
 /** What of a controller a server needs: how it answers, and the certificate that stands for it. */
@@ -26,8 +28,16 @@ export interface ServeOptions extends ListenerOptions {
   readonly requestTimeoutMs?: number
   /** How long an idle connection is kept for the next request; 5 s unless given. */
   readonly keepAliveTimeoutMs?: number
-  /** How many connections may be open; further ones are dropped. 10 000 unless given. */
+  /**
+   * How many connections may be open; 10 000 unless given. A further one takes the place of the connection that has been
+   * silent for longest, of the address that has most. It is dropped when requests are being answered on all of them.
+   */
   readonly maxConnections?: number
+  /**
+   * How many of them one address may have, an IPv6 address being its first 64 bits; half of `maxConnections` unless given.
+   * All clients behind a proxy that passes TLS on, or behind a NAT, have one address.
+   */
+  readonly maxConnectionsPerAddress?: number
 }
 
 /** A controller that is being served. */
@@ -37,23 +47,29 @@ export interface RunningServer {
   /** The port that is bound, also where the system chose it. */
   readonly port: number
   /**
-   * Stops accepting connections, waits `graceMs` (10 s unless given) for requests in flight, then ends the rest.
-   * Calling it again gives the same promise.
+   * Stops accepting connections, waits `graceMs` (4 s unless given) for requests in flight, of which those that have not
+   * arrived whole get a second at most, then ends the rest. Calling it again gives the same promise.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>
   /** Presents another certificate from the next connection on; without an argument, asks the controller for it. */
   replaceCertificate(certificate?: ServerCertificate): void
 }
 
+const DEFAULT_MAX_CONNECTIONS = 10_000
+/** Leaves a process a second to close what else it has open, where a service manager waits for five. */
+const DEFAULT_GRACE_MS = 4000
+/** How long a request may go on arriving while the server closes, in ms. */
+const CLOSING_ARRIVAL_MS = 1000
 /** How long a connection may stand still in the middle of a response, in ms. */
-const stalledConnectionMs = 100_000
+const STALLED_CONNECTION_MS = 100_000
 /** How often connections are checked against their time limits, in ms. */
-const checkingIntervalMs = 1000
+const CHECKING_INTERVAL_MS = 1000
 /** Room for several bearer tokens, in bytes. */
-const maxHeaderBytes = 32_768
+const MAX_HEADER_BYTES = 32_768
 
 /**
  * Serves a controller over HTTPS (TLS 1.2 or later, HTTP/1.1), asking clients for a certificate without requiring one.
+ * @throws RangeError for a limit that is no positive number.
  * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
  */
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
@@ -65,16 +81,15 @@ export async function serve(controller: ServableController, options: ServeOption
     handshakeTimeout: headersTimeout,
     requestTimeout: Math.max(options.requestTimeoutMs ?? 30_000, headersTimeout),
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 5000,
-    connectionsCheckingInterval: checkingIntervalMs,
-    maxHeaderSize: maxHeaderBytes,
+    connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
   })
-  server.timeout = stalledConnectionMs
-  server.maxConnections = options.maxConnections ?? 10_000
+  server.timeout = STALLED_CONNECTION_MS
   server.on(
     'request',
     createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options }),
   )
-  const connections = trackConnections(server)
+  const connections = trackConnections(server, connectionLimits(options))
   const port = await listen(server, host, options.port)
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
@@ -82,7 +97,7 @@ export async function serve(controller: ServableController, options: ServeOption
   const stop = async (graceMs: number) => {
     const closed = once(server, 'close')
     server.close()
-    await connections.drain(graceMs)
+    await connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) })
     connections.destroy()
     await closed
   }
@@ -90,7 +105,7 @@ export async function serve(controller: ServableController, options: ServeOption
   return {
     url: urlOf(host, port),
     port,
-    close({ graceMs = 10_000 } = {}) {
+    close({ graceMs = DEFAULT_GRACE_MS } = {}) {
       stopped ??= stop(graceMs)
       return stopped
     },
@@ -98,4 +113,10 @@ export async function serve(controller: ServableController, options: ServeOption
       server.setSecureContext(tlsOptions(certificate))
     },
   }
+}
+
+function connectionLimits(options: ServeOptions): CapacityOptions {
+  const total = positive('maxConnections', options.maxConnections ?? DEFAULT_MAX_CONNECTIONS)
+  const usual = Math.max(Math.floor(total / 2), 1)
+  return { total, perNetwork: positive('maxConnectionsPerAddress', options.maxConnectionsPerAddress ?? usual) }
 }

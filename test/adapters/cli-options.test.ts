@@ -36,6 +36,7 @@ describe('options of serve', () => {
       trustDomain: undefined,
       compat: undefined,
       rateLimits: {},
+      limits: {},
       cors: { origins: [] },
       admin: undefined,
     })
@@ -76,6 +77,12 @@ describe('options of serve', () => {
       expected: { cors: { origins: ['https://a.example', 'https://b.example'] } },
     },
     { args: ['--rate-limits', 'off'], expected: { rateLimits: false } },
+    { args: ['--limits', 'connections=7'], expected: { limits: { maxConnections: 7 } } },
+    {
+      args: [],
+      variables: { PORTCULLIS_LIMITS: 'connections-per-address=1, arriving-bytes=2,unsent-bytes=3' },
+      expected: { limits: { maxConnectionsPerAddress: 1, maxArrivingBytes: 2, maxUnsentBytes: 3 } },
+    },
     {
       args: [],
       variables: { PORTCULLIS_RATE_LIMITS: 'anonymous=10/60, identity=off,passwords-by-username=3/1' },
@@ -140,6 +147,9 @@ describe('options of serve', () => {
     { args: ['--rate-limits', 'toString=1/60'], says: /^--rate-limits/ },
     { args: ['--rate-limits', 'anonymous=1/60,'], says: /^--rate-limits .*not ''$/ },
     { args: [], variables: { PORTCULLIS_RATE_LIMITS: 'login=1/60' }, says: /^PORTCULLIS_RATE_LIMITS .*'login=1\/60'/ },
+    { args: ['--limits', 'connections=0'], says: /^--limits takes NAME=COUNT .*unsent-bytes: not 'connections=0'$/ },
+    { args: ['--limits', 'valueOf=1'], says: /^--limits/ },
+    { args: [], variables: { PORTCULLIS_LIMITS: 'connections=1,' }, says: /^PORTCULLIS_LIMITS .*not ''$/ },
     { args: [], variables: { [ADMIN]: 'keeper' }, says: /PORTCULLIS_ADMIN_PASSWORD/ },
     { args: [], variables: { [PASSWORD]: 'hidden' }, says: /PORTCULLIS_ADMIN_USERNAME/ },
     { args: [], variables: { [ADMIN]: 'abc', [PASSWORD]: 'hidden' }, says: /^PORTCULLIS_ADMIN_USERNAME .* 4 to 100/ },

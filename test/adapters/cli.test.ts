@@ -187,6 +187,15 @@ describe('stopping', () => {
     expect((await service.ended).code).toBe(0)
   })
 
+  it('SIGTERM does not wait for half a request', async () => {
+    const { service, socket } = await busyService()
+    const started = performance.now()
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+    expect(performance.now() - started).toBeLessThan(3000)
+    socket.destroy()
+  })
+
   it.each([
     { first: 'SIGTERM', second: 'SIGINT', waitMs: 0, code: 130 },
     { first: 'SIGTERM', second: 'SIGTERM', waitMs: 150, code: 143 },

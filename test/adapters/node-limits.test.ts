@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createListener, type ServeOptions, serve } from '../../adapters/node/index.ts'
-import { createTurnstile } from '../../adapters/node/turnstile.ts'
 import type { ControllerFetch } from '../../src/index.ts'
 import { issue } from './certificates.ts'
 import { exchange, parseResponse, requestText, withHttpServer } from './raw-http.ts'
@@ -138,47 +136,6 @@ describe('the size of a body', () => {
   })
 })
 
-describe('large bodies', () => {
-  it('wait for one another when sixteen are underway; small ones never do', async () => {
-    const { asked, fetch } = countingController()
-    await withHttpServer(createListener(fetch), async (port) => {
-      const stalled = Array.from({ length: 16 }, () => {
-        const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-        socket.write(requestText('POST /', ['Content-Length: 200000']) + 'x'.repeat(100_000))
-        return socket
-      })
-      await new Promise((resolve) => setTimeout(resolve, 200))
-      const large = exchange(port, requestText('PUT /', [], 'x'.repeat(200_000)))
-      await new Promise((resolve) => setTimeout(resolve, 200))
-      expect(parseResponse(await exchange(port, requestText('PATCH /', [], 'x'.repeat(65_536)))).body).toBe('65536')
-      expect(asked).toEqual(['PATCH'])
-      stalled[0]?.resetAndDestroy()
-      expect(parseResponse(await large).body).toBe('200000')
-      for (const socket of stalled) socket.destroy()
-    })
-  })
-
-  it('have their turn in order, never more than fit at a time', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(9), { maxLength: 30 }), (places, moves) => {
-        const turnstile = createTurnstile(places)
-        const admitted: number[] = []
-        const present: { id: number; leave: () => void }[] = []
-        const gone = new Set<number>()
-        for (const [id, move] of moves.entries()) {
-          present.push({ id, leave: turnstile.enter(() => admitted.push(id)) })
-          const leaver = move < 5 ? present.splice(move % present.length, 1)[0] : undefined
-          leaver?.leave()
-          leaver?.leave()
-          if (leaver !== undefined) gone.add(leaver.id)
-          expect(admitted.filter((one) => !gone.has(one))).toEqual(present.slice(0, places).map((one) => one.id))
-        }
-        expect(admitted).toEqual([...admitted].sort((a, b) => a - b))
-      }),
-    )
-  })
-})
-
 describe('slow clients', () => {
   const withServer = async (options: Partial<ServeOptions>, use: (port: number) => Promise<void>) => {
     const certificate = await issue('localhost')
@@ -219,18 +176,6 @@ describe('slow clients', () => {
       socket.on('error', () => undefined).resume()
       await once(socket, 'close')
       expect(performance.now() - started).toBeLessThan(patienceMs)
-    })
-  })
-
-  it('more connections than allowed are dropped, and slots are freed', async () => {
-    await withServer({ maxConnections: 1 }, async (port) => {
-      const first = await openTls(port)
-      await expect(openTls(port)).rejects.toThrow()
-      first.destroy()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      const next = await openTls(port)
-      next.write(requestText('GET /'))
-      expect(await receiveAll(next)).toContain('200 OK')
     })
   })
 })

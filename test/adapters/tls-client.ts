@@ -1,8 +1,12 @@
 import { once } from 'node:events'
+import type { TcpSocketConnectOpts } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 
 /** An open TLS connection to this machine; the server's certificate is taken as it is. */
-export async function openTls(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+export async function openTls(
+  port: number,
+  options: ConnectionOptions & Pick<TcpSocketConnectOpts, 'localAddress'> = {},
+): Promise<TLSSocket> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options })
   await once(socket, 'secureConnect')
   return socket
