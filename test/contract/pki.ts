@@ -11,8 +11,8 @@ import {
   now,
   pemOf,
   purpose,
-} from '../platform/support/certificates.ts'
-import { opensslOutput } from '../platform/support/openssl.ts'
+} from '../support/certificates/certificates.ts'
+import { opensslOutput } from '../support/certificates/openssl.ts'
 
 const spiffeId = 'spiffe://example.org/identity/abc'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { endAll } from '../adapters/cli-process.ts'
+import { endAll } from '../adapters/cli/cli-process.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { roundsOf, runCrashRounds } from './crash-rounds.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { portcullis, portIn, type RunOptions } from '../adapters/cli-process.ts'
+import { portcullis, portIn, type RunOptions } from '../adapters/cli/cli-process.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 
 const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const

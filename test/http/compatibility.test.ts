@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { adminOf, create, type ForeignClient } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
+import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
+import { mount } from '../support/mount.ts'
+import { apisOf, authPolicy, login, person } from '../support/people.ts'
 import { wrongCode } from '../support/totp.ts'
-import { completeMfa, pendingMfa } from './mfa-enrollment.ts'
-import { mount } from './mount.ts'
-import { apisOf, authPolicy, login, person } from './people.ts'
 
 type Seen = string | number
 type Look = (mounted: MountedController, admin: ForeignClient) => Promise<Seen>

@@ -1,7 +1,7 @@
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { CLIENT, foreignClient } from '../contract/http/foreign-client.ts'
-import { mount } from './mount.ts'
+import { mount } from '../support/mount.ts'
 
 const CONSOLE = 'https://console.example'
 const OTHER = 'https://evil.example'

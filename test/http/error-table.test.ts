@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { expectError } from '../contract/http/errors.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
-import { mount } from './mount.ts'
+import { mount } from '../support/mount.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const password = { username: 'a'.repeat(101), password: 'some-password' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, create, foreignClient, MANAGEMENT, read } from '../contract/http/foreign-client.ts'
-import { mount } from './mount.ts'
-import { authPolicy } from './people.ts'
+import { mount } from '../support/mount.ts'
+import { authPolicy } from '../support/people.ts'
 
 const PROCESS = { osType: 'Linux', path: '/a' }
 

@@ -3,8 +3,8 @@ import { createTestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
 import type { ClientCertificate, MountedController } from '../contract/http/mount.ts'
-import { identityProvider } from '../http/jwks-server.ts'
 import { httpsClient } from '../support/https-fetch.ts'
+import { identityProvider } from '../support/jwks-server.ts'
 import { type OpensslFolder, opensslFolder } from '../support/openssl-folder.ts'
 
 let openssl: OpensslFolder

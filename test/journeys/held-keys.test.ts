@@ -3,12 +3,12 @@ import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openTls } from '../adapters/tls-client.ts'
+import { openTls } from '../adapters/node/tls-client.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
-import { mountOf } from '../http/mount.ts'
-import { signerOf, webCryptoKeyOf } from '../platform/support/held-keys.ts'
-import { opensslOutput } from '../platform/support/openssl.ts'
+import { signerOf, webCryptoKeyOf } from '../support/certificates/held-keys.ts'
+import { opensslOutput } from '../support/certificates/openssl.ts'
+import { mountOf } from '../support/mount.ts'
 
 const now = Date.now()
 let material: PkiMaterial

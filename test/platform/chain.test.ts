@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { isRoot, readCertificate } from '../../src/platform/x509/certificate.ts'
 import { leadsToRoot } from '../../src/platform/x509/chain.ts'
 import { loadLibrary } from '../../src/platform/x509/library.ts'
-import { derOf, issueAuthority, issueClient, now, pemOf } from './support/certificates.ts'
-import { type Chain, crossSigned } from './support/chain-builders.ts'
-import { openssl } from './support/openssl.ts'
-import { refusedChains, stricterChains } from './support/refused-chains.ts'
-import { trustedChains } from './support/trusted-chains.ts'
+import { derOf, issueAuthority, issueClient, now, pemOf } from '../support/certificates/certificates.ts'
+import { type Chain, crossSigned } from '../support/certificates/chain-builders.ts'
+import { openssl } from '../support/certificates/openssl.ts'
+import { refusedChains, stricterChains } from '../support/certificates/refused-chains.ts'
+import { trustedChains } from '../support/certificates/trusted-chains.ts'
 
 const library = await loadLibrary()
 

@@ -5,9 +5,9 @@ import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import type { ServerCertificateSource } from '../../src/platform/pki-source.ts'
 import { ServerCredentials } from '../../src/platform/server-credentials.ts'
-import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from './support/certificates.ts'
-import { signerOf, webCryptoKeyOf } from './support/held-keys.ts'
-import { opensslOutput } from './support/openssl.ts'
+import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
+import { signerOf, webCryptoKeyOf } from '../support/certificates/held-keys.ts'
+import { opensslOutput } from '../support/certificates/openssl.ts'
 
 const claims = { iss: 'https://localhost:1280', sub: 'abc', aud: [''], jti: 'a-token', em: 'ott', exp: 4_000_000_000 }
 

@@ -3,7 +3,7 @@ import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import type { ServerCertificateSource } from '../../src/platform/pki-source.ts'
 import { ServerCredentials } from '../../src/platform/server-credentials.ts'
-import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from './support/certificates.ts'
+import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 
 const seconds = Math.floor(now / 1000)
 const claims = { jti: 'a-token', exp: seconds + 60 }

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createPkiMaterial, type PkiMaterial } from '../../src/platform/pki-material.ts'
 import { createX509Pki } from '../../src/platform/x509-pki.ts'
-import { createKeys, day, issue, issueAuthority, keyPemOf, now, pemOf } from './support/certificates.ts'
-import { openssl, opensslOutput } from './support/openssl.ts'
+import { createKeys, day, issue, issueAuthority, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
+import { openssl, opensslOutput } from '../support/certificates/openssl.ts'
 
 const request = { hosts: ['ctrl.example.com', '127.0.0.1', '::1', 'fd00:0:1::a'], trustDomain: 'example.org', now }
 const year = 365.25 * day

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { readCertificate } from '../../src/platform/x509/certificate.ts'
 import { loadLibrary } from '../../src/platform/x509/library.ts'
 import { RecentCertificates } from '../../src/platform/x509/recent-certificates.ts'
-import { derOf, issueClient } from './support/certificates.ts'
+import { derOf, issueClient } from '../support/certificates/certificates.ts'
 
 it('recent certificates are so many at most, and those in use stay', async () => {
   const library = await loadLibrary()

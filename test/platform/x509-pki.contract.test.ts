@@ -12,8 +12,8 @@ import {
   now,
   pemOf,
   purpose,
-} from './support/certificates.ts'
-import { signerOf, webCryptoKeyOf } from './support/held-keys.ts'
+} from '../support/certificates/certificates.ts'
+import { signerOf, webCryptoKeyOf } from '../support/certificates/held-keys.ts'
 
 const implementations = [
   ['the WebCrypto of the runtime', globalThis.crypto],

@@ -3,7 +3,7 @@ import { webcrypto, X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
 import { createX509Pki } from '../../src/platform/x509-pki.ts'
-import { createCsrPem, now } from './support/certificates.ts'
+import { createCsrPem, now } from '../support/certificates/certificates.ts'
 
 /** The WebCrypto of the runtime, with a list of the calls to it. */
 const recorded = () => {

@@ -1,9 +1,9 @@
 import 'reflect-metadata'
 import { SignJWT } from 'jose'
-import { clientOf, newAuthority, now, TRUSTED } from '../http/third-party.ts'
-import { createCsrPem, issueClient, pemOf } from '../platform/support/certificates.ts'
+import { createCsrPem, issueClient, pemOf } from './certificates/certificates.ts'
 import type { ScriptedRequest } from './network-script.ts'
 import type { Place } from './scripted-network.ts'
+import { clientOf, newAuthority, now, TRUSTED } from './third-party.ts'
 
 /** Requests, and what their own places stand for. */
 export interface CredentialScript {

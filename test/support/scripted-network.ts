@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createTestController } from 'portcullis/testing'
 import type { Storage } from '../../src/index.ts'
-import { now } from '../platform/support/certificates.ts'
+import { now } from './certificates/certificates.ts'
 import { type FaultyStorage, faultyStorage } from './faulty-storage.ts'
 import type { ScriptedRequest } from './network-script.ts'
 import { STEP_MS, totp } from './totp.ts'

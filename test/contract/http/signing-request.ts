@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { opensslOutput } from '../../platform/support/openssl.ts'
+import { opensslOutput } from '../../support/certificates/openssl.ts'
 
 /** A fresh P-256 private key, PEM. */
 export function newKey(): string {

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { opensslOutput } from '../../platform/support/openssl.ts'
+import { opensslOutput } from '../../support/certificates/openssl.ts'
 import { foreignClient } from './foreign-client.ts'
 import type { Mount } from './mount.ts'
 

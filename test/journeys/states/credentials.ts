@@ -3,7 +3,7 @@ import { expectDone, expectError } from '../../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../../contract/http/foreign-client.ts'
 import { enrolled } from '../../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
-import { clientOf, newAuthority, registered } from '../../http/third-party.ts'
+import { clientOf, newAuthority, registered } from '../../support/third-party.ts'
 import { after, aliceOf, certificateLogin, HOUR_MS, type Row, type Stage } from './stage.ts'
 
 /** A router that has enrolled. */

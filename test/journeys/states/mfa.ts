@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { expectDone, expectError } from '../../contract/http/errors.ts'
 import { read } from '../../contract/http/foreign-client.ts'
-import { completeMfa, pendingMfa } from '../../http/mfa-enrollment.ts'
-import { apisOf } from '../../http/people.ts'
+import { completeMfa, pendingMfa } from '../../support/mfa-enrollment.ts'
+import { apisOf } from '../../support/people.ts'
 import { STEP_MS } from '../../support/totp.ts'
 import { aliceOf, mfaOf, type Row } from './stage.ts'
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { expectDone, expectError } from '../../contract/http/errors.ts'
 import { adminOf, create, read } from '../../contract/http/foreign-client.ts'
 import { network } from '../../contract/http/scenario.ts'
-import { apisOf, login } from '../../http/people.ts'
+import { apisOf, login } from '../../support/people.ts'
 import { aliceOf, elapse, HOUR_MS, MINUTE_MS, type Row } from './stage.ts'
 
 /** API sessions, and identities that may have none. */

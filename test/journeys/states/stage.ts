@@ -1,6 +1,6 @@
 import { CLIENT, type ForeignClient, foreignClient } from '../../contract/http/foreign-client.ts'
 import type { MountedController } from '../../contract/http/mount.ts'
-import { person } from '../../http/people.ts'
+import { person } from '../../support/people.ts'
 
 /** A fresh controller and its admin. */
 export interface Stage {

@@ -1,0 +1,171 @@
+import { apiDocuments } from 'portcullis'
+import { ApiError, createPortcullisClient } from 'portcullis/client'
+import { describe, expect, it } from 'vitest'
+import { world } from '../support/world.ts'
+
+/** Alice may dial web once her endpoint is in the domain; the token is the admin's. */
+async function scene() {
+  const there = await world()
+  const login = { query: { method: 'password' as const }, body: { username: 'admin', password: 'admin-password' } }
+  const { token } = (await there.controller.management.call('POST /authenticate', login)).data
+  const connection = {
+    baseUrl: 'https://controller.test',
+    fetch: (request: Request) => there.controller.fetch(request),
+  }
+  const api = createPortcullisClient({ ...connection, token })
+  const alice = await there.person('alice', ['users'])
+  const web = await there.service('web', ['web'])
+  const check = await there.domainCheck('corp', ['corp'], 'corp.example')
+  const roles = { identityRoles: ['#users'], serviceRoles: [`@${web}`], postureCheckRoles: ['#corp'] }
+  const policy = await there.policy('users dial web', roles)
+  return { ...there, api, connection, alice, web, check, policy }
+}
+
+describe('POST /explain', () => {
+  it('explains what was found, with instants as text and the rendering beside it', async () => {
+    const { api, alice, web, check, policy } = await scene()
+    const { data } = await api.call('POST /explain', { body: { identity: 'alice', service: web } })
+    expect(data).toMatchObject({
+      allowed: false,
+      reason: 'posture-failing',
+      asked: { identity: 'alice', service: web },
+      type: 'Dial',
+      at: '2026-01-01T00:00:00.000Z',
+      identity: { id: alice.id, name: 'alice' },
+      service: { id: web, name: 'web' },
+      apiSessionId: alice.apiSessionId,
+      holdsUntil: null,
+    })
+    expect(data.policies).toMatchObject([
+      {
+        id: policy,
+        applies: true,
+        grants: false,
+        identitySide: { selects: true, matched: [{ role: '#users', name: '#users' }], lacking: [] },
+        serviceSide: { selects: true, matched: [{ role: `@${web}`, name: '@web' }], lacking: [] },
+        checks: [
+          { id: check, isPassing: false, expected: ['corp.example'], known: null, missing: [{ kind: 'not-reported' }] },
+        ],
+      },
+    ])
+    expect(data.edgeRouters).toMatchObject({ common: [{ name: 'router', isOnline: false }], online: [] })
+    expect(data.text).toContain("The DOMAIN check 'corp' fails: it asks for 'corp.example', but nothing was reported.")
+  })
+
+  it('takes posture as if it had been reported, and writes nothing', async () => {
+    const { api, check } = await scene()
+    const posture = [{ id: check, typeId: 'DOMAIN' as const, domain: 'CORP.example' }]
+    const question = { identity: 'alice', service: 'web' }
+    expect((await api.call('POST /explain', { body: { ...question, posture } })).data.allowed).toBe(true)
+    expect((await api.call('POST /explain', { body: question })).data.allowed).toBe(false)
+  })
+
+  it('looks at another instant', async () => {
+    const { admin, api, alice, passMfa, policy, mfaCheck, controller } = await scene()
+    await mfaCheck('mfa', ['mfa'], { timeoutSeconds: 60 })
+    await admin.call('PATCH /service-policies/{id}', { params: { id: policy }, body: { postureCheckRoles: ['#mfa'] } })
+    await passMfa(alice)
+    const at = (ms: number) => new Date(controller.clock.now() + ms).toISOString()
+    const ask = async (ms: number) => {
+      const body = { identity: 'alice', service: 'web', at: at(ms) }
+      return (await api.call('POST /explain', { body })).data
+    }
+    expect(await ask(59_999)).toMatchObject({ allowed: true, holdsUntil: at(60_000) })
+    expect(await ask(60_000)).toMatchObject({ allowed: false, reason: 'posture-failing', holdsUntil: null })
+  })
+
+  it.each([
+    ['no identity', { service: 'web' }, 'identity'],
+    ['no service', { identity: 'alice' }, 'service'],
+    ['another type', { identity: 'alice', service: 'web', type: 'Invalid' }, 'type'],
+    ['an instant that is none', { identity: 'alice', service: 'web', at: 'soon' }, 'at'],
+  ])('refuses %s', async (_what, body, field) => {
+    const { api } = await scene()
+    const refused = await api.call('POST /explain', { body: body as never }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(ApiError)
+    expect(refused).toMatchObject({ status: 400 })
+    expect(JSON.stringify(refused)).toContain(field)
+  })
+})
+
+describe('POST /simulate', () => {
+  it('tells who would gain and lose what, in the words of the resources, and writes nothing', async () => {
+    const { api, alice, web, policy, admin } = await scene()
+    const changes = [
+      {
+        kind: 'identities' as const,
+        action: 'create' as const,
+        id: 'bob',
+        body: { name: 'bob', type: 'User', isAdmin: false },
+      },
+      {
+        kind: 'service-policies' as const,
+        action: 'update' as const,
+        id: policy,
+        body: { identityRoles: ['@bob'], type: 'Bind' },
+      },
+    ]
+    const { data } = await api.call('POST /simulate', { body: { changes } })
+    expect(data).toMatchObject({
+      counts: { dial: { gained: 0, lost: 1 }, bind: { gained: 1, lost: 0 } },
+      pairs: [
+        { identity: { id: 'bob', name: 'bob' }, service: { id: web, name: 'web' }, type: 'Bind', change: 'gained' },
+        { identity: { id: alice.id, name: 'alice' }, service: { id: web, name: 'web' }, type: 'Dial', change: 'lost' },
+      ],
+      nextCursor: null,
+    })
+    const { data: after } = await admin.call('GET /service-policies/{id}', { params: { id: policy } })
+    expect(after.identityRoles).toEqual(['#users'])
+  })
+
+  it.each([
+    ['an id that names nothing', { kind: 'services', action: 'delete', id: 'none' }, 404],
+    ['an id that is taken', { kind: 'services', action: 'create', id: 'WEB', body: { name: 'x' } }, 400],
+    ['a role that means nothing', { kind: 'service-policies', action: 'create', body: policyOn(['users']) }, 400],
+    ['a role that names nothing', { kind: 'service-policies', action: 'create', body: policyOn(['@none']) }, 400],
+    ['another kind', { kind: 'edge-routers', action: 'delete', id: 'x' }, 400],
+    ['a body that the resource refuses', { kind: 'services', action: 'create', body: {} }, 400],
+  ])('refuses %s', async (_what, change, status) => {
+    const { api, web } = await scene()
+    const changes = [JSON.parse(JSON.stringify(change).replace('WEB', web))]
+    await expect(api.call('POST /simulate', { body: { changes } })).rejects.toMatchObject({ status })
+  })
+
+  it('refuses a cursor of another make, and goes on afterwards', async () => {
+    const { api } = await scene()
+    const body = { changes: [], cursor: '[1]' }
+    await expect(api.call('POST /simulate', { body })).rejects.toMatchObject({ status: 400 })
+    expect((await api.call('POST /simulate', { body: { changes: [] } })).data.pairs).toEqual([])
+  })
+})
+
+function policyOn(identityRoles: readonly string[]) {
+  return { name: 'p', type: 'Dial', semantic: 'AnyOf', identityRoles }
+}
+
+describe('the API of our own', () => {
+  it.each(['/explain', '/simulate'])('POST %s is closed to who has no right to read', async (path) => {
+    const { alice, connection, controller } = await scene()
+    const post = (token: string) =>
+      controller.fetch(
+        new Request(`${connection.baseUrl}/portcullis/v1${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'zt-session': token },
+          body: JSON.stringify({ identity: 'alice', service: 'web', changes: [] }),
+        }),
+      )
+    const login = {
+      query: { method: 'password' as const },
+      body: { username: 'user alice', password: 'Correct-Horse-1' },
+    }
+    const { token } = (await alice.api.call('POST /authenticate', login)).data
+    expect((await post('')).status).toBe(401)
+    expect((await post(token)).status).toBe(401)
+  })
+
+  it('has a document of its own', () => {
+    const { portcullis } = apiDocuments('1.2.3')
+    expect(Object.keys(portcullis.paths ?? {})).toEqual(['/explain', '/simulate'])
+    expect(portcullis.servers).toEqual([{ url: '/portcullis/v1' }])
+  })
+})

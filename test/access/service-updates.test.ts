@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { lastChangeAt } from '../support/last-change-at.ts'
+import { world } from '../support/world.ts'
+
+const SECOND = 1000
+const params = (id: string) => ({ params: { id } })
+
+async function stage() {
+  const here = await world()
+  const web = await here.service('web', ['apps'])
+  const policyId = await here.policy('people dial apps', { identityRoles: ['#people'], serviceRoles: ['#apps'] })
+  const alice = await here.person('alice', ['people'])
+  return { ...here, web, policyId, alice }
+}
+
+describe('GET /current-api-session/service-updates', () => {
+  it('answers the start of the API session while nothing changes', async () => {
+    const { alice, controller } = await stage()
+    const { data } = await alice.api.call('GET /current-api-session')
+    expect(await lastChangeAt(alice)).toBe(data.createdAt)
+    await controller.elapse(60 * SECOND)
+    expect(await lastChangeAt(alice)).toBe(data.createdAt)
+  })
+
+  it('answers the instant at which a change is noticed, and the same one from then on', async () => {
+    const { admin, alice, controller, web } = await stage()
+    await controller.elapse(SECOND)
+    await admin.call('PATCH /services/{id}', { ...params(web), body: { name: 'renamed' } })
+    await controller.elapse(SECOND)
+    const noticed = await lastChangeAt(alice)
+    expect(noticed).toBe(new Date(controller.clock.now()).toISOString())
+    await controller.elapse(SECOND)
+    expect(await lastChangeAt(alice)).toBe(noticed)
+  })
+
+  it('is different after two changes in one millisecond', async () => {
+    const { admin, alice, web } = await stage()
+    const instants = [await lastChangeAt(alice)]
+    for (const name of ['first', 'second', 'third']) {
+      await admin.call('PATCH /services/{id}', { ...params(web), body: { name } })
+      instants.push(await lastChangeAt(alice))
+    }
+    expect(new Set(instants).size).toBe(4)
+    expect([...instants].sort()).toEqual(instants)
+  })
+
+  it('moves with configs that the API session did not name: requests for the list may', async () => {
+    const { admin, alice, web } = await stage()
+    const kind = (await admin.call('POST /config-types', { body: { name: 'colour' } })).data.id
+    const config = async (name: string) => {
+      return (await admin.call('POST /configs', { body: { name, configTypeId: kind, data: {} } })).data.id
+    }
+    const [shared, own] = [await config('shared'), await config('own')]
+    await admin.call('PATCH /services/{id}', { ...params(web), body: { configs: [shared] } })
+    const override = { ...params(alice.id), body: [{ serviceId: web, configId: own }] }
+    const instants = [await lastChangeAt(alice)]
+    for (const change of [
+      () => admin.call('PATCH /configs/{id}', { ...params(shared), body: { data: { is: 'red' } } }),
+      () => admin.call('POST /identities/{id}/service-configs', override),
+      () => admin.call('DELETE /identities/{id}/service-configs', override),
+    ]) {
+      await change()
+      instants.push(await lastChangeAt(alice))
+    }
+    expect(new Set(instants).size).toBe(4)
+  })
+
+  it('needs an API session', async () => {
+    const { controller } = await stage()
+    await expect(lastChangeAt({ id: '', apiSessionId: '', api: controller.client() })).rejects.toThrow('UNAUTHORIZED')
+  })
+})

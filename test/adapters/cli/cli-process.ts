@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const project = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** How a run of the command ended, with everything that it wrote. */
+export interface Ended {
+  /** Null when a signal killed it. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command while it runs. */
+export interface Running {
+  /** Resolves with the ready line; rejects with what the command wrote when it ends before. */
+  readonly ready: Promise<string>
+  readonly ended: Promise<Ended>
+  /** What it wrote to standard error until now. */
+  stderrSoFar(): string
+  kill(signal: NodeJS.Signals): void
+}
+
+const running = new Set<ChildProcess>()
+
+export interface RunOptions {
+  readonly cwd: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** The system refuses to let a file of the command grow beyond so many blocks of 512 bytes. */
+  readonly fileBlocks?: number
+}
+
+/** Runs `portcullis …args` from its source, in a directory and with nothing in its environment but `variables`. */
+export function portcullis(args: readonly string[], { cwd, variables = {}, fileBlocks }: RunOptions): Running {
+  const command = ['--conditions=portcullis-source', `${project}adapters/cli/main.ts`, ...args]
+  const node = `${project}node_modules/.bin/node`
+  const [program, ...words] =
+    fileBlocks === undefined
+      ? [node, ...command]
+      : // Without the trap a write beyond the limit would end the process, which a full disk does not.
+        ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f ${fileBlocks}; exec "$0" "$@"`, node, ...command]
+  const child = spawn(program, words, {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let stdout = ''
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = once(child, 'close').then(([code]): Ended => {
+    running.delete(child)
+    return { code: typeof code === 'number' ? code : null, stdout, stderr }
+  })
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+      const end = stdout.indexOf('\n')
+      if (end >= 0) resolve(stdout.slice(0, end))
+    })
+    ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject)
+  })
+  // A test that waits for the end only does not ask for this one.
+  ready.catch(() => undefined)
+  return { ready, ended, stderrSoFar: () => stderr, kill: (signal) => void child.kill(signal) }
+}
+
+/** Ends what a failed test left running. */
+export function endAll(): void {
+  for (const child of running) child.kill('SIGKILL')
+}
+
+/** The port in a ready line. */
+export function portIn(readyLine: string): number {
+  return Number(/ at https:\/\/\S+:(\d+),/.exec(readyLine)?.[1])
+}

@@ -1,0 +1,17 @@
+import { afterAll } from 'vitest'
+import { postgresStorage } from '../../../adapters/kysely/index.ts'
+import { machines } from '../../contract/storage/kinds.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { describeDifferential } from './sql-differential.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const close of closing) await close()
+})
+
+describeDifferential('PostgreSQL', 900, async () => {
+  const server = await startPostgres()
+  const storage = await postgresStorage({ connection: server.url, kinds: [machines] })
+  closing.push(storage.close, server.stop)
+  return storage
+})

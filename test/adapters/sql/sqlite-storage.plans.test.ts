@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { afterAll, describe } from 'vitest'
+import { sqliteDialect } from '../../../adapters/kysely/index.ts'
+import { describePlans } from './sql-plans.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
+const file = join(directory, 'records.db')
+const database = new DatabaseSync(file)
+afterAll(() => {
+  database.close()
+  rmSync(directory, { recursive: true })
+})
+
+describe('plans of SQLite', () => {
+  describePlans(async () => ({
+    dialect: () => sqliteDialect(file),
+    // Lines such as `SCAN t`; a list in order is `SCAN t USING INDEX …`, which stops at the limit.
+    // The rows of the page, and the values of a long list, are read whole.
+    scan: /^SCAN (?!.* USING |k$|\(subquery|json_each)/,
+    async explain({ sql, parameters }) {
+      const rows = database.prepare(`explain query plan ${sql}`).all(...(parameters as readonly SQLInputValue[]))
+      return rows.map(({ detail }) => String(detail))
+    },
+  }))
+})

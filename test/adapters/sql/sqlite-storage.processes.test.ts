@@ -1,0 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe } from 'vitest'
+import { sqliteStorage } from '../../../adapters/kysely/index.ts'
+import { machines, tickets } from '../../contract/storage/kinds.ts'
+import { describeProcesses } from './sql-processes.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
+let files = 0
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('several processes over one SQLite file', () => {
+  describeProcesses(async () => {
+    files += 1
+    const file = join(directory, `${files}.db`)
+    return { where: { file }, open: () => sqliteStorage(file, { kinds: [machines, tickets] }) }
+  })
+})

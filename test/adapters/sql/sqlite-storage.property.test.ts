@@ -1,0 +1,16 @@
+import { afterAll } from 'vitest'
+import { sqliteStorage } from '../../../adapters/kysely/index.ts'
+import type { Storage } from '../../../src/index.ts'
+import { machines } from '../../contract/storage/kinds.ts'
+import { describeDifferential } from './sql-differential.ts'
+
+const opened: Storage[] = []
+afterAll(async () => {
+  for (const storage of opened) await storage.close()
+})
+
+describeDifferential('SQLite', 3000, async () => {
+  const storage = await sqliteStorage(':memory:', { kinds: [machines] })
+  opened.push(storage)
+  return storage
+})

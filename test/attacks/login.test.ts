@@ -1,0 +1,102 @@
+import { recordingLogger, type TestControllerOptions } from 'portcullis/testing'
+import { describe, expect, it } from 'vitest'
+import { findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2/argon2id.ts'
+import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
+import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { enrolled } from '../contract/http/scenario.ts'
+import { disable, useAuthPolicy } from '../support/identity-state.ts'
+import { completeMfa } from '../support/mfa-enrollment.ts'
+import { mount } from '../support/mount.ts'
+import { apisOf, authPolicy, login, person } from '../support/people.ts'
+
+const WRONG = 'Wrong-Horse-1'
+
+/** Who cannot log in, and how it comes that they cannot. */
+const REFUSED = ['unknown', 'known', 'disabled', 'forbidden', 'without-password', 'locked'] as const
+
+async function refusedPeople(options: TestControllerOptions): Promise<MountedController> {
+  const mounted = await mount(options)
+  const admin = await adminOf(mounted)
+  await person(mounted, admin, 'known')
+  await disable(mounted.controller, (await person(mounted, admin, 'disabled')).id)
+  const forbidden = await person(mounted, admin, 'forbidden')
+  await useAuthPolicy(mounted.controller, forbidden.id, { primary: { updb: { allowed: false } } })
+  await create(admin, '/identities', { name: 'without-password', type: 'User', isAdmin: false })
+  const authPolicyId = await create(admin, '/auth-policies', authPolicy('locking', { maxAttempts: 1 }))
+  const locked = await person(mounted, admin, 'locked', { authPolicyId })
+  await login(mounted, { ...locked, password: WRONG })
+  return mounted
+}
+
+describe('A3: a refused login', () => {
+  it.each(REFUSED)('(%s) costs one hash at the parameters of a real one', async (username) => {
+    const argon2id = (await findNativeArgon2id()) ?? wasmArgon2id
+    const costs: object[] = []
+    const passwordHasher = createPasswordHasher({
+      argon2id: (input) => {
+        costs.push({ ...input.cost, length: input.length, salt: input.salt.length })
+        return argon2id(input)
+      },
+    })
+    const mounted = await refusedPeople({ passwordHasher })
+    costs.length = 0
+    expect((await login(mounted, { username, password: WRONG })).status).toBe(401)
+    expect(costs).toEqual([{ memory: 19_456, passes: 2, lanes: 1, length: 32, salt: 16 }])
+  })
+
+  it('takes the same time for all of them', { retry: 2, timeout: 60_000 }, async () => {
+    const mounted = await refusedPeople({ passwordHasher: createPasswordHasher() })
+    const times = new Map<string, number[]>(REFUSED.map((username) => [username, []]))
+    for (let round = 0; round < 25; round += 1) {
+      for (const [username, taken] of times) {
+        const from = performance.now()
+        await login(mounted, { username, password: WRONG })
+        taken.push(performance.now() - from)
+      }
+    }
+    const medians = [...times.values()].map((taken) => taken.sort((a, b) => a - b)[12] ?? Number.NaN)
+    // Argon2 takes milliseconds; a login without it takes less than one.
+    expect(Math.min(...medians)).toBeGreaterThan(2)
+    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(1.25)
+  })
+})
+
+describe('A22: a secret', () => {
+  it('is never logged, neither where it is right nor where it is wrong nor where all fails', async () => {
+    const logger = recordingLogger()
+    let fails = false
+    const mounted = await mount({
+      logger,
+      authorize: () => {
+        if (fails) throw new Error('the host failed')
+        return true
+      },
+    })
+    const admin = await adminOf(mounted)
+    const alice = await person(mounted, admin, 'alice', { enrollment: { ott: true } })
+    const { ott } = (await read(admin, `/identities/${alice.id}`)).enrollment
+    const { api, token } = await apisOf(mounted, alice)
+    const { secret, recoveryCodes, code } = await completeMfa(mounted, alice)
+    const device = await enrolled(mounted, admin, { name: 'device' })
+    await login(mounted, { ...alice, password: `${alice.password}?` })
+    await foreignClient(mounted, CLIENT).post('/enroll/ott', { token: `${ott.token}`, clientCsr: 'canary-csr' })
+    await api.post('/authenticate/mfa', { code: recoveryCodes[0] })
+    await foreignClient(mounted, CLIENT).send('GET', '/services', {
+      headers: { authorization: `Bearer ${ott.jwt}x`, 'zt-session': `${token}x` },
+    })
+    await api.send('POST', '/authenticate', { body: `{"password":"${alice.password}"`, headers: {} })
+    fails = true
+    const failed = await foreignClient(mounted, CLIENT, token).get('/current-identity')
+    expect(failed.status).toBe(500)
+    fails = false
+
+    const logged = JSON.stringify(logger.entries)
+    expect(logged).toContain('the host failed')
+    const shown = [failed.text, logged].join('\n')
+    const secrets = { password: alice.password, token, ott: ott.token, jwt: ott.jwt, secret, code: recoveryCodes[0] }
+    for (const [what, value] of Object.entries(secrets)) expect(shown.includes(value), what).toBe(false)
+    for (const value of [...recoveryCodes, device.certificate.key, device.api.token ?? '', admin.token ?? '', code()])
+      expect(shown).not.toContain(value)
+  })
+})

@@ -1,0 +1,180 @@
+import { memoryStorage } from 'portcullis/memory'
+import { describe, expect, it } from 'vitest'
+import { inconsistenciesOf } from '../../src/engine/database/integrity/inconsistency.ts'
+import { edgeRouters } from '../../src/resources/edge-routers.ts'
+import { servicePolicies } from '../../src/resources/policies.ts'
+import { services } from '../../src/resources/services.ts'
+import { terminators } from '../../src/resources/terminators.ts'
+import { expectDone, expectError } from '../contract/http/errors.ts'
+import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { network } from '../contract/http/scenario.ts'
+import { mount } from '../support/mount.ts'
+
+/** A network in which a service, a policy and a terminator refer to what does not exist. */
+async function damaged() {
+  const scene = await network(await mount())
+  const { admin, mounted, policyId, serviceId, routerId } = scene
+  const address = { binding: 'transport', address: 'tcp:localhost:80' }
+  const terminatorId = await create(admin, '/terminators', { service: serviceId, router: routerId, ...address })
+  await mounted.controller.storage.write(async (tx) => {
+    const service = await tx.collection(services).get(serviceId)
+    const policy = await tx.collection(servicePolicies).get(policyId)
+    const terminator = await tx.collection(terminators).get(terminatorId)
+    if (!service || !policy || !terminator) throw new Error('the network is incomplete')
+    await tx.collection(services).update({ ...service, configs: ['lost'] })
+    await tx.collection(servicePolicies).update({ ...policy, identityRoles: ['#people', '@gone'] })
+    await tx.collection(terminators).update({ ...terminator, routerId: 'nowhere' })
+  })
+  return { ...scene, terminatorId }
+}
+
+async function resultsOf(mounted: MountedController, admin: ForeignClient) {
+  await mounted.controller.engine.dataIntegrity.finished()
+  return admin.get('/database/data-integrity-results')
+}
+
+const start = (admin: ForeignClient, what: string) => admin.send('POST', `/database/${what}-data-integrity`)
+
+describe('data integrity', () => {
+  it('before the first run there is nothing to tell', async () => {
+    const { admin } = await network(await mount())
+    const { body } = await admin.get('/database/data-integrity-results')
+    expect(body.data).toEqual({
+      endTime: null,
+      error: null,
+      fixingErrors: false,
+      inProgress: false,
+      results: [],
+      startTime: null,
+      tooManyErrors: false,
+    })
+    expect(body.meta).toMatchObject({ filterableFields: [], pagination: { limit: -1, offset: 0, totalCount: 0 } })
+  })
+
+  it('of a sound store finds nothing', async () => {
+    const { admin, alice, mounted, serviceId } = await network(await mount())
+    await alice.api.post('/sessions', { serviceId, type: 'Dial' })
+    const started = await start(admin, 'check')
+    expect(started.status).toBe(202)
+    expect(started.body.data).toEqual({})
+    const now = new Date(mounted.clock.now()).toISOString()
+    const { data } = (await resultsOf(mounted, admin)).body
+    expect(data).toMatchObject({ results: [], error: null, inProgress: false, startTime: now, endTime: now })
+  })
+
+  it('a check tells what is wrong and changes nothing', async () => {
+    const { admin, mounted, policyId, serviceId, terminatorId } = await damaged()
+    expect((await start(admin, 'check')).status).toBe(202)
+    const { data, meta } = (await resultsOf(mounted, admin)).body
+    const told = (what: string) => ({ description: what, fixed: false })
+    expect(data.results).toHaveLength(3)
+    expect(data.results).toEqual(
+      expect.arrayContaining([
+        told(`servicePolicies ${policyId} references identities gone, which doesn't exist`),
+        told(`services.configs has invalid value for services ${serviceId}, which references invalid configs lost`),
+        told(
+          `terminators.routerId has invalid value for terminators ${terminatorId}, which references invalid edge-routers nowhere`,
+        ),
+      ]),
+    )
+    expect(meta.pagination.totalCount).toBe(3)
+    expect((await read(admin, `/services/${serviceId}`)).configs).toEqual(['lost'])
+  })
+
+  it('a fix mends it: entries are taken out, what cannot be without them is removed', async () => {
+    const { admin, mounted, policyId, serviceId, terminatorId } = await damaged()
+    expect((await start(admin, 'fix')).status).toBe(202)
+    const { data } = (await resultsOf(mounted, admin)).body
+    expect(data.fixingErrors).toBe(true)
+    expect(data.results.map(({ fixed }: { fixed: boolean }) => fixed)).toEqual([true, true, true])
+    expect((await read(admin, `/services/${serviceId}`)).configs).toEqual([])
+    expect((await read(admin, `/service-policies/${policyId}`)).identityRoles).toEqual(['#people'])
+    expect((await admin.get(`/terminators/${terminatorId}`)).status).toBe(404)
+    await start(admin, 'check')
+    expect((await resultsOf(mounted, admin)).body.data).toMatchObject({ results: [], fixingErrors: false })
+  })
+
+  it('there is one run at a time, checks and fixes together', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { admin, mounted } = await network(await mount({ storage: { ...plain(), snapshot: () => gate.promise } }))
+    expect((await start(admin, 'fix')).status).toBe(202)
+    for (const what of ['check', 'fix']) expectError(await start(admin, what), 'RATE_LIMITED', undefined, 429)
+    const { data } = (await admin.get('/database/data-integrity-results')).body
+    expect(data).toMatchObject({ inProgress: true, fixingErrors: true, endTime: null })
+    gate.resolve()
+    await mounted.controller.engine.dataIntegrity.finished()
+    expect((await start(admin, 'check')).status).toBe(202)
+    expect((await resultsOf(mounted, admin)).body.data.inProgress).toBe(false)
+  })
+
+  it('a run that fails says so, and the next one may start', async () => {
+    const snapshot = () => Promise.reject(new Error('the disk is full'))
+    const { admin, mounted } = await network(await mount({ storage: { ...plain(), snapshot } }))
+    await start(admin, 'fix')
+    const { data } = (await resultsOf(mounted, admin)).body
+    expect(data).toMatchObject({ inProgress: false, error: expect.stringContaining('failed'), results: [] })
+    expect((await start(admin, 'check')).status).toBe(202)
+    await mounted.controller.engine.dataIntegrity.finished()
+  })
+
+  it('only an admin may', async () => {
+    const { alice } = await network(await mount())
+    for (const what of ['check', 'fix']) expectError(await start(alice.management, what), 'UNAUTHORIZED')
+    expectError(await alice.management.get('/database/data-integrity-results'), 'UNAUTHORIZED')
+    expectError(await alice.management.send('POST', '/database/snapshot'), 'UNAUTHORIZED')
+  })
+
+  it('two records with one value are told and left to a person', () => {
+    const router = (id: string) => ({ id, createdAt: 0, updatedAt: 0, tags: {}, name: 'same', configs: [] })
+    const found = [...inconsistenciesOf(edgeRouters, [router('a'), router('b')], () => new Set())].filter(
+      (one) => one !== undefined,
+    )
+    const description = 'unique index routers.name has constraint violation as both a and b have the same value'
+    expect(found).toEqual([{ description }])
+  })
+})
+
+describe('snapshots', () => {
+  it('memory storage keeps one for the host', async () => {
+    const storage = memoryStorage()
+    const { admin, serviceId } = await network(await mount({ storage }))
+    expectDone(await admin.send('POST', '/database/snapshot'))
+    await admin.delete(`/services/${serviceId}`)
+    const kept = await storage.lastSnapshot?.read((tx) => tx.collection(services).get(serviceId))
+    expect(kept).toMatchObject({ id: serviceId })
+  })
+
+  it('a storage that makes none says so', async () => {
+    const { admin } = await network(await mount({ storage: plain() }))
+    const answer = await admin.send('POST', '/database/snapshot')
+    expect(answer.status).toBe(501)
+    expectError(answer, 'UNHANDLED', { message: 'the storage makes no snapshots' }, 501)
+  })
+
+  it('one a minute is made by a storage that can; a fix begins with one', async () => {
+    let made = 0
+    const snapshot = async () => {
+      made += 1
+    }
+    const storage = { ...plain(), snapshot }
+    const { admin, mounted } = await network(await mount({ storage }))
+    expectDone(await admin.send('POST', '/database/snapshot'))
+    mounted.clock.advance(59_999)
+    expectError(await admin.send('POST', '/database/snapshot'), 'RATE_LIMITED', undefined, 429)
+    mounted.clock.advance(1)
+    expectDone(await admin.send('POST', '/database/snapshot'))
+    await start(admin, 'fix')
+    await resultsOf(mounted, admin)
+    expect(made).toBe(3)
+  })
+})
+
+function plain() {
+  const storage = memoryStorage()
+  return {
+    read: storage.read.bind(storage),
+    write: storage.write.bind(storage),
+    close: storage.close.bind(storage),
+  }
+}

@@ -1,0 +1,130 @@
+import type { ControllerEvents, EventName } from 'portcullis'
+import type { ApiClient, ClientApi, ManagementApi } from 'portcullis/client'
+import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
+import { onTestFinished } from 'vitest'
+import { recordMfaPass } from '../../src/domain/posture/index.ts'
+import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { postureDataOf } from '../../src/engine/posture/posture-facts.ts'
+import { storePostureData } from '../../src/engine/posture/posture-store.ts'
+import { sessions as sessionRecords } from '../../src/resources/sessions.ts'
+import { givePassword } from './identity-state.ts'
+
+/** An identity in an API session. */
+export interface Person {
+  readonly id: string
+  readonly apiSessionId: string
+  readonly api: ApiClient<ClientApi>
+}
+
+/** Policies of the test: what is left out selects nobody, nothing, and no check. */
+export interface PolicyRoles {
+  readonly type?: 'Dial' | 'Bind'
+  readonly semantic?: 'AllOf' | 'AnyOf'
+  readonly identityRoles?: readonly string[]
+  readonly serviceRoles?: readonly string[]
+  readonly postureCheckRoles?: readonly string[]
+}
+
+/** A controller with words for what a test needs. */
+export interface World {
+  readonly controller: TestController
+  readonly admin: ApiClient<ManagementApi>
+  person(name: string, roleAttributes?: readonly string[]): Promise<Person>
+  /** A further API session of a person, which asks for configs of some types. */
+  login(name: string, id: string, configTypes?: readonly string[]): Promise<Person>
+  service(name: string, roleAttributes?: readonly string[]): Promise<string>
+  policy(name: string, roles: PolicyRoles): Promise<string>
+  mfaCheck(name: string, roleAttributes: readonly string[], rule?: MfaRule): Promise<string>
+  domainCheck(name: string, roleAttributes: readonly string[], domain: string): Promise<string>
+  /** Records that the person proved a second factor now. */
+  passMfa(who: Person): Promise<void>
+  /** Opens a session; answers its id. */
+  open(who: Person, serviceId: string, type?: 'Dial' | 'Bind'): Promise<string>
+  /** The ids of all sessions, sorted. */
+  sessions(): Promise<readonly string[]>
+  /** Every event of a name from now on. */
+  heard<E extends EventName>(name: E): readonly ControllerEvents[E][]
+}
+
+export interface MfaRule {
+  readonly timeoutSeconds?: number
+  readonly promptOnWake?: boolean
+  readonly promptOnUnlock?: boolean
+}
+
+/** A fresh controller in which one edge router serves everybody; gone when the test is. */
+export async function world(options: TestControllerOptions = {}): Promise<World> {
+  const controller = await createTestController(options)
+  onTestFinished(() => controller.close())
+  const admin = await controller.asAdmin()
+  await admin.call('POST /edge-routers', { body: { name: 'router' } })
+  const everybody = { name: 'all', semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
+  await admin.call('POST /edge-router-policies', { body: { ...everybody, identityRoles: ['#all'] } })
+  await admin.call('POST /service-edge-router-policies', { body: { ...everybody, serviceRoles: ['#all'] } })
+
+  const login: World['login'] = async (name, id, configTypes = []) => {
+    const anonymous = controller.client()
+    const credentials = { username: `user ${name}`, password: 'Correct-Horse-1' }
+    const body = { ...credentials, configTypes: [...configTypes] }
+    const { data } = await anonymous.call('POST /authenticate', { query: { method: 'password' }, body })
+    return { id, apiSessionId: data.id, api: anonymous.withToken(data.token) }
+  }
+  return {
+    controller,
+    admin,
+    login,
+    person: async (name, roleAttributes = []) => {
+      const body = { name, type: 'User' as const, isAdmin: false, roleAttributes: [...roleAttributes] }
+      const { data } = await admin.call('POST /identities', { body })
+      await givePassword(controller, data.id, { username: `user ${name}`, password: 'Correct-Horse-1' })
+      return login(name, data.id)
+    },
+    service: async (name, roleAttributes = []) => {
+      const { data } = await admin.call('POST /services', { body: { name, roleAttributes: [...roleAttributes] } })
+      return data.id
+    },
+    policy: async (name, roles) => {
+      const { data } = await admin.call('POST /service-policies', {
+        body: {
+          name,
+          type: roles.type ?? 'Dial',
+          semantic: roles.semantic ?? 'AnyOf',
+          identityRoles: [...(roles.identityRoles ?? [])],
+          serviceRoles: [...(roles.serviceRoles ?? [])],
+          postureCheckRoles: [...(roles.postureCheckRoles ?? [])],
+        },
+      })
+      return data.id
+    },
+    mfaCheck: async (name, roleAttributes, rule = {}) => {
+      const body = { name, typeId: 'MFA' as const, roleAttributes: [...roleAttributes], ...rule }
+      const { data } = await admin.call('POST /posture-checks', { body })
+      return data.id
+    },
+    domainCheck: async (name, roleAttributes, domain) => {
+      const body = { name, typeId: 'DOMAIN' as const, roleAttributes: [...roleAttributes], domains: [domain] }
+      const { data } = await admin.call('POST /posture-checks', { body })
+      return data.id
+    },
+    passMfa: async ({ id, apiSessionId }) => {
+      const { context } = controller.engine
+      const now = context.clock.now()
+      await context.writes.run(SYSTEM_CALL, async (tx) => {
+        await storePostureData(tx, id, recordMfaPass(await postureDataOf(tx, id), apiSessionId, now), now)
+      })
+    },
+    open: async (who, serviceId, type = 'Dial') => {
+      const { data } = await who.api.call('POST /sessions', { body: { serviceId, type } })
+      return data.id
+    },
+    sessions: async () => {
+      const { items } = await controller.engine.context.storage.read((tx) => tx.collection(sessionRecords).find())
+      return items.map(({ id }) => id).sort()
+    },
+    heard: (name) => {
+      const events: ControllerEvents[typeof name][] = []
+      controller.events.on(name, (event) => events.push(event))
+      return events
+    },
+  }
+}
