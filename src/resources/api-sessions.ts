@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { always } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Id, Instant } from './fields.ts'
+import type { Resource, ResourceDefinition } from './resource.ts'
 import { described } from './words.ts'
 
 /** A missing proof that a client must give to complete its authentication. */
@@ -35,71 +36,69 @@ const AuthQuery = described(
   'A proof that is still missing.',
 )
 
+const definition = {
+  name: 'api-sessions',
+  singular: 'api session',
+  storeName: 'apiSessions',
+  permission: 'ops',
+  writable: {},
+  system: {
+    identityId: Id,
+    authenticatorId: z.string(),
+    tokenDigest: z.string(),
+    ipAddress: z.string(),
+    configTypes: z.array(z.string()),
+    isMfaRequired: z.boolean(),
+    isMfaComplete: z.boolean(),
+    isCertExtendable: z.boolean(),
+    improperClientCertChain: z.boolean(),
+    lastActivityAt: Instant,
+    method: z.enum(['password', 'cert', 'ext-jwt']),
+  },
+  derived: {
+    authQueries: z.array(AuthQuery),
+    cachedLastActivityAt: z.iso.datetime(),
+    isCertExtendRequested: z.boolean().optional(),
+    isCertKeyRollRequested: z.boolean().optional(),
+    token: z.string(),
+  },
+  hidden: ['tokenDigest', 'method'],
+  required: [],
+  unique: ['tokenDigest'],
+  indexed: ['identityId', 'authenticatorId'],
+  references: {
+    identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
+    authenticatorId: { to: 'authenticators', isLoose: true, onDelete: 'cascade' },
+  },
+  links: ['sessions'],
+  symbols: {
+    identity: 'identityId',
+    authenticator: 'authenticatorId',
+    mfaComplete: 'isMfaComplete',
+    mfaRequired: 'isMfaRequired',
+  },
+  // Only a digest of the token is stored, and lists show none.
+  computed: { token: always('string', '') },
+  operations: ['list', 'get', 'delete'],
+} as const satisfies ResourceDefinition
+
 /** An authenticated presence of an identity (interface: API session). Only a digest of its token is stored. */
-export const apiSessions = defineResource(
-  {
-    name: 'api-sessions',
-    singular: 'api session',
-    storeName: 'apiSessions',
-    permission: 'ops',
-    writable: {},
-    system: {
-      identityId: Id,
-      authenticatorId: z.string(),
-      tokenDigest: z.string(),
-      ipAddress: z.string(),
-      configTypes: z.array(z.string()),
-      isMfaRequired: z.boolean(),
-      isMfaComplete: z.boolean(),
-      isCertExtendable: z.boolean(),
-      improperClientCertChain: z.boolean(),
-      lastActivityAt: Instant,
-      method: z.enum(['password', 'cert', 'ext-jwt']),
-    },
-    derived: {
-      authQueries: z.array(AuthQuery),
-      cachedLastActivityAt: z.iso.datetime(),
-      isCertExtendRequested: z.boolean().optional(),
-      isCertKeyRollRequested: z.boolean().optional(),
-      token: z.string(),
-    },
-    hidden: ['tokenDigest', 'method'],
-    required: [],
-    unique: ['tokenDigest'],
-    indexed: ['identityId', 'authenticatorId'],
-    references: {
-      identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
-      authenticatorId: { to: 'authenticators', isLoose: true, onDelete: 'cascade' },
-    },
-    links: ['sessions'],
-    symbols: {
-      identity: 'identityId',
-      authenticator: 'authenticatorId',
-      mfaComplete: 'isMfaComplete',
-      mfaRequired: 'isMfaRequired',
-    },
-    // Only a digest of the token is stored, and lists show none.
-    computed: { token: always('string', '') },
-    operations: ['list', 'get', 'delete'],
-  },
-  {
-    identityId: 'The id of the identity that authenticated.',
-    authenticatorId:
-      "The id of the authenticator that was used; `internal` or `extJwtId:` and a signer's id where none is stored.",
-    ipAddress: 'The address from which the session was started, without port.',
-    configTypes:
-      'Ids of the config types whose configs the session sees in services, as asked for when it was started.',
-    isMfaRequired: 'True when the identity had a verified second factor as the session was started.',
-    isMfaComplete: 'True once the session passed its second factor.',
-    isCertExtendable: 'True when the certificate that was used was issued by this network and can be extended.',
-    improperClientCertChain:
-      'True when the client left out intermediates and its certificate was trusted without them.',
-    lastActivityAt: 'When the session was last used, RFC 3339; written at intervals.',
-    authQueries:
-      'What is still to be proved before the session is fully authenticated. Empty in lists of the management API.',
-    cachedLastActivityAt: 'When the session was last used as far as this controller knows, RFC 3339.',
-    isCertExtendRequested: 'True when an admin asks the holder to extend the certificate; absent otherwise.',
-    isCertKeyRollRequested: 'True when an admin asks for a new key with the next certificate; absent otherwise.',
-    token: 'The secret that goes into the header `zt-session`. Shown to the holder alone; empty for everybody else.',
-  },
-)
+export interface ApiSessions extends Resource<typeof definition> {}
+export const apiSessions: ApiSessions = defineResource(definition, {
+  identityId: 'The id of the identity that authenticated.',
+  authenticatorId:
+    "The id of the authenticator that was used; `internal` or `extJwtId:` and a signer's id where none is stored.",
+  ipAddress: 'The address from which the session was started, without port.',
+  configTypes: 'Ids of the config types whose configs the session sees in services, as asked for when it was started.',
+  isMfaRequired: 'True when the identity had a verified second factor as the session was started.',
+  isMfaComplete: 'True once the session passed its second factor.',
+  isCertExtendable: 'True when the certificate that was used was issued by this network and can be extended.',
+  improperClientCertChain: 'True when the client left out intermediates and its certificate was trusted without them.',
+  lastActivityAt: 'When the session was last used, RFC 3339; written at intervals.',
+  authQueries:
+    'What is still to be proved before the session is fully authenticated. Empty in lists of the management API.',
+  cachedLastActivityAt: 'When the session was last used as far as this controller knows, RFC 3339.',
+  isCertExtendRequested: 'True when an admin asks the holder to extend the certificate; absent otherwise.',
+  isCertKeyRollRequested: 'True when an admin asks for a new key with the next certificate; absent otherwise.',
+  token: 'The secret that goes into the header `zt-session`. Shown to the holder alone; empty for everybody else.',
+})

@@ -3,6 +3,7 @@ import { isConnected, member } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Cost, JsonObject, Name, RoleAttributes, TextSet } from './fields.ts'
 import { NetworkInterface } from './network-interface.ts'
+import type { Resource, ResourceDefinition } from './resource.ts'
 import { ROUTER_WORDS } from './router-words.ts'
 import { described } from './words.ts'
 
@@ -24,76 +25,76 @@ export const EDGE_ROUTER_PRESENCE_WORDS = {
     "How far the router has the network's data: `SYNC_DONE` when it has all, `SYNC_UNKNOWN` while it is offline.",
 }
 
+const definition = {
+  name: 'edge-routers',
+  singular: 'edge router',
+  storeName: 'routers',
+  permission: 'router',
+  writable: {
+    name: Name,
+    appData: JsonObject.default({}),
+    configs: TextSet.default([]),
+    cost: Cost.default(0),
+    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    disabled: z.boolean().default(false),
+    isTunnelerEnabled: z.boolean().default(false),
+    noTraversal: z.boolean().default(false),
+    roleAttributes: RoleAttributes.default([]),
+  },
+  system: {
+    certPem: z.string().nullable(),
+    fingerprint: z.string().nullable(),
+    isVerified: z.boolean(),
+    unverifiedCertPem: z.string().nullable(),
+    unverifiedFingerprint: z.string().nullable(),
+  },
+  derived: {
+    ...EdgeRouterPresence,
+    enrollmentCreatedAt: z.iso.datetime().optional(),
+    enrollmentExpiresAt: z.iso.datetime().optional(),
+    enrollmentJwt: z.string().optional(),
+    enrollmentToken: z.string().optional(),
+    interfaces: z.array(NetworkInterface).nullable(),
+    versionInfo: described(
+      z.object({
+        arch: z.string(),
+        buildDate: z.string(),
+        os: z.string(),
+        revision: z.string(),
+        version: z.string(),
+      }),
+      {
+        arch: 'The processor architecture.',
+        buildDate: 'When the software was built.',
+        os: 'The operating system.',
+        revision: 'The revision of the source.',
+        version: 'The version of the software.',
+      },
+    ),
+  },
+  required: ['name'],
+  unique: ['name', 'fingerprint'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
+  links: ['edge-router-policies'],
+  symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
+  computed: {
+    connected: isConnected,
+    online: isConnected,
+    isOnline: isConnected,
+    ctrlChanListeners: member('json', 'ctrlChanListeners'),
+  },
+  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+} as const satisfies ResourceDefinition
+
 /** A router that identities connect to (interface: Edge router). */
-export const edgeRouters = defineResource(
-  {
-    name: 'edge-routers',
-    singular: 'edge router',
-    storeName: 'routers',
-    permission: 'router',
-    writable: {
-      name: Name,
-      appData: JsonObject.default({}),
-      configs: TextSet.default([]),
-      cost: Cost.default(0),
-      ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
-      disabled: z.boolean().default(false),
-      isTunnelerEnabled: z.boolean().default(false),
-      noTraversal: z.boolean().default(false),
-      roleAttributes: RoleAttributes.default([]),
-    },
-    system: {
-      certPem: z.string().nullable(),
-      fingerprint: z.string().nullable(),
-      isVerified: z.boolean(),
-      unverifiedCertPem: z.string().nullable(),
-      unverifiedFingerprint: z.string().nullable(),
-    },
-    derived: {
-      ...EdgeRouterPresence,
-      enrollmentCreatedAt: z.iso.datetime().optional(),
-      enrollmentExpiresAt: z.iso.datetime().optional(),
-      enrollmentJwt: z.string().optional(),
-      enrollmentToken: z.string().optional(),
-      interfaces: z.array(NetworkInterface).nullable(),
-      versionInfo: described(
-        z.object({
-          arch: z.string(),
-          buildDate: z.string(),
-          os: z.string(),
-          revision: z.string(),
-          version: z.string(),
-        }),
-        {
-          arch: 'The processor architecture.',
-          buildDate: 'When the software was built.',
-          os: 'The operating system.',
-          revision: 'The revision of the source.',
-          version: 'The version of the software.',
-        },
-      ),
-    },
-    required: ['name'],
-    unique: ['name', 'fingerprint'],
-    references: { configs: { to: 'configs', onDelete: 'clear' } },
-    links: ['edge-router-policies'],
-    symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
-    computed: {
-      connected: isConnected,
-      online: isConnected,
-      isOnline: isConnected,
-      ctrlChanListeners: member('json', 'ctrlChanListeners'),
-    },
-    operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
-  },
-  {
-    ...ROUTER_WORDS,
-    appData: 'Free data for applications; empty by default.',
-    isTunnelerEnabled:
-      'True for a router that hosts and dials services for itself, and that has an identity of its own for it; false by default.',
-    certPem: 'The certificate of the router, PEM; null until it enrolled.',
-    fingerprint: "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null until it enrolled.",
-    ...EDGE_ROUTER_PRESENCE_WORDS,
-    versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
-  },
-)
+export interface EdgeRouters extends Resource<typeof definition> {}
+export const edgeRouters: EdgeRouters = defineResource(definition, {
+  ...ROUTER_WORDS,
+  appData: 'Free data for applications; empty by default.',
+  isTunnelerEnabled:
+    'True for a router that hosts and dials services for itself, and that has an identity of its own for it; false by default.',
+  certPem: 'The certificate of the router, PEM; null until it enrolled.',
+  fingerprint: "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null until it enrolled.",
+  ...EDGE_ROUTER_PRESENCE_WORDS,
+  versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
+})

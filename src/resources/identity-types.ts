@@ -1,17 +1,18 @@
 import { defineResource } from './define-resource.ts'
 import { Name } from './fields.ts'
+import type { Resource, ResourceDefinition } from './resource.ts'
+
+const definition = {
+  name: 'identity-types',
+  singular: 'identity type',
+  storeName: 'identityTypes',
+  permission: 'identity',
+  writable: { name: Name },
+  required: ['name'],
+  unique: ['name'],
+  operations: [],
+} as const satisfies ResourceDefinition
 
 /** What an identity stands for: seeded, read-only (interface: Identity type). */
-export const identityTypes = defineResource(
-  {
-    name: 'identity-types',
-    singular: 'identity type',
-    storeName: 'identityTypes',
-    permission: 'identity',
-    writable: { name: Name },
-    required: ['name'],
-    unique: ['name'],
-    operations: [],
-  },
-  {},
-)
+export interface IdentityTypes extends Resource<typeof definition> {}
+export const identityTypes: IdentityTypes = defineResource(definition, {})
