@@ -23,7 +23,15 @@ export type {
   SimulationPage,
   SimulationResult,
 } from './engine/access/simulation/simulation.ts'
-export { type Call, type Caller, SYSTEM_CALL } from './engine/context/call.ts'
+export {
+  type AnonymousCall,
+  type Call,
+  type Caller,
+  type CallerCall,
+  type Circumstances,
+  SYSTEM_CALL,
+  type SystemCall,
+} from './engine/context/call.ts'
 export { ControllerEngine } from './engine/engine.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
 export type { ConnectionInfo, ControllerFetch } from './http/pipeline/connection.ts'

@@ -12,6 +12,7 @@ import type { EngineContext } from './context/context.ts'
 import { newAuthenticator } from './credentials/new-authenticator.ts'
 import { PLAIN_IDENTITY } from './identities/new-identity.ts'
 import { findOne } from './records/find-one.ts'
+import { newRecord } from './records/new-record.ts'
 
 /** The default admin's credentials, for a store that has no admin yet. */
 export interface AdminCredentials {
@@ -61,23 +62,22 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
   const passwordHash = admin && (await context.passwordHasher.hash(admin.password))
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
-    const base = { createdAt: now, updatedAt: now, tags: {} }
     for (const name of IDENTITY_TYPES) {
       if ((await tx.collection(identityTypes).get(name)) === undefined) {
-        await tx.collection(identityTypes).insert({ ...base, id: name, name })
+        await tx.collection(identityTypes).insert(newRecord(name, now, { name }))
       }
     }
     if ((await tx.collection(authPolicies).get('default')) === undefined) {
-      await tx.collection(authPolicies).insert({ ...base, ...DEFAULT_AUTH_POLICY })
+      await tx.collection(authPolicies).insert(newRecord('default', now, DEFAULT_AUTH_POLICY))
     }
     for (const type of POSTURE_CHECK_TYPES) {
       if ((await tx.collection(postureCheckTypes).get(type.id)) === undefined) {
-        await tx.collection(postureCheckTypes).insert({ ...base, ...type })
+        await tx.collection(postureCheckTypes).insert(newRecord(type.id, now, type))
       }
     }
     const { totalCount: known } = await tx.collection(configTypes).find({ limit: 1 })
     for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {
-      await tx.collection(configTypes).insert({ ...base, ...builtIn })
+      await tx.collection(configTypes).insert(newRecord(builtIn.id, now, builtIn))
     }
     if ((await defaultAdminIn(tx)) !== undefined) return true
     if (passwordHash === undefined || admin === undefined) return false
@@ -108,22 +108,20 @@ async function insertDefaultAdmin(
   passwordHash: string,
   now: number,
 ): Promise<void> {
-  const base = { createdAt: now, updatedAt: now, tags: {} }
   const id = context.random.id()
-  await tx.collection(identities).insert({
-    ...base,
-    ...PLAIN_IDENTITY,
-    id,
-    name: 'Default Admin',
-    typeId: 'Default',
-    isAdmin: true,
-    isDefaultAdmin: true,
-  })
+  await tx.collection(identities).insert(
+    newRecord(id, now, {
+      ...PLAIN_IDENTITY,
+      name: 'Default Admin',
+      typeId: 'Default',
+      isAdmin: true,
+      isDefaultAdmin: true,
+    }),
+  )
   await tx.collection(authenticators).insert(newAuthenticator(context, id, { username, passwordHash }, now))
 }
 
 const DEFAULT_AUTH_POLICY = {
-  id: 'default',
   name: 'Default',
   isSystem: true,
   primary: {

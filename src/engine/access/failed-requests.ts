@@ -2,6 +2,7 @@ import { equals } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { failedServiceRequests } from '../../resources/posture-records.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 
 /** So many failed service requests of an identity are kept (interface: Limits). */
 const KEPT_PER_IDENTITY = 50
@@ -20,6 +21,5 @@ export async function recordFailedRequest(
   })
   for (const { id } of items.slice(0, Math.max(0, items.length - KEPT_PER_IDENTITY + 1))) await collection.delete(id)
   const when = context.clock.now()
-  const base = { id: context.random.id(), createdAt: when, updatedAt: when, tags: {} }
-  await collection.insert({ ...base, identityId, when, request })
+  await collection.insert(newRecord(context.random.id(), when, { identityId, when, request }))
 }

@@ -2,6 +2,7 @@ import { type Change, type ReadTransaction, StorageUnavailable } from '../../por
 import { serviceViews } from '../../resources/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 import { type ServiceView, viewServices } from './service-view.ts'
 
 /** So many API sessions are remembered; of a forgotten one the view is taken anew. */
@@ -74,8 +75,7 @@ async function keepServiceView(context: EngineContext, { apiSession }: Caller, v
     const collection = tx.collection(serviceViews)
     const before = await collection.get(id)
     if (before === undefined) {
-      const base = { id, createdAt: now, updatedAt: now, tags: {} }
-      await collection.insert({ ...base, apiSessionId: id, digest, revision, lastChangeAt: createdAt })
+      await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
       return createdAt
     }
     if (before.digest === digest || before.revision > revision) return before.lastChangeAt

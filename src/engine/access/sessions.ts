@@ -8,6 +8,7 @@ import { sessions } from '../../resources/sessions.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { postureDataOf } from '../posture/posture-facts.ts'
+import { newRecord } from '../records/new-record.ts'
 import { recordFailedRequest } from './failed-requests.ts'
 import { decideByPosture, isReachable } from './service-access.ts'
 
@@ -87,8 +88,7 @@ export class Sessions {
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
     if (existing !== undefined) return { session: existing, until: decision.until }
     const servicePolicies = decision.passing
-    const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags }
-    const session = { ...base, ...question, servicePolicies }
+    const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies })
     await tx.collection(sessions).insert(session)
     return { session, until: decision.until }
   }

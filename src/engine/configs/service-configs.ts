@@ -9,6 +9,7 @@ import { serviceConfigs } from '../../resources/service-configs.ts'
 import { services } from '../../resources/services.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 
 /** A service and the config that an identity is to see for it. */
 export interface ServiceConfigPair {
@@ -60,8 +61,8 @@ export class ServiceConfigs {
     const existing = await overrideOf(tx, identityId, serviceId, configTypeId)
     const now = this.#context.clock.now()
     if (existing === undefined) {
-      const base = { id: this.#context.random.id(), createdAt: now, updatedAt: now, tags: {} }
-      await tx.collection(serviceConfigs).insert({ ...base, identityId, serviceId, configId, configTypeId })
+      const pairing = { identityId, serviceId, configId, configTypeId }
+      await tx.collection(serviceConfigs).insert(newRecord(this.#context.random.id(), now, pairing))
     } else if (existing.configId !== configId) {
       await tx.collection(serviceConfigs).update({ ...existing, configId, updatedAt: now })
     }

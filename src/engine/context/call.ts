@@ -1,4 +1,5 @@
-import type { TokenProblem } from '../../domain/errors.ts'
+import { ControllerError, type TokenProblem } from '../../domain/errors.ts'
+import { isAdministrator } from '../../domain/identity.ts'
 import type { apiSessions } from '../../resources/api-sessions.ts'
 import type { authPolicies } from '../../resources/auth-policies.ts'
 import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
@@ -35,10 +36,8 @@ export interface MissingFactors {
   readonly signerProblem?: TokenProblem
 }
 
-/** The circumstances of one call into the engine. */
-export interface Call {
-  /** Absent for anonymous calls and for the controller's own doing. */
-  readonly caller?: Caller
+/** What is known of how a call came; none of it gives a right. */
+export interface Circumstances {
   readonly remoteAddress?: string
   /** The client's certificate chain as presented in the TLS handshake, DER, leaf first. */
   readonly clientCertificates?: readonly Uint8Array[]
@@ -47,20 +46,52 @@ export interface Call {
   readonly serviceView?: ServiceView
 }
 
-/** The controller acting by itself, with every right. */
-export const SYSTEM_CALL: Call = {}
+/** The controller, or the host that runs it, acts by itself, with every right. */
+export interface SystemCall extends Circumstances {
+  readonly by: 'system'
+}
+
+/** Somebody calls who has not said who it is, and has no right of its own. */
+export interface AnonymousCall extends Circumstances {
+  readonly by: 'anonymous'
+}
+
+/** An identity calls, through one of its API sessions. */
+export interface CallerCall extends Circumstances {
+  readonly by: 'caller'
+  readonly caller: Caller
+}
+
+/** The circumstances of one call into the engine: `by` says with whose rights. */
+export type Call = SystemCall | AnonymousCall | CallerCall
+
+/**
+ * The controller or its host acting by itself, with every right.
+ *
+ * @example
+ * await controller.engine.services.create(SYSTEM_CALL, { name: 'web' })
+ */
+export const SYSTEM_CALL: SystemCall = { by: 'system' }
 
 /** Reports whether a call has every right: the controller itself, or a fully authenticated admin. */
 export function isAdminCall(call: Call): boolean {
-  return call.caller === undefined || (call.caller.isFullyAuthenticated && isAdmin(call.caller))
+  switch (call.by) {
+    case 'system':
+      return true
+    case 'anonymous':
+      return false
+    case 'caller':
+      return call.caller.isFullyAuthenticated && isAdministrator(call.caller.identity)
+  }
 }
 
-export function isAdmin(caller: Caller): boolean {
-  return caller.identity.isAdmin || caller.identity.isDefaultAdmin
+/** The caller, where a call has one. */
+export function knownCaller(call: Call): Caller | undefined {
+  return call.by === 'caller' ? call.caller : undefined
 }
 
-/** The caller of an operation that declares that it needs one. */
+/** The caller of an operation that somebody does for itself. Error: `UNAUTHORIZED` for a call without one. */
 export function callerOf(call: Call): Caller {
-  if (call.caller === undefined) throw new Error('an operation without caller asked who it is')
+  if (call.by !== 'caller') throw new ControllerError('UNAUTHORIZED')
   return call.caller
 }

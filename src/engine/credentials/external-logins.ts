@@ -1,7 +1,7 @@
 import { type Claims, textClaim } from '../../domain/claims.ts'
 import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { isDisabled } from '../../domain/identity.ts'
+import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { identities } from '../../resources/identities.ts'
@@ -99,7 +99,7 @@ function holderOf(context: EngineContext, { signer, claims }: VerifiedToken): Pr
     const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
     if (identity === undefined || authPolicy === undefined) return undefined
     if (isDisabled(identity, context.clock.now())) return undefined
-    if ((identity.isAdmin || identity.isDefaultAdmin) && !signer.mayAuthenticateAdmins) return undefined
+    if (isAdministrator(identity) && !signer.mayAuthenticateAdmins) return undefined
     const { allowed, allowedSigners } = authPolicy.primary.extJwt
     if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
     return { signer, identity, authPolicy }

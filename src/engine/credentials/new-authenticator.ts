@@ -2,6 +2,7 @@ import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
 import type { authenticators } from '../../resources/authenticators.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -18,10 +19,7 @@ export function newAuthenticator(
   now: number,
   tags: Authenticator['tags'] = {},
 ): Authenticator {
-  return {
-    id: context.random.id(),
-    createdAt: now,
-    updatedAt: now,
+  return newRecord(context.random.id(), now, {
     tags,
     identityId,
     method: 'username' in credential ? 'updb' : 'cert',
@@ -40,5 +38,5 @@ export function newAuthenticator(
     extendRequestedAt: null,
     lastExtendRolledKeys: false,
     ...credential,
-  }
+  })
 }

@@ -13,6 +13,7 @@ import { isValidAt } from '../credentials/client-certificates.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
+import { newRecord } from '../records/new-record.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 import { refusingUsedCertificate } from './enrollment.ts'
 
@@ -47,14 +48,12 @@ export class CaEnrollment {
       requestedName: requestedName || id,
       identityId: id,
     }
-    const base = { id, createdAt: now, updatedAt: now, tags: {} }
-    const identity = {
-      ...base,
+    const identity = newRecord(id, now, {
       ...PLAIN_IDENTITY,
       typeId: 'Default',
       roleAttributes: ca.identityRoles,
       externalId,
-    } as const
+    })
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
         if ((await tx.collection(cas).get(ca.id)) === undefined) throw new ControllerError('CERT_FAILED_VALIDATION')

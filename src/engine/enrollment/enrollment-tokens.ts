@@ -1,6 +1,7 @@
 import type { enrollments } from '../../resources/enrollments.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 
@@ -28,11 +29,7 @@ export async function inviteToEnroll(
     exp: Math.floor(expiresAt / 1000),
     em: invitation.method,
   })
-  return {
-    id: context.random.id(),
-    createdAt: now,
-    updatedAt: now,
-    tags: {},
+  return newRecord(context.random.id(), now, {
     identityId: null,
     edgeRouterId: null,
     transitRouterId: null,
@@ -42,5 +39,5 @@ export async function inviteToEnroll(
     token,
     jwt,
     expiresAt,
-  }
+  })
 }

@@ -11,6 +11,7 @@ import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
+import { newRecord } from '../records/new-record.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 
 /** Makes identities for the holders of tokens whose external signer allows it. */
@@ -42,18 +43,14 @@ export class TokenEnrollment {
     const spiffeId = `spiffe://${pki.trustDomain}/identity/${id}`
     const issued = csrPem === undefined ? undefined : await pki.issueClientCertificate({ csrPem, spiffeId, now })
     if (issued?.issued === false) throw refusedCsr('clientCsr', issued.problem)
-    const identity = {
+    const identity = newRecord(id, now, {
       ...PLAIN_IDENTITY,
-      id,
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
       name,
       typeId: 'Default',
       externalId,
       authPolicyId: signer.enrollAuthPolicyId,
       roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
-    } as const
+    })
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
         await refuseEnrolled(tx, externalId)

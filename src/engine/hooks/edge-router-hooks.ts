@@ -8,6 +8,7 @@ import { transitRouters } from '../../resources/transit-routers.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { deleteEntity } from '../records/deletion.ts'
+import { newRecord } from '../records/new-record.ts'
 import type { ResourceHooks } from '../records/resource-hooks.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'
 import { prepareRouter } from './router-preparation.ts'
@@ -46,21 +47,16 @@ async function keepTunnelerIdentity(tx: WriteTransaction, router: EdgeRouter): P
     if (identity.name !== name) await tx.collection(identities).update({ ...identity, name, updatedAt })
     return
   }
-  const base = { id, createdAt: updatedAt, updatedAt, tags: {} }
-  await tx.collection(identities).insert({
-    ...base,
-    ...PLAIN_IDENTITY,
-    name,
-    typeId: 'Router',
-  })
-  await tx.collection(edgeRouterPolicies).insert({
-    ...base,
-    name: `edge-router-${id}-system`,
-    semantic: 'AnyOf',
-    edgeRouterRoles: [`@${id}`],
-    identityRoles: [`@${id}`],
-    isSystem: true,
-  })
+  await tx.collection(identities).insert(newRecord(id, updatedAt, { ...PLAIN_IDENTITY, name, typeId: 'Router' }))
+  await tx.collection(edgeRouterPolicies).insert(
+    newRecord(id, updatedAt, {
+      name: `edge-router-${id}-system`,
+      semantic: 'AnyOf',
+      edgeRouterRoles: [`@${id}`],
+      identityRoles: [`@${id}`],
+      isSystem: true,
+    }),
+  )
 }
 
 /** Refuses to change or delete the system policy of a tunneler-enabled edge router. */

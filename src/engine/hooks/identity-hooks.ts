@@ -1,4 +1,5 @@
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
+import { isAdministrator } from '../../domain/identity.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { cas } from '../../resources/cas.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
@@ -6,7 +7,7 @@ import { enrollments } from '../../resources/enrollments.ts'
 import type { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
+import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../enrollment/enrollment-tokens.ts'
 import type { PendingChange, ResourceHooks } from '../records/resource-hooks.ts'
 
@@ -68,7 +69,7 @@ function refuseEscalation(change: PendingChange<typeof identities>): void {
     if (change.after.isAdmin) throw refuse('non-admins may not create admin users')
     return
   }
-  if (change.before.isAdmin || change.before.isDefaultAdmin) {
+  if (isAdministrator(change.before)) {
     throw refuse(`non-admins may not ${change.kind === 'delete' ? 'delete' : 'modify'} admin identities`)
   }
   if (change.kind === 'delete') return
@@ -87,8 +88,8 @@ async function refuseDeletion(tx: WriteTransaction, identity: Identity): Promise
 }
 
 /** The sessions of the caller would go first, and with them whoever could undo it. */
-function refuseSelfDeletion({ caller }: Call, { id }: Identity): void {
-  if (caller?.identity.id !== id) return
+function refuseSelfDeletion(call: Call, { id }: Identity): void {
+  if (knownCaller(call)?.identity.id !== id) return
   const details = { code: 'UNHANDLED', message: 'an identity cannot delete itself' } as const
   throw new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', details)
 }

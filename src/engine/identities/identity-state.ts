@@ -1,5 +1,6 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
+import { isAdministrator } from '../../domain/identity.ts'
 import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
@@ -58,7 +59,7 @@ export class IdentityState {
 
 /** Refuses what a caller who is no admin would do to an admin. Error: `UNAUTHORIZED`. */
 export function refuseAdminChange(call: Call, identity: RecordOf<typeof identities>): void {
-  if (isAdminCall(call) || !(identity.isAdmin || identity.isDefaultAdmin)) return
+  if (isAdminCall(call) || !isAdministrator(identity)) return
   throw new ControllerError('UNAUTHORIZED', {
     code: 'UNHANDLED',
     message: 'non-admins may not modify admin identities',

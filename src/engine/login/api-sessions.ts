@@ -19,6 +19,7 @@ import { postureDataOf } from '../posture/posture-facts.ts'
 import { storePostureData } from '../posture/posture-store.ts'
 import { deleteEntity } from '../records/deletion.ts'
 import { findOne } from '../records/find-one.ts'
+import { newRecord } from '../records/new-record.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
 
@@ -63,11 +64,7 @@ export class ApiSessions {
     const token = random.uuid()
     const tokenDigest = digest.sha256(token)
     const { client, authenticatorId, method } = start
-    const apiSession: ApiSession = {
-      id: random.id(),
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
+    const apiSession: ApiSession = newRecord(random.id(), now, {
       identityId: who.identity.id,
       authenticatorId,
       tokenDigest,
@@ -79,7 +76,7 @@ export class ApiSessions {
       improperClientCertChain: start.improper ?? false,
       lastActivityAt: now,
       method,
-    }
+    })
     const caller = await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(identities).get(who.identity.id)
       if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')

@@ -11,6 +11,7 @@ import { refuseAdminChange } from '../identities/identity-state.ts'
 import { postureDataOf } from '../posture/posture-facts.ts'
 import { storePostureData } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
+import { newRecord } from '../records/new-record.ts'
 import { type MfaRecord, newRecoveryCodes, purposeOf, recoveryCodesOf, totpSecretOf, withCode } from './mfa-codes.ts'
 
 /** What an authenticator app needs, and the codes for the day it is lost. */
@@ -35,18 +36,14 @@ export class Mfa {
     const { identity } = callerOf(call)
     const { clock, random, sealer, totp } = this.#context
     const now = clock.now()
-    const record: MfaRecord = {
-      id: random.id(),
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
+    const record: MfaRecord = newRecord(random.id(), now, {
       identityId: identity.id,
       isVerified: false,
       secret: await sealer.seal(await totp.newSecret(), purposeOf('secret', identity.id)),
       sealedCodes: await newRecoveryCodes(this.#context, identity.id),
       lastStep: -1,
       failedAt: [],
-    }
+    })
     try {
       await this.#context.writes.run(call, (tx) => tx.collection(mfas).insert(record))
     } catch (error) {

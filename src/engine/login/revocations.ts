@@ -4,6 +4,7 @@ import type { RecordOf } from '../../resources/resource.ts'
 import { revocations } from '../../resources/revocations.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
@@ -28,7 +29,7 @@ export class Revocations {
     const { id, type, tags } = request
     if (type !== 'IDENTITY' && !UUID.test(id)) throw invalidField('id', 'must be a valid UUID v4', id)
     const now = this.#context.clock.now()
-    const revocation = { id, type, tags, createdAt: now, updatedAt: now, expiresAt: now + LONGEST_TOKEN_MS }
+    const revocation = newRecord(id, now, { type, tags, expiresAt: now + LONGEST_TOKEN_MS })
     await this.#context.writes.run(call, async (tx) => {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
       await tx.collection(revocations).delete(id)

@@ -5,6 +5,7 @@ import type { RecordOf } from '../../resources/resource.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
+import { newRecord } from '../records/new-record.ts'
 
 type Certificate = RecordOf<typeof apiSessionCertificates>
 
@@ -34,18 +35,14 @@ export class SessionCertificates {
     const issued = await pki.issueClientCertificate(request)
     if (!issued.issued) throw refusedCsr('csr', issued.problem)
     const { fingerprint, subject, notBefore, notAfter } = issued.leaf
-    const record: Certificate = {
-      id,
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
+    const record: Certificate = newRecord(id, now, {
       apiSessionId: apiSession.id,
       certificate: issued.chainPem,
       fingerprint,
       subject,
       validFrom: notBefore,
       validTo: notAfter,
-    }
+    })
     await this.#context.writes.run(call, async (tx) => {
       if ((await tx.collection(apiSessions).get(apiSession.id)) === undefined)
         throw notFound('api session', apiSession.id)

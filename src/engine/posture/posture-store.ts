@@ -1,6 +1,7 @@
 import type { PostureData } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { postureData } from '../../resources/posture-records.ts'
+import { newRecord } from '../records/new-record.ts'
 
 /** Keeps what is now known of an identity's endpoints. */
 export async function storePostureData(
@@ -12,7 +13,7 @@ export async function storePostureData(
   const collection = tx.collection(postureData)
   const known = await collection.get(identityId)
   if (known === undefined) {
-    await collection.insert({ id: identityId, createdAt: now, updatedAt: now, tags: {}, identityId, data })
+    await collection.insert(newRecord(identityId, now, { identityId, data }))
   } else {
     await collection.update({ ...known, updatedAt: now, data })
   }

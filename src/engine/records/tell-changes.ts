@@ -5,7 +5,7 @@ import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { sessions } from '../../resources/sessions.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { CommittedWrite, EndReasons } from '../context/writes.ts'
@@ -17,7 +17,7 @@ const SILENT_KINDS: ReadonlySet<string> = new Set(['posture-data', 'failed-servi
 export function tellChanges(context: EngineContext, { call, changes, reasons }: CommittedWrite): void {
   const { events } = context
   const at = context.clock.now()
-  const author = call.caller?.identity.id
+  const author = knownCaller(call)?.identity.id
   for (const change of changes) {
     const { operation, kind, id } = change
     if (!isBookkeeping(change)) events.emit('entity.changed', { operation, kind, id, author, at })
@@ -82,12 +82,12 @@ function sessionEnd({ apiSessionId, serviceId }: RecordOf<typeof sessions>, isDe
 
 function apiSessionEnd(
   { id, identityId }: RecordOf<typeof apiSessions>,
-  { caller }: Call,
+  call: Call,
   isDeleted: IsDeleted,
   reasons: EndReasons,
 ): ControllerEvents['api-session.ended']['reason'] {
   if (isDeleted('identities', identityId)) return 'identity-deleted'
-  return reasons.apiSessions ?? (caller?.apiSession.id === id ? 'logout' : 'removed')
+  return reasons.apiSessions ?? (knownCaller(call)?.apiSession.id === id ? 'logout' : 'removed')
 }
 
 /** An enrollment is completed by the write that consumes it and gives its identity, or its router, a credential. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { both, equals, ids } from '../../domain/filter/index.ts'
+import { isAdministrator } from '../../domain/identity.ts'
 import { isReachable } from '../../engine/access/service-access.ts'
 import { requireSessionToken } from '../../engine/access/session-tokens.ts'
-import { callerOf, isAdmin } from '../../engine/context/call.ts'
+import { callerOf } from '../../engine/context/call.ts'
 import type { Detail } from '../../engine/entities/members/render.ts'
 import { edgeRoutersFor } from '../../engine/entities/members/session-members.ts'
 import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../../resources/common-edge-router.ts'
@@ -38,7 +39,7 @@ export const clientEdgeRouterOperations = [
       const caller = callerOf(call)
       const { items, totalCount } = await engine.reader.list(call, edgeRouters, find, async (tx) => {
         const index = await engine.context.access.at(tx)
-        const own = isAdmin(caller) ? undefined : ids(index.edgeRoutersOfIdentity(caller.identity.id))
+        const own = isAdministrator(caller.identity) ? undefined : ids(index.edgeRoutersOfIdentity(caller.identity.id))
         return both(own, equals('isVerified', true))
       })
       return { page: { items: items.map((router) => only(router, UsableEdgeRouter)), totalCount } }

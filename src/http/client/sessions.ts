@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { callerOf, isAdmin } from '../../engine/context/call.ts'
+import { isAdministrator } from '../../domain/identity.ts'
+import { callerOf } from '../../engine/context/call.ts'
 import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { described } from '../../resources/words.ts'
@@ -51,7 +52,11 @@ export const clientSessionOperations = [
     async ({ engine, call, find }) => {
       const caller = callerOf(call)
       const own = equals('identityId', caller.identity.id)
-      return { page: await engine.reader.list(call, sessions, find, async () => (isAdmin(caller) ? undefined : own)) }
+      return {
+        page: await engine.reader.list(call, sessions, find, async () =>
+          isAdministrator(caller.identity) ? undefined : own,
+        ),
+      }
     },
   ),
   defineOperation(

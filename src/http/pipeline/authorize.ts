@@ -1,5 +1,6 @@
 import { ControllerError, TokenRefused } from '../../domain/errors.ts'
-import { type Caller, isAdmin } from '../../engine/context/call.ts'
+import { isAdministrator } from '../../domain/identity.ts'
+import type { Caller } from '../../engine/context/call.ts'
 import type { Access } from '../operations/operation.ts'
 import { tokenChallenge } from './answer/token-challenge.ts'
 
@@ -22,7 +23,7 @@ export function secondaryChallenge({ missing: { signer, signerProblem = 'missing
 function isAllowed(access: Access, caller: Caller): boolean {
   if (access === 'public' || access === 'partial') return true
   if (!caller.isFullyAuthenticated) return false
-  if (access === 'authenticated' || isAdmin(caller)) return true
+  if (access === 'authenticated' || isAdministrator(caller.identity)) return true
   if (access === 'admin') return false
   const { permissions } = caller.identity
   if (access.action === 'read' && permissions.includes('admin_readonly')) return true

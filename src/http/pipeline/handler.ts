@@ -86,7 +86,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
 function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: readonly string[]): Call {
   const { remoteAddress, clientCertificates } = connection
   return {
-    ...(caller && { caller }),
+    ...(caller === undefined ? { by: 'anonymous' } : { by: 'caller', caller }),
     ...(remoteAddress !== undefined && { remoteAddress }),
     ...(clientCertificates !== undefined && { clientCertificates }),
     ...(tokens.length > 0 && { bearerTokens: tokens }),

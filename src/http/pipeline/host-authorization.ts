@@ -1,3 +1,4 @@
+import { isAdministrator } from '../../domain/identity.ts'
 import type { Caller } from '../../engine/context/call.ts'
 import { HttpRefusal } from './answer/problem.ts'
 
@@ -8,6 +9,7 @@ import { HttpRefusal } from './answer/problem.ts'
 export type HostAuthorization = (request: {
   readonly operation: string
   readonly identityId: string
+  /** True for every administrator, the default admin included. */
   readonly isAdmin: boolean
 }) => boolean | Promise<boolean>
 
@@ -18,7 +20,7 @@ export async function askHost(
   caller: Caller | undefined,
 ): Promise<void> {
   if (authorize === undefined || caller === undefined) return
-  const { id: identityId, isAdmin } = caller.identity
-  if (await authorize({ operation, identityId, isAdmin })) return
+  const { identity } = caller
+  if (await authorize({ operation, identityId: identity.id, isAdmin: isAdministrator(identity) })) return
   throw new HttpRefusal('UNAUTHORIZED', 403, { code: 'UNHANDLED', message: 'the host does not allow this operation' })
 }

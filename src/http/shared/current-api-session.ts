@@ -20,7 +20,7 @@ export const CurrentApiSession = z.intersection(
 
 /** The caller's API session in its wire form. */
 export async function currentApiSession(engine: ControllerEngine, caller: Caller): Promise<Detail> {
-  const shown = await engine.reader.show({ caller }, apiSessions, caller.apiSession)
+  const shown = await engine.reader.show({ by: 'caller', caller }, apiSessions, caller.apiSession)
   return { ...shown, ...currentApiSessionMembers(engine.context, caller) }
 }
 

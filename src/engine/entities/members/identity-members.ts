@@ -1,5 +1,5 @@
 import { ids, isIn } from '../../../domain/filter/index.ts'
-import { isDisabled } from '../../../domain/identity.ts'
+import { isAdministrator, isDisabled } from '../../../domain/identity.ts'
 import { instant } from '../../../domain/instant.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import { apiSessions } from '../../../resources/api-sessions.ts'
@@ -34,7 +34,7 @@ export const identityMembers: DeriveMembers<typeof identities> = async (context,
     ...connectionMembers(context, identity),
     // A token of an admin makes an admin of whoever reads it.
     enrollment:
-      isAdminCall(call) || !(identity.isAdmin || identity.isDefaultAdmin)
+      isAdminCall(call) || !isAdministrator(identity)
         ? Object.fromEntries((invitations.get(identity.id) ?? []).map((one) => shownEnrollment(one, authorities)))
         : {},
     hasApiSession: (live.get(identity.id) ?? []).some(

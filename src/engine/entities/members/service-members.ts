@@ -3,6 +3,7 @@ import { type PostureData, postureQuery, queryUpdatedAt } from '../../../domain/
 import { postureChecks } from '../../../resources/posture-checks.ts'
 import type { services } from '../../../resources/services.ts'
 import { configMaps } from '../../configs/config-map.ts'
+import { knownCaller } from '../../context/call.ts'
 import { type PolicyFacts, policyFacts, postureDataOf } from '../../posture/posture-facts.ts'
 import { keepText } from './json-text.ts'
 import { linksOf } from './links.ts'
@@ -15,7 +16,7 @@ const ACCESS_TYPES = ['Bind', 'Dial'] as const
  * and the configs that it asked for, now or when it authenticated (interface: Service).
  */
 export const serviceMembers: DeriveMembers<typeof services> = async (context, tx, call, records) => {
-  const { caller } = call
+  const caller = knownCaller(call)
   if (caller === undefined) return records.map(() => ({ config: {}, permissions: ['Invalid'], postureQueries: [] }))
   const identityId = call.serviceView?.identityId ?? caller.identity.id
   const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
