@@ -1,0 +1,50 @@
+import { type AnonymousCall, SYSTEM_CALL } from 'portcullis'
+import { createTestController } from 'portcullis/testing'
+import { describe, expect, it } from 'vitest'
+
+const SOMEBODY: AnonymousCall = { by: 'anonymous' }
+
+describe('who has every right', () => {
+  it('is the controller itself, and not a call without a caller', async () => {
+    const { engine } = await createTestController()
+    const admin = { ...IDENTITY, name: 'second admin', isAdmin: true }
+    await expect(engine.identities.create(SOMEBODY, admin)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    expect(await engine.identities.create(SYSTEM_CALL, admin)).toMatchObject({ isAdmin: true })
+  })
+
+  it('is not asked of a call that says nothing: it is refused before anything is done for it', async () => {
+    const { engine } = await createTestController()
+    await expect(async () => engine.mfa.enroll(SOMEBODY)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  })
+
+  it('is the default admin too, who is told to a host as an administrator', async () => {
+    const told: boolean[] = []
+    const controller = await createTestController({
+      authorize: ({ isAdmin }) => {
+        told.push(isAdmin)
+        return true
+      },
+    })
+    const admin = await controller.asAdmin()
+    const { data } = await admin.call('GET /identities', { query: { filter: 'isDefaultAdmin=true' } })
+    const id = data[0]?.id ?? ''
+    await admin.call('PATCH /identities/{id}', { params: { id }, body: { isAdmin: false } })
+    await admin.call('GET /identities/{id}', { params: { id } })
+    expect(told).toEqual([true, true, true])
+  })
+})
+
+const IDENTITY = {
+  typeId: 'User',
+  roleAttributes: [],
+  externalId: null,
+  authPolicyId: 'default',
+  appData: {},
+  defaultHostingCost: 0,
+  defaultHostingPrecedence: 'default',
+  serviceHostingCosts: {},
+  serviceHostingPrecedences: {},
+  permissions: [],
+  tags: {},
+  enrollment: undefined,
+} as const
