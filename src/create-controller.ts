@@ -1,4 +1,4 @@
-import { type Compat, type Leniency, leniencyOf } from './domain/compatibility.ts'
+import { type Compat, type Leniency, leniencyOf, profileOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
 import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access/access-feed.ts'
@@ -183,7 +183,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     tokens: createJwtTokens(server),
     jsonSchema: createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
-    externalTokens: createExternalTokens(keySets),
+    externalTokens: createExternalTokens(keySets, profileOf(options.compat)),
     keySets,
     sealer: await createSealer(options.secretsKey ?? (await deriveSecretsKey(pki))),
     totp: otplibTotp,

@@ -62,3 +62,14 @@ export function leniencyOf(options: { readonly compat?: Compat | undefined } & P
     recoveryCodeLength: options.recoveryCodeLength ?? base.recoveryCodeLength,
   }
 }
+
+/** Where deployed controllers accept more and no safety is at stake: these follow `compat` alone. */
+export interface Profile {
+  /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
+  readonly allowsUntypedKeys: boolean
+}
+
+/** What follows `compat` alone. */
+export function profileOf(compat: Compat | undefined): Profile {
+  return { allowsUntypedKeys: compat === 'openziti' }
+}

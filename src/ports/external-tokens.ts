@@ -20,8 +20,12 @@ export interface ExternalTokens {
   issuerOf(token: string): string | undefined
   /**
    * Verifies signature (RS256 to RS512, ES256 to ES512, by the key's own kind), issuer, audience and the times of a token
-   * at `now` (epoch ms), without leeway. A token without `kid` or `exp` is invalid. Never rejects: a key set that cannot be
-   * fetched makes its tokens invalid. Concurrent tokens cause one fetch, and no more than one in five seconds per signer.
+   * at `now` (epoch ms), without leeway. A token without `kid` or `exp` is invalid, and one whose key is for something else
+   * than signatures, is RSA with an exponent below 65537, or stands in a certificate that is not valid at `now`.
+   *
+   * Never rejects: a key set that was never fetched makes its tokens invalid. A set is fetched again after five minutes, and
+   * for a token whose key is missing or does not fit, once in a second at most however many tokens there are. While it
+   * cannot be fetched, the keys of the last time are good for an hour.
    */
   verify(token: string, signer: TokenSigner, now: number): Promise<TokenVerdict>
 }

@@ -215,14 +215,14 @@ describe('logging in with an external token', () => {
 })
 
 describe('key sets', () => {
-  it('A16: are fetched once for many unknown keys at once, and once in five seconds', async () => {
+  it('A16: are fetched once for many unknown keys at once, and once in a second', async () => {
     const { mounted, idp, alice, now, logIn } = await scene()
     const bad = await Promise.all(
       Array.from({ length: 50 }, (_, n) => idp.token(now(), { sub: alice.id }, { kid: `bad-${n}` })),
     )
     await Promise.all(bad.map((token) => logIn(token)))
     expect(idp.state.fetches).toBe(1)
-    mounted.clock.advance(4_999)
+    mounted.clock.advance(999)
     await logIn(bad[0] ?? '')
     expect(idp.state.fetches).toBe(1)
     mounted.clock.advance(1)
@@ -234,7 +234,7 @@ describe('key sets', () => {
     const { mounted, idp, alice, now, logIn } = await scene()
     expect((await logIn(await idp.token(now(), { sub: alice.id }))).status).toBe(200)
     await idp.rotate('key-2', 'RS256')
-    mounted.clock.advance(5_000)
+    mounted.clock.advance(1_000)
     expect((await logIn(await idp.token(now(), { sub: alice.id }))).status).toBe(200)
     expect(idp.state.fetches).toBe(2)
   })

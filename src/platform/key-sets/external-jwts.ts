@@ -1,37 +1,32 @@
-import type { ExternalTokens, TokenVerdict } from '../../ports/external-tokens.ts'
+import type { JWTPayload } from 'jose'
+import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
-import { createSignerKeys } from './signer-keys.ts'
+import { createSignerKeys, type KeysForToken } from './signer-keys.ts'
+import { UnfitKey, type VerificationKeyOptions } from './verification-key.ts'
 
-const algorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512']
-const maxTokenLength = 65_536
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512']
+const MAX_TOKEN_LENGTH = 65_536
 
 /** JSON Web Tokens of external signers, by jose. */
-export const createExternalTokens = (keySets: KeySets): ExternalTokens => {
-  const keyOf = createSignerKeys(keySets)
+export function createExternalTokens(keySets: KeySets, options: VerificationKeyOptions): ExternalTokens {
+  const keysOf = createSignerKeys(keySets, options)
   return {
     issuerOf: (token) => {
-      const claims = token.length > maxTokenLength ? undefined : unverifiedClaims(token)
+      const claims = token.length > MAX_TOKEN_LENGTH ? undefined : unverifiedClaims(token)
       return typeof claims?.iss === 'string' ? claims.iss : undefined
     },
     verify: async (token, signer, now): Promise<TokenVerdict> => {
-      const { jwtVerify, errors } = await import('jose')
+      const { errors } = await import('jose')
+      const keys = keysOf(signer, now)
+      const verify = () => verifiedClaims(token, signer, keys, now)
       try {
-        const { payload } = await jwtVerify(
-          token,
-          ({ kid, alg }) => {
-            if (kid === undefined || alg === undefined) throw new Error('token names no key')
-            return keyOf(signer, kid, alg, now)
-          },
-          {
-            algorithms,
-            issuer: signer.issuer,
-            audience: signer.audience,
-            currentDate: new Date(now),
-            requiredClaims: ['exp'],
-          },
-        )
-        if (payload.iat !== undefined && payload.iat > now / 1000) return { outcome: 'invalid' }
-        return { outcome: 'valid', claims: payload }
+        const claims = await verify().catch(async (problem: unknown) => {
+          const mayBeTheKey = problem instanceof UnfitKey || problem instanceof errors.JWSSignatureVerificationFailed
+          if (!mayBeTheKey || !(await keys.renew())) throw problem
+          return verify()
+        })
+        if (claims.iat !== undefined && claims.iat > now / 1000) return { outcome: 'invalid' }
+        return { outcome: 'valid', claims }
       } catch (problem) {
         return { outcome: problem instanceof errors.JWTExpired ? 'expired' : 'invalid' }
       }
@@ -39,15 +34,36 @@ export const createExternalTokens = (keySets: KeySets): ExternalTokens => {
   }
 }
 
-const unverifiedClaims = (token: string): Readonly<Record<string, unknown>> | undefined => {
+async function verifiedClaims(
+  token: string,
+  signer: TokenSigner,
+  keys: KeysForToken,
+  now: number,
+): Promise<JWTPayload> {
+  const { jwtVerify } = await import('jose')
+  const { payload } = await jwtVerify(
+    token,
+    ({ kid, alg }) => {
+      if (kid === undefined || alg === undefined) throw new Error('token names no key')
+      return keys.find({ kid, alg })
+    },
+    {
+      algorithms: ALGORITHMS,
+      issuer: signer.issuer,
+      audience: signer.audience,
+      currentDate: new Date(now),
+      requiredClaims: ['exp'],
+    },
+  )
+  return payload
+}
+
+function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, body, ...rest] = token.split('.')
   if (body === undefined || rest.length !== 1) return undefined
   try {
-    const claims: unknown = JSON.parse(
-      new TextDecoder().decode(
-        Uint8Array.from(atob(body.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0)),
-      ),
-    )
+    const octets = Uint8Array.from(atob(body.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
+    const claims: unknown = JSON.parse(new TextDecoder().decode(octets))
     return typeof claims === 'object' && claims !== null ? { ...claims } : undefined
   } catch {
     return undefined

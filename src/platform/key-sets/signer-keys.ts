@@ -1,103 +1,83 @@
-import type { CryptoKey, JWK } from 'jose'
+import type { CryptoKey } from 'jose'
 import type { TokenSigner } from '../../ports/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
+import type { KeySet } from './key-set.ts'
+import { createKnownKeySets } from './known-key-sets.ts'
+import {
+  certificateKey,
+  jwkKey,
+  UnfitKey,
+  type VerificationKey,
+  type VerificationKeyOptions,
+} from './verification-key.ts'
 
-const fetchIntervalMs = 5_000
-
-interface Known {
-  readonly endpoint: string
-  readonly keys: ReadonlyMap<string, JWK>
-  readonly fetchedAt: number
+/** What a token says of the key that it was signed with. */
+export interface KeyHeader {
+  readonly kid: string
+  readonly alg: string
 }
 
-/** The keys of token signers, by the key id that a token names. Key sets are remembered and fetched for unknown ids. */
-export const createSignerKeys = (keySets: KeySets) => {
-  const known = new Map<string, Known>()
-  const pending = new Map<string, Promise<Known>>()
+/** The keys of a signer for one token. */
+export interface KeysForToken {
+  /** The key that the token names, at `now` (epoch ms). Throws when there is none that fits. */
+  find(header: KeyHeader): Promise<CryptoKey>
+  /** Looks for other keys after that one did not fit: a signer may replace a key and keep its id. Whether there are others. */
+  renew(): Promise<boolean>
+}
+
+/** Pinned certificates that are read once. */
+const MAX_CERTIFICATES = 500
+
+/** Finds the keys of token signers: that of a pinned certificate, or those of a key set. */
+export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptions) {
+  const sets = createKnownKeySets(keySets)
   const certificates = new Map<string, { readonly pem: string }>()
-  const imported = new WeakMap<object, Map<string, Promise<CryptoKey>>>()
+  const imported = new WeakMap<object, Map<string, Promise<VerificationKey>>>()
 
   /** Imports the key that `holder` stands for once per algorithm: it takes as long as checking a signature. */
-  const importOnce = (holder: object, alg: string, importIt: () => Promise<CryptoKey>): Promise<CryptoKey> => {
-    const keys = imported.get(holder) ?? new Map<string, Promise<CryptoKey>>()
+  const importOnce = (holder: object, alg: string, importIt: () => Promise<VerificationKey>) => {
+    const keys = imported.get(holder) ?? new Map<string, Promise<VerificationKey>>()
     imported.set(holder, keys)
     const key = keys.get(alg) ?? importIt()
     keys.set(alg, key)
     return key
   }
 
-  const certificateOf = (signerId: string, pem: string): { readonly pem: string } => {
-    const before = certificates.get(signerId)
-    const certificate = before?.pem === pem ? before : { pem }
-    certificates.set(signerId, certificate)
+  const certificateOf = (pem: string): { readonly pem: string } => {
+    const certificate = certificates.get(pem) ?? { pem }
+    certificates.delete(pem)
+    certificates.set(pem, certificate)
+    const [oldest] = certificates.keys()
+    if (oldest !== undefined && certificates.size > MAX_CERTIFICATES) certificates.delete(oldest)
     return certificate
   }
 
-  const fetchKeys = async ({ id }: TokenSigner, endpoint: string, now: number): Promise<Known> => {
-    const before = known.get(id)
-    const keys = await keySets
-      .fetch(endpoint)
-      .then(readKeySet)
-      .catch(() => (before?.endpoint === endpoint ? before.keys : new Map<string, JWK>()))
-    const fetched = { endpoint, keys, fetchedAt: now }
-    known.set(id, fetched)
-    return fetched
-  }
+  return ({ id, certPem, jwksEndpoint, kid: pinned }: TokenSigner, now: number): KeysForToken => {
+    const endpoint = jwksEndpoint === null ? undefined : { id, url: jwksEndpoint }
+    let used: KeySet | undefined
 
-  const keySetKey = async (
-    signer: TokenSigner,
-    endpoint: string,
-    kid: string,
-    now: number,
-  ): Promise<JWK | undefined> => {
-    const found = known.get(signer.id)
-    const isCurrent = found?.endpoint === endpoint
-    const key = isCurrent ? found.keys.get(kid) : undefined
-    if (key !== undefined || (isCurrent && now - found.fetchedAt < fetchIntervalMs)) return key
-    const flight = `${signer.id} ${endpoint}`
-    const fetching = pending.get(flight) ?? fetchKeys(signer, endpoint, now).finally(() => pending.delete(flight))
-    pending.set(flight, fetching)
-    return (await fetching).keys.get(kid)
-  }
-
-  /** The public key of a signer for an algorithm. Throws when there is none of that id and kind. */
-  return async (signer: TokenSigner, kid: string, alg: string, now: number): Promise<CryptoKey> => {
-    const { importX509 } = await import('jose')
-    if (signer.certPem !== null) {
-      if (kid !== signer.kid) throw new Error('token names another key')
-      const { certPem } = signer
-      return importOnce(certificateOf(signer.id, certPem), alg, () => importX509(certPem, alg))
+    const find = async ({ kid, alg }: KeyHeader): Promise<VerificationKey> => {
+      if (certPem !== null) {
+        if (kid !== pinned) throw new UnfitKey('token names another key')
+        return importOnce(certificateOf(certPem), alg, () => certificateKey(certPem, alg))
+      }
+      used = endpoint && (await sets.keysOf(endpoint, kid, now))
+      const jwk = used?.get(kid)
+      if (jwk === undefined) throw new UnfitKey('no such key')
+      return importOnce(jwk, alg, () => jwkKey(jwk, alg, options))
     }
-    const key = signer.jwksEndpoint === null ? undefined : await keySetKey(signer, signer.jwksEndpoint, kid, now)
-    if (key === undefined) throw new Error('no such key')
-    return importOnce(key, alg, () => importKey(key, alg))
+
+    return {
+      find: async (header) => {
+        const { key, notBefore, notAfter } = await find(header)
+        if (now < notBefore || notAfter < now) throw new UnfitKey('certificate of the key is not valid now')
+        return key
+      },
+      renew: async () => {
+        const before = used
+        if (endpoint === undefined || before === undefined) return false
+        return (await sets.keysAfter(before, endpoint, now)) !== before
+      },
+    }
   }
 }
-
-const importKey = async (key: JWK, alg: string): Promise<CryptoKey> => {
-  const { importJWK, importX509 } = await import('jose')
-  const kty = alg.startsWith('ES') ? 'EC' : 'RSA'
-  if (key.kty !== kty || (key.alg !== undefined && key.alg !== alg)) throw new Error('key is of another kind')
-  const [certificate] = key.x5c ?? []
-  if (certificate !== undefined && key.n === undefined && key.x === undefined) {
-    return importX509(`-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`, alg)
-  }
-  const { n, e, crv, x, y } = key
-  // Only the public parts, whatever else a key set holds.
-  const imported = await importJWK(
-    kty === 'RSA' ? { kty, n: n ?? '', e: e ?? '' } : { kty, crv: crv ?? '', x: x ?? '', y: y ?? '' },
-    alg,
-  )
-  if (imported instanceof Uint8Array) throw new Error('key is not a public key')
-  return imported
-}
-
-const readKeySet = (text: string): ReadonlyMap<string, JWK> => {
-  const set: unknown = JSON.parse(text)
-  const keys: unknown = typeof set === 'object' && set !== null ? Reflect.get(set, 'keys') : undefined
-  if (!Array.isArray(keys)) throw new Error('not a key set')
-  return new Map(keys.filter(isKey).map((key) => [key.kid, key]))
-}
-
-const isKey = (key: unknown): key is JWK & { readonly kid: string } =>
-  typeof key === 'object' && key !== null && typeof Reflect.get(key, 'kid') === 'string'
