@@ -11,9 +11,9 @@ import { describe, expect, it } from 'vitest'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient } from '../contract/http/foreign-client.ts'
 import { newKey, newRsaKey, selfSigned } from '../contract/http/signing-request.ts'
-import { identityProvider } from './jwks-server.ts'
-import { mount } from './mount.ts'
-import { person } from './people.ts'
+import { identityProvider } from '../support/jwks-server.ts'
+import { mount } from '../support/mount.ts'
+import { person } from '../support/people.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
