@@ -200,7 +200,7 @@ describe('a key of a key set', () => {
     expect(await logIn(ec)).toBe(200)
   })
 
-  it('is good as long as the certificate that it consists of', async () => {
+  it('is good until the certificate that it consists of expires', async () => {
     const { clock, idp, logIn } = await scene()
     idp.keys.splice(0, 1, { kty: 'EC', x5c: x5cOf(ec), kid: 'key-1' })
     expect(await logIn(ec)).toBe(200)
@@ -209,12 +209,10 @@ describe('a key of a key set', () => {
   })
 })
 
-it('the key of a pinned certificate is good as long as that', async () => {
+it('the key of a pinned certificate is good until that expires', async () => {
   const { clock, logIn } = await scene({}, certificateOf(ec))
   const pinned = () => logIn(ec, { kid: 'pinned' })
   expect(await pinned()).toBe(200)
   clock.advance(DAY)
-  expect(await pinned()).toBe(401)
-  clock.advance(-3 * DAY)
   expect(await pinned()).toBe(401)
 })

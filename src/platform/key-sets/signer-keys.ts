@@ -69,8 +69,8 @@ export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptio
 
     return {
       find: async (header) => {
-        const { key, notBefore, notAfter } = await find(header)
-        if (now < notBefore || notAfter < now) throw new UnfitKey('certificate of the key is not valid now')
+        const { key, notAfter } = await find(header)
+        if (notAfter < now) throw new UnfitKey('certificate of the key has expired')
         return key
       },
       renew: async () => {

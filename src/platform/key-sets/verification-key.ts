@@ -4,13 +4,12 @@ import { readCertificates } from '../x509/certificate.ts'
 import { loadLibrary } from '../x509/library.ts'
 import { writePem } from '../x509/pem.ts'
 
-/** A key that a token may not be verified with: there is none, or it is of another kind, too weak or out of its time. */
+/** A key that a token may not be verified with: there is none, or it is of another kind, too weak or expired. */
 export class UnfitKey extends Error {}
 
-/** A public key for one algorithm, and when it is valid, in epoch ms. */
+/** A public key for one algorithm, and until when it is good, in epoch ms. */
 export interface VerificationKey {
   readonly key: CryptoKey
-  readonly notBefore: number
   readonly notAfter: number
 }
 
@@ -22,13 +21,13 @@ export interface VerificationKeyOptions {
 const LEAST_RSA_EXPONENT = 65_537n
 
 /**
- * The key of the only certificate of a PEM text, valid as long as that. Throws for a certificate that is malformed, or whose
+ * The key of the only certificate of a PEM text, good until that expires. Throws for a certificate that is malformed, or whose
  * key is too weak or does not fit the algorithm.
  */
 export async function certificateKey(pem: string, alg: string): Promise<VerificationKey> {
   const { importX509 } = await import('jose')
-  const [{ notBefore, notAfter }] = readCertificates(await loadLibrary(), pem)
-  return { key: strong(await importX509(pem, alg)), notBefore, notAfter }
+  const [{ notAfter }] = readCertificates(await loadLibrary(), pem)
+  return { key: strong(await importX509(pem, alg)), notAfter }
 }
 
 /** The key of a member of a key set. Only its public parts are read, whatever else there is. Throws as above. */
@@ -44,7 +43,7 @@ export async function jwkKey(jwk: JWK, alg: string, options: VerificationKeyOpti
   const { n = '', e = '', crv = '', x = '', y = '' } = jwk
   const key = await importJWK(kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y }, alg)
   if (key instanceof Uint8Array) throw new UnfitKey('key is not a public key')
-  return { key: strong(key), notBefore: -Infinity, notAfter: Infinity }
+  return { key: strong(key), notAfter: Infinity }
 }
 
 /** The length of an RSA key is judged with every signature; its exponent is not. */
