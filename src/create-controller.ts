@@ -24,14 +24,14 @@ import { createJwtTokens } from './platform/jwt-tokens.ts'
 import { createExternalTokens } from './platform/key-sets/external-jwts.ts'
 import { createHttpKeySets } from './platform/key-sets/http-key-sets.ts'
 import { createEvents } from './platform/mitt-events.ts'
-import { nobleDigest } from './platform/noble-digest.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 import type { PkiSource, ServerCertificateSource } from './platform/pki-source.ts'
-import { pngQrCode } from './platform/png-qr-code.ts'
+import { pngQrCode } from './platform/qr-code/png-qr-code.ts'
 import { createRateLimiters, type RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 import { deriveSecretsKey } from './platform/secrets-key.ts'
 import { ServerCredentials } from './platform/server-credentials.ts'
+import { createDigest } from './platform/sha256-digest.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { systemRandom } from './platform/system-random.ts'
 import { createScheduler } from './platform/system-scheduler.ts'
@@ -178,7 +178,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     writes,
     clock,
     random,
-    digest: nobleDigest,
+    digest: await createDigest(),
     pki: await createX509Pki(pki, { ...trustDomain, server }),
     tokens: createJwtTokens(server),
     jsonSchema: createAjvJsonSchema(),

@@ -1,6 +1,6 @@
 import { compareStrings } from './core.ts'
 import type { FrozenRecord } from './frozen-record.ts'
-import { createTree, type Tree } from './tree.ts'
+import { SortedMap } from './sorted-map.ts'
 
 /** A value that can be looked up; an absent one counts as null. */
 export type IndexedValue = string | number | boolean | null
@@ -14,9 +14,9 @@ interface Entry {
 export class FieldIndex {
   readonly field: string
   readonly isOfSet: boolean
-  readonly #entries: Tree<Entry, undefined>
+  readonly #entries: SortedMap<Entry, undefined>
 
-  constructor(field: string, isOfSet: boolean, entries: Tree<Entry, undefined> = createTree(compareEntries)) {
+  constructor(field: string, isOfSet: boolean, entries: SortedMap<Entry, undefined> = new SortedMap(compareEntries)) {
     this.field = field
     this.isOfSet = isOfSet
     this.#entries = entries

@@ -1,22 +1,26 @@
 import { compareStrings, type RecordKind, UniqueViolation } from './core.ts'
 import { FieldIndex } from './field-index.ts'
 import type { FrozenRecord } from './frozen-record.ts'
-import { createTree, type Tree } from './tree.ts'
+import { SortedMap } from './sorted-map.ts'
 
 /** The records of one kind, ordered by id, with an index for each unique and each indexed field. */
 export class Table {
   readonly kind: RecordKind
-  readonly records: Tree<string, FrozenRecord>
+  readonly records: SortedMap<string, FrozenRecord>
   readonly indexes: ReadonlyMap<string, FieldIndex>
 
-  private constructor(kind: RecordKind, records: Tree<string, FrozenRecord>, indexes: ReadonlyMap<string, FieldIndex>) {
+  private constructor(
+    kind: RecordKind,
+    records: SortedMap<string, FrozenRecord>,
+    indexes: ReadonlyMap<string, FieldIndex>,
+  ) {
     this.kind = kind
     this.records = records
     this.indexes = indexes
   }
 
   static empty(kind: RecordKind): Table {
-    return new Table(kind, createTree(compareStrings), new Map(indexesOf(kind).map((index) => [index.field, index])))
+    return new Table(kind, new SortedMap(compareStrings), new Map(indexesOf(kind).map((index) => [index.field, index])))
   }
 
   /** A copy that shares everything with this one until either is changed. */

@@ -110,11 +110,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     trustDomain:
       options.trustDomain ?? (await findTrustDomain(library, [...bundle, server.current.certificate], firstRoot)),
     caBundlePem: pemOf(...bundle),
-    caBundlePkcs7: async () =>
-      writeCertsOnly(
-        library,
-        bundle.map(({ parsed }) => parsed),
-      ),
+    caBundlePkcs7: async () => writeCertsOnly(bundle.map(({ parsed }) => parsed)),
     serverCertificate: async () => server.current.facts,
     issueClientCertificate,
     issueRouterCertificates: (request) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { nobleDigest } from '../../src/platform/noble-digest.ts'
+import { createDigest } from '../../src/platform/sha256-digest.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { systemRandom } from '../../src/platform/system-random.ts'
 
@@ -38,8 +38,8 @@ describe('system random', () => {
   })
 })
 
-describe('noble digest', () => {
-  it.each(['', 'token', 'zażółć 🔑'])('answers the SHA-256 of the UTF-8 text %j', (text) => {
-    expect(nobleDigest.sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+describe('digest', () => {
+  it.each(['', 'token', 'zażółć 🔑'])('answers the SHA-256 of the UTF-8 text %j', async (text) => {
+    expect((await createDigest()).sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
   })
 })

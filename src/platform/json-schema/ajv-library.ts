@@ -1,28 +1,10 @@
 import type { Ajv, Options } from 'ajv'
-
-/** The formats that are checked; text in any other format, `idn-hostname` among them, passes. */
-const FORMATS = [
-  'date',
-  'time',
-  'date-time',
-  'hostname',
-  'email',
-  'ipv4',
-  'ipv6',
-  'uri',
-  'uri-reference',
-  'uri-template',
-  'uuid',
-  'regex',
-  'json-pointer',
-  'relative-json-pointer',
-] as const
+import { FORMATS } from './formats.ts'
 
 /** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
 export async function loadAjv(): Promise<(options: Options) => Ajv> {
   const { Ajv } = await import('ajv')
   const { RE2JS } = await import('re2js')
-  const formats = (await import('ajv-formats/dist/formats.js')).fullFormats
   const linear = (pattern: string) => {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
     // The text of the pattern tells ajv which patterns are the same.
@@ -38,7 +20,7 @@ export async function loadAjv(): Promise<(options: Options) => Ajv> {
       code: { regExp },
       ...options,
     })
-    for (const name of FORMATS) ajv.addFormat(name, formats[name])
+    for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate)
     // The library compares every two elements.
     ajv.removeKeyword('uniqueItems')
     ajv.addKeyword({

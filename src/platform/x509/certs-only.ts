@@ -1,28 +1,31 @@
 import type { X509Certificate } from '@peculiar/x509'
-import type { Library } from './library.ts'
+import { DER_TAGS, writeDer } from './write-der.ts'
+
+/** 1.2.840.113549.1.7.1 and .2, the content types of PKCS#7. */
+const DATA = Uint8Array.of(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01)
+const SIGNED_DATA = Uint8Array.of(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02)
+const VERSION_1 = Uint8Array.of(1)
 
 /**
  * A PKCS#7 that carries certificates and nothing else, DER: a SignedData without content and signers (RFC 5652, 5.1). The
  * content must be absent rather than empty, because clients on mbedTLS take what follows its type for the certificates.
  */
-export function writeCertsOnly({ cms, asn1, schema }: Library, certificates: readonly X509Certificate[]): Uint8Array {
+export function writeCertsOnly(certificates: readonly X509Certificate[]): Uint8Array {
+  const { integer, objectIdentifier, sequence, set, context0 } = DER_TAGS
   // DER wants the members of a SET OF in the order of their bytes, and strict readers insist.
-  const ordered = [...certificates].sort((one, other) => compareBytes(one.rawData, other.rawData))
-  const choices = ordered.map(
-    ({ rawData }) => new cms.CertificateChoices({ certificate: schema.AsnConvert.parse(rawData, asn1.Certificate) }),
+  const ordered = certificates.map(({ rawData }) => new Uint8Array(rawData)).sort(compareBytes)
+  const signedData = writeDer(
+    sequence,
+    writeDer(integer, VERSION_1),
+    writeDer(set),
+    writeDer(sequence, writeDer(objectIdentifier, DATA)),
+    writeDer(context0, ...ordered),
+    writeDer(set),
   )
-  const signedData = new cms.SignedData({
-    version: cms.CMSVersion.v1,
-    encapContentInfo: new cms.EncapsulatedContentInfo({ eContentType: cms.id_data }),
-    certificates: new cms.CertificateSet(choices),
-  })
-  const content = schema.AsnConvert.serialize(signedData)
-  return new Uint8Array(schema.AsnConvert.serialize(new cms.ContentInfo({ contentType: cms.id_signedData, content })))
+  return writeDer(sequence, writeDer(objectIdentifier, SIGNED_DATA), writeDer(context0, signedData))
 }
 
-function compareBytes(one: ArrayBuffer, other: ArrayBuffer): number {
-  const left = new Uint8Array(one)
-  const right = new Uint8Array(other)
+function compareBytes(left: Uint8Array, right: Uint8Array): number {
   const at = left.findIndex((byte, index) => byte !== right[index])
   return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1)
 }

@@ -1,13 +1,11 @@
 import type { webcrypto } from 'node:crypto'
+import { declareStructures, type Structures } from './structures.ts'
 
 interface Modules {
   readonly x509: typeof import('@peculiar/x509')
   readonly asn1: typeof import('@peculiar/asn1-x509')
-  readonly cms: typeof import('@peculiar/asn1-cms')
-  readonly csr: typeof import('@peculiar/asn1-csr')
-  readonly pkcs8: typeof import('@peculiar/asn1-pkcs8')
-  readonly rsa: typeof import('@peculiar/asn1-rsa')
   readonly schema: typeof import('@peculiar/asn1-schema')
+  readonly structures: Structures
 }
 
 /** The X.509 library, together with the WebCrypto that it signs, verifies and digests with. */
@@ -26,14 +24,10 @@ export const loadLibrary = async (crypto: webcrypto.Crypto = globalThis.crypto):
 const importModules = async (): Promise<Modules> => {
   // The library reads decorator metadata while it loads, so the polyfill must be there before.
   await import('reflect-metadata')
-  const [x509, asn1, cms, csr, pkcs8, rsa, schema] = await Promise.all([
+  const [x509, asn1, schema] = await Promise.all([
     import('@peculiar/x509'),
     import('@peculiar/asn1-x509'),
-    import('@peculiar/asn1-cms'),
-    import('@peculiar/asn1-csr'),
-    import('@peculiar/asn1-pkcs8'),
-    import('@peculiar/asn1-rsa'),
     import('@peculiar/asn1-schema'),
   ])
-  return { x509, asn1, cms, csr, pkcs8, rsa, schema }
+  return { x509, asn1, schema, structures: declareStructures(schema, asn1) }
 }

@@ -1,6 +1,9 @@
 import type { Library } from './library.ts'
 import { readPemBlocks } from './pem.ts'
 import type { PublicKey } from './public-key.ts'
+import { DER_TAGS, writeDer } from './write-der.ts'
+
+const VERSION_0 = Uint8Array.of(0)
 
 /** The PKCS#8 form of a PEM private key: of that form itself, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
 export const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> => {
@@ -19,10 +22,11 @@ export const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): 
 
 /** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
 const wrapInPkcs8 = (
-  { pkcs8, schema }: Library,
+  { schema }: Library,
   der: Uint8Array<ArrayBuffer>,
   { identifier }: PublicKey,
 ): Uint8Array<ArrayBuffer> => {
-  const info = new pkcs8.PrivateKeyInfo({ privateKeyAlgorithm: identifier, privateKey: new pkcs8.PrivateKey(der) })
-  return new Uint8Array(schema.AsnConvert.serialize(info))
+  const { integer, octetString, sequence } = DER_TAGS
+  const algorithm = new Uint8Array(schema.AsnConvert.serialize(identifier))
+  return writeDer(sequence, writeDer(integer, VERSION_0), algorithm, writeDer(octetString, der))
 }

@@ -28,6 +28,8 @@ export class WeakKey extends Error {}
 /** Octets of a coordinate. */
 const fieldSizes = { 'P-256': 32, 'P-384': 48, 'P-521': 66 } as const
 
+/** rsaEncryption. */
+const RSA_ENCRYPTION = '1.2.840.113549.1.1.1'
 /** The upper limit bounds the time that one signature check may take. */
 const rsaBits = { min: 2048, max: 8192 }
 const rsaExponent = { min: 65537n, max: 2n ** 31n - 1n }
@@ -78,7 +80,7 @@ const acceptedAlgorithm = (
       return { name: 'ECDSA', namedCurve }
     }
     case 'RSASSA-PKCS1-v1_5':
-      if (algorithm.algorithm !== library.rsa.id_rsaEncryption) throw new WeakKey('RSA key is named as a signature')
+      if (algorithm.algorithm !== RSA_ENCRYPTION) throw new WeakKey('RSA key is named as a signature')
       refuseWeakRsa(library, bits)
       return { name: 'RSASSA-PKCS1-v1_5' }
     case 'Ed25519':
@@ -90,7 +92,7 @@ const acceptedAlgorithm = (
 }
 
 const refuseWeakRsa = (library: Library, bits: Uint8Array): void => {
-  const key = parseDer(library, bits, library.rsa.RSAPublicKey)
+  const key = parseDer(library, bits, library.structures.RsaPublicKey)
   const [modulus, exponent] = [unsigned(key.modulus), unsigned(key.publicExponent)]
   const size = modulus.toString(2).length
   if (size < rsaBits.min || size > rsaBits.max || modulus % 2n === 0n) throw new WeakKey('RSA modulus is too weak')

@@ -38,10 +38,9 @@ export const readSigningRequest = async (library: Library, pem: string): Promise
 }
 
 const parseRequest = (library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest => {
-  const structure = parseDer(library, der, library.csr.CertificationRequest)
-  const { certificationRequestInfoRaw: body, signatureAlgorithm: algorithm, signature } = structure
-  if (!consistsOf(library, der, { body, algorithm, signature })) throw new Error('signing request is malformed')
-  return new library.x509.Pkcs10CertificateRequest(structure)
+  const parts = parseDer(library, der, library.structures.SignedStructure)
+  if (!consistsOf(library, der, parts)) throw new Error('signing request is malformed')
+  return new library.x509.Pkcs10CertificateRequest(der)
 }
 
 const readSingleBlock = (pem: string): Uint8Array<ArrayBuffer> => {

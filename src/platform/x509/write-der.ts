@@ -1,0 +1,31 @@
+/** Tags of the few structures that are written here. */
+export const DER_TAGS = {
+  integer: 0x02,
+  octetString: 0x04,
+  objectIdentifier: 0x06,
+  sequence: 0x30,
+  set: 0x31,
+  /** Context-specific 0, constructed. */
+  context0: 0xa0,
+} as const
+
+/** An element in the distinguished encoding (X.690): tag, the shortest form of the length, and the contents in order. */
+export function writeDer(tag: number, ...contents: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const length = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const header = [tag, ...lengthOctets(length)]
+  const element = new Uint8Array(header.length + length)
+  element.set(header)
+  let at = header.length
+  for (const content of contents) {
+    element.set(content, at)
+    at += content.byteLength
+  }
+  return element
+}
+
+function lengthOctets(length: number): readonly number[] {
+  if (length < 0x80) return [length]
+  const octets: number[] = []
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) octets.unshift(rest % 256)
+  return [0x80 | octets.length, ...octets]
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { FORMATS } from '../../src/platform/json-schema/formats.ts'
+
+const TEXTS: readonly (readonly [format: string, valid: readonly string[], invalid: readonly string[]])[] = [
+  ['date', ['2024-02-29'], ['', '2023-02-29', '2023-13-01', '2024-1-1']],
+  [
+    'time',
+    ['12:00:00Z', '12:00:00.5-03:30', '23:59:60Z', '00:59:60+01:00'],
+    ['12:00:00', '12:59:60Z', '12:00:00+24:00', '24:00:00Z'],
+  ],
+  [
+    'date-time',
+    ['2024-01-01T00:00:00Z', '2024-01-01t00:00:00z', '2024-01-01 00:00:00Z'],
+    ['2024-01-01T00:00:00', '2023-02-29T00:00:00Z', '2024-01-01'],
+  ],
+  ['hostname', ['a.b', 'a.', `${'x'.repeat(63)}.com`], ['', 'a..b', '-a', 'a-', 'x'.repeat(64)]],
+  ['email', ['a@b.c', 'a.b@c-d.ef'], ['a@b', 'a b@c.de', 'a@b@c.de', '@b.cd', '.a@b.cd']],
+  ['ipv4', ['1.2.3.4'], ['1.2.3', '256.1.1.1', '01.2.3.4']],
+  ['ipv6', ['::1', '::ffff:1.2.3.4'], ['1::2::3', 'fe80::1%eth0']],
+  [
+    'uri',
+    ['http://a.b:80/c?d#e', 'urn:x:y', 'http://[::1]/', 'a:b'],
+    ['http:', '/x', 'x y', 'http://a.b/\u00e9', 'a:%zz'],
+  ],
+  ['uri-reference', ['', '/x', '//h/p', '?q', '#f', 'http://[::1]/'], ['%zz', 'a\\b', '[a', 'x y']],
+  ['uri-template', ['{a}', 'a{?b,c*}d', 'x:{y:3}'], ['{', '{a', '{a:0}', 'x y']],
+  ['uuid', ['123e4567-e89b-12d3-a456-426614174000', 'urn:uuid:123e4567-e89b-12d3-a456-426614174000'], ['123e4567']],
+  ['regex', ['a+', '{a}'], ['(', '[a', '\\']],
+  ['json-pointer', ['', '/a/~0~1'], ['a', '/a~', '/~2']],
+  ['relative-json-pointer', ['0', '1/a', '0#'], ['01', '/a', '']],
+]
+
+describe('formats of configuration schemas', () => {
+  it('are those that this table names', () => {
+    expect(Object.keys(FORMATS).sort()).toEqual(TEXTS.map(([format]) => format).sort())
+  })
+
+  it.each(TEXTS)('%s takes %j and refuses %j', (format, valid, invalid) => {
+    expect(valid.filter((text) => !FORMATS[format]?.(text))).toEqual([])
+    expect(invalid.filter((text) => FORMATS[format]?.(text))).toEqual([])
+  })
+})
