@@ -1,15 +1,28 @@
+import { RECORD_KINDS, type RecordKind, type Storage, StorageUnavailable } from '../../src/index.ts'
 import { levelReads } from './cache/cached-reads.ts'
 import { RecordCache } from './cache/record-cache.ts'
-import { BUSY_TIMEOUT_MS, openConnections } from './connections/open-connections.ts'
-import { RECORD_KINDS, type Storage, StorageUnavailable } from './core.ts'
-import { describeDatabase } from './database.ts'
-import type { KyselyStorageOptions } from './options.ts'
+import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
+import { type DatabaseOptions, describeDatabase } from './language/database.ts'
+import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
-import { SchemaMismatch } from './schema/schema-mismatch.ts'
-import { Lifetime } from './transactions/lifetime.ts'
-import { readTransaction } from './transactions/read-transaction.ts'
-import { sharedBy } from './transactions/shared.ts'
+import { recordTables } from './schema/record-table.ts'
+import { Lifetime, readTransaction } from './transactions/read-transaction.ts'
+import { storedTables } from './transactions/stored-tables.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
+
+/** How records are kept in a database, which one and how it is used. */
+export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions {
+  /** The records to be kept. Default: everything that a controller keeps. */
+  readonly kinds?: readonly RecordKind[]
+  /**
+   * So many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
+   * read, whichever process made a change, because a read first looks for changes; only what is changed in the tables by
+   * hand, past the change feed, may go unnoticed. Default: 20,000.
+   */
+  readonly cachedRecords?: number
+  /** Whether missing tables and columns are created at the start; otherwise they are refused. Default: true. */
+  readonly migrate?: boolean
+}
 
 const CACHED_RECORDS = 20_000
 
@@ -20,24 +33,25 @@ const CACHED_RECORDS = 20_000
  */
 export async function kyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
   const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options
-  const database = describeDatabase(options, kinds)
-  const connections = openConnections(options)
+  const database = describeDatabase(options)
+  const declared = recordTables(kinds)
+  const connections = openConnections(options.dialect, options)
   const { readers, writers } = connections
   try {
-    const pending = await pendingMigration(database, writers)
+    const pending = await pendingMigration(database, declared, writers)
     if (pending !== undefined) {
       if (options.migrate === false) {
         throw new SchemaMismatch(`the database lacks the migration '${pending.name}': run \`portcullis migrate\` first`)
       }
-      await applyMigration(database, writers, busyTimeoutMs)
+      await applyMigration(database, declared, writers, busyTimeoutMs)
     }
   } catch (error) {
     await connections.close()
     throw error
   }
 
-  const shared = sharedBy(database)
-  const queue = new WriteQueue(shared, writers, busyTimeoutMs)
+  const stored = storedTables(database, declared)
+  const queue = new WriteQueue(stored, writers, busyTimeoutMs)
   const cache = cachedRecords > 0 ? new RecordCache(cachedRecords) : undefined
   const reading = new Set<Promise<unknown>>()
   let isClosed = false
@@ -56,9 +70,9 @@ export async function kyselyStorage(options: KyselyStorageOptions): Promise<Stor
         const before = cache?.revision ?? 0
         await connection.command(database.language.beginRead)
         try {
-          const state = await shared.state.read(connection)
-          const cached = cache && (await levelReads(cache, shared.state, connection, state, before))
-          return await work(readTransaction(shared, connection, state, lifetime, cached))
+          const state = await stored.feed.read(connection)
+          const cached = cache && (await levelReads(cache, stored.feed, connection, state, before))
+          return await work(readTransaction(stored, connection, state, lifetime, cached))
         } finally {
           lifetime.end()
           await connection.command('commit').catch(() => {

@@ -1,8 +1,9 @@
-import { BUSY_TIMEOUT_MS, openConnections } from './connections/open-connections.ts'
-import { RECORD_KINDS } from './core.ts'
-import { describeDatabase } from './database.ts'
-import type { KyselyStorageOptions } from './options.ts'
+import { RECORD_KINDS } from '../../src/index.ts'
+import { BUSY_TIMEOUT_MS, openConnections } from './driver/connections.ts'
+import type { KyselyStorageOptions } from './kysely-storage.ts'
+import { describeDatabase } from './language/database.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
+import { recordTables } from './schema/record-table.ts'
 
 /** Which tables are brought to this version, and whether it is done or only told. */
 export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | 'readConnections' | 'cachedRecords'> {
@@ -19,11 +20,12 @@ export interface MigrationReport {
 /** Brings the tables of a database to what this version declares, or only tells how. Error: `SchemaMismatch`. */
 export async function migrate({ dryRun = false, ...options }: MigrateOptions): Promise<MigrationReport> {
   const { kinds = RECORD_KINDS, busyTimeoutMs = BUSY_TIMEOUT_MS } = options
-  const database = describeDatabase(options, kinds)
-  const connections = openConnections(options)
+  const database = describeDatabase(options)
+  const declared = recordTables(kinds)
+  const connections = openConnections(options.dialect, options)
   try {
-    const pending = await pendingMigration(database, connections.writers)
-    if (!dryRun && pending !== undefined) await applyMigration(database, connections.writers, busyTimeoutMs)
+    const pending = await pendingMigration(database, declared, connections.writers)
+    if (!dryRun && pending !== undefined) await applyMigration(database, declared, connections.writers, busyTimeoutMs)
     return { name: pending?.name ?? '', statements: pending?.statements ?? [] }
   } finally {
     await connections.close()

@@ -1,10 +1,9 @@
-import type { Connection } from '../connections/connection.ts'
-import { compareBy, type FindQuery, type Page, type ReadCollection, type StoredRecord } from '../core.ts'
+import { compareBy, type FindQuery, type Page, type ReadCollection, type StoredRecord } from '../../../src/index.ts'
+import type { Connection, Row } from '../driver/connection.ts'
 import { decodeRecord } from '../records/record-row.ts'
 import type { RecordStatements } from '../records/record-statements.ts'
+import { isStorable } from '../schema/field-value.ts'
 import type { RecordTable } from '../schema/record-table.ts'
-import type { Row } from '../sql.ts'
-import { isStorable } from '../values/text.ts'
 import type { CachedReads } from './cached-reads.ts'
 import { namedRecords } from './named-records.ts'
 

@@ -1,5 +1,5 @@
-import type { Connection } from '../connections/connection.ts'
-import type { StateStatements, StoredState } from '../transactions/state.ts'
+import type { Connection } from '../driver/connection.ts'
+import type { ChangeFeed, StoredState } from '../records/change-feed.ts'
 import type { RecordCache } from './record-cache.ts'
 
 /** The cache as one read may use it: while it holds the records of the read's own snapshot, and no longer. */
@@ -19,7 +19,7 @@ const FURTHEST = 1000
  */
 export async function levelReads(
   cache: RecordCache,
-  statements: StateStatements,
+  feed: ChangeFeed,
   connection: Connection,
   state: StoredState,
   before: number,
@@ -29,7 +29,7 @@ export async function levelReads(
   while (cache.revision < revision) {
     const { revision: from, moves } = cache
     const isNear = from >= 0 && revision - from <= FURTHEST
-    const changes = isNear ? await statements.changesSince(connection, state, from) : undefined
+    const changes = isNear ? await feed.changesSince(connection, state, from) : undefined
     // Others may have moved it meanwhile.
     if (cache.moves === moves) cache.moveTo(revision, changes)
   }

@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../core.ts'
+import type { StoredRecord } from '../../../src/index.ts'
 
 /** What is known of one id of a kind. */
 export interface Entry {

@@ -1,4 +1,4 @@
-import type { FindQuery } from '../core.ts'
+import type { FindQuery } from '../../../src/index.ts'
 import type { RecordTable } from '../schema/record-table.ts'
 
 /** What a question names its records by, when it asks for nothing else. */

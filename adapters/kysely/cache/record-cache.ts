@@ -1,4 +1,4 @@
-import type { Change, StoredRecord } from '../core.ts'
+import type { Change, StoredRecord } from '../../../src/index.ts'
 import type { RecordTable } from '../schema/record-table.ts'
 import { CachedTable, type Entry } from './cached-table.ts'
 

@@ -1,13 +1,13 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Connection } from '../connections/connection.ts'
-import type { Filter, FindQuery, Page, StoredRecord } from '../core.ts'
-import type { Database } from '../database.ts'
-import { compileFilter } from '../filter/compile-filter.ts'
-import { recordScope } from '../filter/subject.ts'
+import type { Filter, FindQuery, Page, StoredRecord } from '../../../src/index.ts'
+import type { Connection, Row } from '../driver/connection.ts'
+import type { Database } from '../language/database.ts'
+import type { Sql } from '../language/language.ts'
 import type { RecordTable } from '../schema/record-table.ts'
-import { type Row, type Sql, toSql } from '../sql.ts'
-import { listStatements } from './list-statements.ts'
-import { orderClause, orderTerms } from './order.ts'
+import { compileFilter } from './filter/compile-filter.ts'
+import { toSql } from './filter/condition.ts'
+import { recordScope } from './filter/subject.ts'
+import { listStatements, orderClause, orderTerms } from './list-statements.ts'
 
 /**
  * Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. `recordOf` makes

@@ -1,10 +1,9 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { FindQuery } from '../core.ts'
-import type { Database } from '../database.ts'
+import type { FindQuery, OrderBy } from '../../../src/index.ts'
+import type { Database } from '../language/database.ts'
+import type { Sql } from '../language/language.ts'
+import { type Statement, statement } from '../language/statement.ts'
 import type { RecordTable } from '../schema/record-table.ts'
-import type { Sql } from '../sql.ts'
-import { orderClause, orderTerms } from './order.ts'
-import { type Statement, statement } from './statement.ts'
 
 /** The questions about a kind that are asked again and again: their SQL is written once. */
 export interface ListStatements {
@@ -56,4 +55,40 @@ function makeStatements(database: Database, records: RecordTable): ListStatement
       return list(values)
     },
   }
+}
+
+/** One thing to order by. */
+export interface Term {
+  readonly expression: Sql
+  readonly direction: OrderBy['direction']
+  /** True where there is no null to put first or last, so that a plain index serves. */
+  readonly isRequired?: boolean
+}
+
+/** What to order by; the id decides in the end. Throws a TypeError for a field whose values have no order. */
+export function orderTerms(
+  { language }: Database,
+  { kind, byField }: RecordTable,
+  orderBy: readonly OrderBy[],
+): readonly Term[] {
+  const terms: Term[] = []
+  for (const { field, direction } of orderBy) {
+    if (field === 'id') return [...terms, { expression: sql.ref('t.id'), direction, isRequired: true }]
+    const known = byField.get(field)
+    if (known === undefined) continue
+    if (known.kind === 'set' || known.kind === 'json') throw new TypeError(`${kind.name} have no order by ${field}`)
+    const column = sql.ref(`t.${known.column}`)
+    const isIndexedText = known.kind === 'string' && (known.isUnique || known.isIndexed)
+    const key = isIndexedText ? language.indexedText(column) : undefined
+    if (key !== undefined) terms.push({ expression: key, direction })
+    terms.push({ expression: column, direction })
+  }
+  return [...terms, { expression: sql.ref('t.id'), direction: 'asc', isRequired: true }]
+}
+
+export function orderClause({ language }: Database, terms: readonly Term[]): Sql {
+  const ordered = terms.map(({ expression, direction, isRequired }) =>
+    isRequired ? sql`${expression} ${sql.raw(direction)}` : sql`${expression} ${language.direction(direction)}`,
+  )
+  return sql`order by ${sql.join(ordered)}`
 }

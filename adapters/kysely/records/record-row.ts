@@ -1,10 +1,8 @@
-import type { StoredRecord } from '../core.ts'
-import type { SqlLanguage } from '../language.ts'
+import type { StoredRecord } from '../../../src/index.ts'
+import type { Row } from '../driver/connection.ts'
+import type { SqlLanguage } from '../language/language.ts'
+import { decode, encode, foldedText } from '../schema/field-value.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
-import type { Row } from '../sql.ts'
-import { decode } from '../values/decode.ts'
-import { encode } from '../values/encode.ts'
-import { foldedText } from '../values/text.ts'
 
 /** A record as a row: each column of each field. */
 export interface EncodedRecord {

@@ -1,10 +1,10 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database } from '../language/database.ts'
+import type { Sql } from '../language/language.ts'
+import { rowInserter, type Statement, statement } from '../language/statement.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
-import { allOf, anyOf, type Sql, toSql } from '../sql.ts'
-import { rowInserter } from './insert-rows.ts'
-import { searchColumns } from './search-rows.ts'
-import { type Statement, statement } from './statement.ts'
+import { searchColumns } from '../schema/search-rows.ts'
+import { allOf, anyOf, toSql } from './filter/condition.ts'
 
 /** A field whose members are looked up in a table of their own. */
 export interface SearchedField {

@@ -1,5 +1,12 @@
-import type { ColumnModel, IndexModel, TableModel } from './model.ts'
-import { SchemaMismatch } from './schema-mismatch.ts'
+import type { ColumnModel, IndexModel, TableModel } from './table-model.ts'
+
+/** The tables in the database are not those that this version of the code can work with; the message says what to do. */
+export class SchemaMismatch extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SchemaMismatch'
+  }
+}
 
 /** One step from the tables that a database has to those that the code declares. */
 export type SchemaStep =

@@ -1,46 +1,60 @@
-import { sql } from 'kysely'
-import type { Database } from '../database.ts'
-import type { Sql } from '../sql.ts'
-import type { ColumnModel, IndexModel, TableModel } from './model.ts'
+import { type CompiledQuery, type CreateTableBuilder, type Expression, sql } from 'kysely'
+import type { Database } from '../language/database.ts'
+import type { Sql, SqlLanguage } from '../language/language.ts'
+import type { ColumnModel, IndexModel, TableModel } from './table-model.ts'
 
 /** The statement that creates a table; its indexes are created apart. */
-export function createTable({ language, table }: Database, model: TableModel): Sql {
-  const columns = model.columns.map((column) => columnDefinition(language.columnType(column.type), column))
-  const key = sql`primary key (${sql.join(model.primaryKey.map((name) => sql.id(name)))})`
-  return sql`create table ${table(model.name)} (${sql.join([...columns, key])})${sql.raw(language.tableOptions(model))}`
+export function createTable({ language, tables, prefix }: Database, model: TableModel): CompiledQuery {
+  let table: CreateTableBuilder<string, string> = tables.createTable(prefix + model.name)
+  for (const { name, type, isRequired } of model.columns) {
+    table = table.addColumn(name, dataTypeOf(language, type), (column) => (isRequired ? column.notNull() : column))
+  }
+  table = table.addPrimaryKeyConstraint(`${prefix}${model.name}_pkey`, [...model.primaryKey])
+  const { indexTableOptions: options } = language
+  const isPlain = options === undefined || model.isIndexOnly !== true
+  return (isPlain ? table : table.modifyEnd(sql.raw(options))).compile()
 }
 
-export function addColumn({ language, table }: Database, model: TableModel, column: ColumnModel): Sql {
-  const definition = columnDefinition(language.columnType(column.type), column)
-  return sql`alter table ${table(model.name)} add column ${definition}`
+/** New columns may be null: what was stored before has none of them. */
+export function addColumn(
+  { language, tables, prefix }: Database,
+  model: TableModel,
+  column: ColumnModel,
+): CompiledQuery {
+  return tables
+    .alterTable(prefix + model.name)
+    .addColumn(column.name, dataTypeOf(language, column.type))
+    .compile()
 }
 
-export function createIndex({ language, table, prefix }: Database, model: TableModel, index: IndexModel): Sql {
-  const parts = index.columns.map((name) => {
-    const column = sql.id(name)
-    const isText = model.columns.find((candidate) => candidate.name === name)?.type === 'text'
-    if (index.isUnique) return isText ? sql`(${language.uniqueText(column)})` : column
-    // Ids and paths are short.
-    if (!isText || model.primaryKey.includes(name) || name === 'path')
-      return orderedPart(column, model, name, language.name)
-    const key = language.indexedText(column)
-    return orderedPart(key === undefined ? column : sql`(${key})`, model, name, language.name)
-  })
-  const unique = sql.raw(index.isUnique ? 'unique ' : '')
-  return sql`create ${unique}index ${sql.id(prefix + index.name)} on ${table(model.name)} (${sql.join(parts)})`
+export function createIndex(
+  { language, tables, prefix }: Database,
+  model: TableModel,
+  index: IndexModel,
+): CompiledQuery {
+  let create = tables.createIndex(prefix + index.name).on(prefix + model.name)
+  if (index.isUnique) create = create.unique()
+  for (const name of index.columns) create = create.expression(indexPart(language, model, index, name))
+  return create.compile()
 }
 
-export function dropIndex({ schema, prefix }: Database, index: IndexModel): Sql {
-  const name = prefix + index.name
-  return sql`drop index ${schema === undefined ? sql.id(name) : sql.id(schema, name)}`
+export function dropIndex({ tables, prefix }: Database, index: IndexModel): CompiledQuery {
+  return tables.dropIndex(prefix + index.name).compile()
 }
 
-/** Columns that may be null are indexed in the order in which lists put them. */
-function orderedPart(part: Sql, model: TableModel, name: string, language: string): Sql {
-  const isRequired = model.columns.find((column) => column.name === name)?.isRequired === true
-  return isRequired || language === 'sqlite' ? part : sql`${part} asc nulls first`
+function dataTypeOf(language: SqlLanguage, type: ColumnModel['type']): Expression<unknown> {
+  return sql.raw(language.columnType(type))
 }
 
-function columnDefinition(type: string, { name, isRequired }: ColumnModel): Sql {
-  return sql`${sql.id(name)} ${sql.raw(isRequired ? `${type} not null` : type)}`
+function indexPart(language: SqlLanguage, model: TableModel, index: IndexModel, name: string): Sql {
+  const column = sql.id(name)
+  const known = model.columns.find((candidate) => candidate.name === name)
+  const isText = known?.type === 'text'
+  if (index.isUnique) return isText ? sql`(${language.uniqueText(column)})` : column
+  // Ids and paths are short.
+  const isShort = model.primaryKey.includes(name) || name === 'path'
+  const key = isText && !isShort ? language.indexedText(column) : undefined
+  const part = key === undefined ? column : sql`(${key})`
+  // Columns that may be null are indexed in the order in which lists put them.
+  return known?.isRequired === true || language.name === 'sqlite' ? part : sql`${part} ${language.direction('asc')}`
 }

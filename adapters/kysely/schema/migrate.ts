@@ -1,16 +1,23 @@
 import { CompiledQuery, sql } from 'kysely'
-import { beginWrite } from '../connections/begin-write.ts'
-import type { Connection } from '../connections/connection.ts'
-import type { ConnectionSource } from '../connections/connection-source.ts'
-import type { Database } from '../database.ts'
-import { MIGRATION_TABLE, migrations } from './declared-schema.ts'
-import { fillSearchTable } from './fill-search-table.ts'
-import type { TableModel } from './model.ts'
-import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT } from './plan-migration.ts'
+import type { Connection } from '../driver/connection.ts'
+import type { ConnectionSource } from '../driver/connections.ts'
+import { beginWrite } from '../language/begin-write.ts'
+import type { Database } from '../language/database.ts'
+import { rowInserter } from '../language/statement.ts'
+import { MIGRATION_TABLE, migrations } from './bookkeeping.ts'
+import { decode } from './field-value.ts'
+import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT, type SearchFill } from './plan-migration.ts'
+import type { RecordTables } from './record-table.ts'
+import { searchColumns, searchRows } from './search-rows.ts'
+import type { TableModel } from './table-model.ts'
 
 /** What there is to do to the database at present; undefined for nothing. */
-export function pendingMigration(database: Database, writers: ConnectionSource): Promise<Migration | undefined> {
-  return writers.use(async (connection) => planMigration(database, await recordedSchema(database, connection)))
+export function pendingMigration(
+  database: Database,
+  kinds: RecordTables,
+  writers: ConnectionSource,
+): Promise<Migration | undefined> {
+  return writers.use(async (connection) => planMigration(database, kinds, await recordedSchema(database, connection)))
 }
 
 /**
@@ -19,13 +26,14 @@ export function pendingMigration(database: Database, writers: ConnectionSource):
  */
 export function applyMigration(
   database: Database,
+  kinds: RecordTables,
   writers: ConnectionSource,
   busyTimeoutMs: number,
 ): Promise<Migration | undefined> {
   return writers.use(async (connection) => {
     await beginWrite(database, connection, busyTimeoutMs)
     try {
-      const migration = planMigration(database, await recordedSchema(database, connection))
+      const migration = planMigration(database, kinds, await recordedSchema(database, connection))
       if (migration !== undefined) {
         for (const statement of migration.statements) await connection.run(CompiledQuery.raw(statement))
         for (const fill of migration.fills) await fillSearchTable(database, connection, fill)
@@ -55,4 +63,26 @@ function recordOf(database: Database, { number, name, statements, tables }: Migr
   const columns = sql.join(migrations.columns.map((column) => sql.id(column.name)))
   const values = [number, name, SCHEMA_FORMAT, JSON.stringify(statements), JSON.stringify(tables), Date.now()]
   return sql`insert into ${database.table(MIGRATION_TABLE)} (${columns}) values (${sql.join(values)})`
+}
+
+const RECORDS_AT_ONCE = 500
+
+/** Enters the members of every record's value, which no SQL can tell, in the table that they are looked up in. */
+async function fillSearchTable(
+  database: Database,
+  connection: Connection,
+  { owner, field, searchTable }: SearchFill,
+): Promise<void> {
+  const insert = rowInserter(database, searchTable, searchColumns(field))
+  const selected = sql`select id, ${sql.id(field.column)} as held from ${database.table(owner.table)}`
+  for (let after: string | undefined; ; ) {
+    const rest = after === undefined ? sql`` : sql`where id > ${after}`
+    const rows = await connection.rows(
+      database.compile(sql`${selected} ${rest} order by id limit ${sql.lit(RECORDS_AT_ONCE)}`),
+    )
+    const members = rows.flatMap(({ id, held }) => searchRows(field, String(id), decode(field.kind, held)))
+    for (const query of insert(members)) await connection.run(query)
+    if (rows.length < RECORDS_AT_ONCE) return
+    after = String(rows.at(-1)?.id)
+  }
 }

@@ -1,16 +1,12 @@
-import { sql } from 'kysely'
-import type { Database } from '../database.ts'
-import type { Sql } from '../sql.ts'
-import { encode } from '../values/encode.ts'
-import { membersOf } from '../values/json-members.ts'
-import { foldedText } from '../values/text.ts'
-import { compareSchemas, type SchemaStep } from './compare-schemas.ts'
+import { type CompiledQuery, sql } from 'kysely'
+import type { Database } from '../language/database.ts'
+import { declaredTables, migrations, STATE_TABLE } from './bookkeeping.ts'
+import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schemas.ts'
 import { addColumn, createIndex, createTable, dropIndex } from './ddl.ts'
-import { declaredSchema, migrations, STATE_TABLE } from './declared-schema.ts'
-import { fillsOf, type SearchFill } from './fill-search-table.ts'
-import type { TableModel } from './model.ts'
-import type { FieldColumn, RecordTable } from './record-table.ts'
-import { SchemaMismatch } from './schema-mismatch.ts'
+import { encode, foldedText } from './field-value.ts'
+import type { FieldColumn, RecordTable, RecordTables } from './record-table.ts'
+import { membersOf } from './search-rows.ts'
+import type { TableModel } from './table-model.ts'
 
 /** How declarations become tables, and values columns; raised when that changes in a way that steps cannot express. */
 export const SCHEMA_FORMAT = 1
@@ -20,6 +16,13 @@ export interface RecordedSchema {
   readonly number: number
   readonly format: number
   readonly tables: readonly TableModel[]
+}
+
+/** A field whose values are stored already, and from now on looked up in a table of their own. */
+export interface SearchFill {
+  readonly owner: RecordTable
+  readonly field: FieldColumn
+  readonly searchTable: string
 }
 
 /** What remains to be done to a database, as SQL. */
@@ -36,8 +39,12 @@ export interface Migration {
  * The migration from what is recorded to what the code declares; undefined when there is nothing to do. Throws a
  * {@link SchemaMismatch} for a database that is newer than the code.
  */
-export function planMigration(database: Database, recorded: RecordedSchema | undefined): Migration | undefined {
-  const tables = declaredSchema(database)
+export function planMigration(
+  database: Database,
+  kinds: RecordTables,
+  recorded: RecordedSchema | undefined,
+): Migration | undefined {
+  const tables = declaredTables(kinds, database.language)
   if (recorded !== undefined && recorded.format > SCHEMA_FORMAT) {
     throw new SchemaMismatch(
       `the database has schema format ${recorded.format}, made by a newer version; this version knows format ${SCHEMA_FORMAT}`,
@@ -48,14 +55,14 @@ export function planMigration(database: Database, recorded: RecordedSchema | und
   const number = (recorded?.number ?? 0) + 1
   const begin = recorded === undefined ? preparations(database) : []
   const ordered = steps.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
-  const statements = [...begin, ...ordered.flatMap((step) => statementsOf(database, step))]
+  const statements = [...begin, ...ordered.flatMap((step) => statementsOf(database, kinds, step))]
   const before = recorded?.tables ?? []
-  const fills = steps.flatMap((step) => (step.kind === 'create-table' ? fillsOf(database, step.table, before) : []))
+  const fills = steps.flatMap((step) => (step.kind === 'create-table' ? fillsOf(kinds, step.table, before) : []))
   return {
     number,
     name: nameOf(number, steps),
     tables,
-    statements: statements.map((one) => textOf(database, one)),
+    statements: statements.map(textOf),
     fills,
   }
 }
@@ -63,21 +70,26 @@ export function planMigration(database: Database, recorded: RecordedSchema | und
 /** Tables first, which new columns may have to fill; indexes last, over what is there then. */
 const ORDER: readonly SchemaStep['kind'][] = ['create-table', 'add-column', 'drop-index', 'create-index']
 
-function preparations(database: Database): Sql[] {
-  const { schema } = database
-  const createSchema = schema === undefined ? [] : [sql`create schema if not exists ${sql.id(schema)}`]
+function preparations(database: Database): CompiledQuery[] {
+  const { schema, tables } = database
+  const createSchema = schema === undefined ? [] : [tables.createSchema(schema).ifNotExists().compile()]
   return [...createSchema, createTable(database, migrations)]
 }
 
-function statementsOf(database: Database, step: SchemaStep): Sql[] {
+function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep): CompiledQuery[] {
   switch (step.kind) {
     case 'create-table':
       return [
         createTable(database, step.table),
-        ...(step.table.name === STATE_TABLE ? [sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`] : []),
+        ...(step.table.name === STATE_TABLE
+          ? [database.compile(sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`)]
+          : []),
       ]
     case 'add-column':
-      return [addColumn(database, step.table, step.column), ...fillColumn(database, step.table, step.column.name)]
+      return [
+        addColumn(database, step.table, step.column),
+        ...fillColumn(database, kinds, step.table, step.column.name),
+      ]
     case 'create-index':
       return [createIndex(database, step.table, step.index)]
     case 'drop-index':
@@ -86,15 +98,15 @@ function statementsOf(database: Database, step: SchemaStep): Sql[] {
 }
 
 /** Gives the records that are there already the declared default of a new field. */
-function fillColumn(database: Database, { name }: TableModel, column: string): Sql[] {
-  const owner = [...database.kinds.values()].find(({ table }) => table === name)
+function fillColumn(database: Database, kinds: RecordTables, { name }: TableModel, column: string): CompiledQuery[] {
+  const owner = [...kinds.values()].find(({ table }) => table === name)
   const field = owner?.fields.find((candidate) => candidate.column === column || candidate.searchColumn === column)
   const value = field === undefined ? null : (owner?.kind.defaults?.[field.field] ?? null)
   if (owner === undefined || field === undefined || value === null) return []
   const isMain = field.column === column
   const stored = isMain ? encode(database.language, field.field, field.kind, value) : searchedForm(field, value)
   if (stored === null) return []
-  const fill = sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`
+  const fill = database.compile(sql`update ${database.table(name)} set ${sql.id(column)} = ${sql.lit(stored)}`)
   return isMain ? [fill, ...enterDefault(database, owner, field, value)] : [fill]
 }
 
@@ -102,7 +114,7 @@ function searchedForm({ kind }: FieldColumn, value: unknown): string | null {
   return kind === 'string' ? foldedText(String(value)) : String(value)
 }
 
-function enterDefault(database: Database, owner: RecordTable, field: FieldColumn, value: unknown): Sql[] {
+function enterDefault(database: Database, owner: RecordTable, field: FieldColumn, value: unknown): CompiledQuery[] {
   const { searchTable, kind } = field
   if (searchTable === undefined) return []
   const elements = Array.isArray(value) ? value.map(String) : []
@@ -110,7 +122,18 @@ function enterDefault(database: Database, owner: RecordTable, field: FieldColumn
     kind === 'set' ? elements.map((text, position) => [position, text, foldedText(text)]) : [...membersOf(value)]
   return rows.map((row) => {
     const values = sql.join(row.map((one) => sql.lit(one)))
-    return sql`insert into ${database.table(searchTable)} select id, ${values} from ${database.table(owner.table)}`
+    const into = sql`insert into ${database.table(searchTable)} select id, ${values} from ${database.table(owner.table)}`
+    return database.compile(into)
+  })
+}
+
+/** What has to be looked up in a table that is created now, for values that were there before. */
+function fillsOf(kinds: RecordTables, { name }: TableModel, before: readonly TableModel[]): SearchFill[] {
+  return [...kinds.values()].flatMap((owner) => {
+    const field = owner.fields.find(({ searchTable }) => searchTable === name)
+    const known = before.find((table) => table.name === owner.table)
+    const isStored = known?.columns.some(({ name: column }) => column === field?.column) ?? false
+    return field !== undefined && isStored ? [{ owner, field, searchTable: name }] : []
   })
 }
 
@@ -123,8 +146,7 @@ function nameOf(number: number, steps: readonly SchemaStep[]): string {
   return `${String(number).padStart(4, '0')} ${what}`.slice(0, 200)
 }
 
-function textOf(database: Database, statement: Sql): string {
-  const { sql: text, parameters } = database.compile(statement)
+function textOf({ sql: text, parameters }: CompiledQuery): string {
   if (parameters.length > 0) throw new Error(`a migration cannot hold parameters: ${text}`)
   return text
 }

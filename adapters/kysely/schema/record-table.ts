@@ -1,7 +1,7 @@
-import type { FieldKind, RecordKind } from '../core.ts'
-import type { SqlLanguage } from '../language.ts'
-import { identifier } from './identifier.ts'
-import type { ColumnModel, ColumnType, TableModel } from './model.ts'
+import { createHash } from 'node:crypto'
+import type { FieldKind, RecordKind } from '../../../src/index.ts'
+import type { ColumnType, SqlLanguage } from '../language/language.ts'
+import type { ColumnModel, TableModel } from './table-model.ts'
 
 /** A field and the column that holds it. */
 export interface FieldColumn {
@@ -26,6 +26,13 @@ export interface RecordTable {
   readonly retired: readonly FieldColumn[]
 }
 
+/** The tables of all kinds that a storage is opened for, by the name of the kind. */
+export type RecordTables = ReadonlyMap<string, RecordTable>
+
+export function recordTables(kinds: readonly RecordKind[]): RecordTables {
+  return new Map(kinds.map((kind) => [kind.name, recordTable(kind)]))
+}
+
 const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
   string: 'text',
   integer: 'integer',
@@ -37,7 +44,7 @@ const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
 }
 
 /** The table of a kind of record. Throws a TypeError when a unique field holds no single value. */
-export function recordTable(kind: RecordKind): RecordTable {
+function recordTable(kind: RecordKind): RecordTable {
   const table = identifier(kind.name)
   const all = Object.entries(kind.fields).map(([field, fieldKind]) => fieldColumn(kind, table, field, fieldKind))
   // Long values last: a row is read from its beginning.
@@ -130,4 +137,18 @@ function memberTable(name: string): TableModel {
     indexes: [{ name: identifier(name, 'value'), columns: ['path', 'value'] }],
     isIndexOnly: true,
   }
+}
+
+/** PostgreSQL cuts longer names; some room is left for the prefix. */
+const LONGEST = 48
+
+/** The SQL name of a declared one: `serviceRoles` and `service-roles` become `service_roles`. */
+function identifier(...parts: readonly string[]): string {
+  const name = parts
+    .map((part) => part.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('-', '_'))
+    .join('_')
+  if (!/^[a-z_][a-z0-9_]*$/.test(name))
+    throw new TypeError(`'${parts.join('.')}' cannot be the name of a table or column`)
+  if (name.length <= LONGEST) return name
+  return `${name.slice(0, LONGEST - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
 }

@@ -1,18 +1,43 @@
-import type { Change, RecordKind } from '../core.ts'
-import type { StoredState } from './state.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Change } from '../../../src/index.ts'
+import type { Connection, Row } from '../driver/connection.ts'
+import type { StoredState } from '../records/change-feed.ts'
+import type { WriteUnderWay } from '../records/write-record.ts'
+import { Lifetime } from './read-transaction.ts'
 
 /** What one write has done so far. */
-export class Draft {
+export class Draft implements WriteUnderWay {
+  readonly connection: Connection
   readonly state: StoredState
+  readonly lifetime = new Lifetime()
   readonly changes: Change[] = []
   /** The first error by which a change may have been left half done; the write is then rolled back, caught or not. */
   failure: unknown
 
-  constructor(state: StoredState) {
+  constructor(connection: Connection, state: StoredState) {
+    this.connection = connection
     this.state = state
   }
 
-  note(kind: RecordKind, id: string, operation: Change['operation']): void {
-    this.changes.push({ revision: this.state.revision + 1, kind: kind.name, id, operation })
+  run(query: CompiledQuery): Promise<number> {
+    return this.#watched(() => this.connection.run(query))
+  }
+
+  rows(query: CompiledQuery): Promise<readonly Row[]> {
+    return this.#watched(() => this.connection.rows(query))
+  }
+
+  note(kind: string, id: string, operation: Change['operation']): void {
+    this.changes.push({ revision: this.state.revision + 1, kind, id, operation })
+  }
+
+  async #watched<T>(work: () => Promise<T>): Promise<T> {
+    this.lifetime.assertOpen()
+    try {
+      return await work()
+    } catch (error) {
+      this.failure ??= error
+      throw error
+    }
   }
 }

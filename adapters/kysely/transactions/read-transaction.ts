@@ -1,17 +1,34 @@
+import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../../../src/index.ts'
 import { cachedCollection, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
-import type { Connection } from '../connections/connection.ts'
-import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../core.ts'
+import type { Connection } from '../driver/connection.ts'
+import type { StoredState } from '../records/change-feed.ts'
 import { find } from '../records/find.ts'
 import { decodeRecord } from '../records/record-row.ts'
-import { isStorable } from '../values/text.ts'
-import type { Lifetime } from './lifetime.ts'
-import type { Shared } from './shared.ts'
-import type { StoredState } from './state.ts'
+import { isStorable } from '../schema/field-value.ts'
+import type { StoredTables } from './stored-tables.ts'
+
+/** Whether a transaction is still under way. */
+export class Lifetime {
+  #isOpen = true
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  end(): void {
+    this.#isOpen = false
+  }
+
+  /** Throws when the transaction has been committed or rolled back. */
+  assertOpen(): void {
+    if (!this.#isOpen) throw new Error('the transaction has ended: what it gave out cannot be used any more')
+  }
+}
 
 /** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
 export function readTransaction(
-  shared: Shared,
+  stored: StoredTables,
   connection: Connection,
   state: StoredState,
   lifetime: Lifetime,
@@ -21,26 +38,26 @@ export function readTransaction(
     revision: state.revision,
     collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T> {
       lifetime.assertOpen()
-      return readCollection<T>(shared, connection, kind, lifetime, cached)
+      return readCollection<T>(stored, connection, kind, lifetime, cached)
     },
     async changesSince(revision) {
       lifetime.assertOpen()
-      return shared.state.changesSince(connection, state, revision)
+      return stored.feed.changesSince(connection, state, revision)
     },
   }
 }
 
 export function readCollection<T extends StoredRecord>(
-  shared: Shared,
+  stored: StoredTables,
   connection: Connection,
   kind: RecordKind,
   lifetime: Lifetime,
   cached?: CachedReads,
 ): ReadCollection<T> {
-  const table = shared.tableOf(kind)
-  const statements = shared.statementsOf(table)
-  const search: RecordSource['find'] = (query, recordOf) => find(shared.database, connection, table, query, recordOf)
-  const stored: ReadCollection<StoredRecord> = {
+  const table = stored.tableOf(kind)
+  const statements = stored.statementsOf(table)
+  const search: RecordSource['find'] = (query, recordOf) => find(stored.database, connection, table, query, recordOf)
+  const inTables: ReadCollection<StoredRecord> = {
     async get(id) {
       if (!isStorable(id)) return undefined
       const [row] = await connection.rows(statements.get([id]))
@@ -49,7 +66,7 @@ export function readCollection<T extends StoredRecord>(
     find: (query = {}) => search(query, (row) => decodeRecord(table, row)),
   }
   const collection =
-    cached === undefined ? stored : cachedCollection(cached, { connection, table, statements, find: search })
+    cached === undefined ? inTables : cachedCollection(cached, { connection, table, statements, find: search })
   return {
     async get(id) {
       lifetime.assertOpen()

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { beginWrite } from '../connections/begin-write.ts'
-import type { Connection } from '../connections/connection.ts'
-import type { ConnectionSource } from '../connections/connection-source.ts'
-import { StorageUnavailable, type WriteTransaction } from '../core.ts'
+import { StorageUnavailable, type WriteTransaction } from '../../../src/index.ts'
+import type { Connection } from '../driver/connection.ts'
+import type { ConnectionSource } from '../driver/connections.ts'
+import { beginWrite } from '../language/begin-write.ts'
+import type { StoredState } from '../records/change-feed.ts'
 import { Draft } from './draft.ts'
-import { Lifetime } from './lifetime.ts'
-import type { Shared } from './shared.ts'
-import type { StoredState } from './state.ts'
+import type { Lifetime } from './read-transaction.ts'
+import type { StoredTables } from './stored-tables.ts'
 import { writeTransaction } from './write-transaction.ts'
 
 interface QueuedWrite {
@@ -30,15 +30,15 @@ const GROUP_MS = 20
  * the outcome after the commit that decides it.
  */
 export class WriteQueue {
-  readonly #shared: Shared
+  readonly #stored: StoredTables
   readonly #writers: ConnectionSource
   readonly #busyTimeoutMs: number
   readonly #waiting: QueuedWrite[] = []
   readonly #current = new AsyncLocalStorage<Lifetime>()
   #running: Promise<void> | undefined
 
-  constructor(shared: Shared, writers: ConnectionSource, busyTimeoutMs: number) {
-    this.#shared = shared
+  constructor(stored: StoredTables, writers: ConnectionSource, busyTimeoutMs: number) {
+    this.#stored = stored
     this.#writers = writers
     this.#busyTimeoutMs = busyTimeoutMs
   }
@@ -81,7 +81,7 @@ export class WriteQueue {
   }
 
   async #transact(connection: Connection, group: QueuedWrite[]): Promise<readonly Outcome[]> {
-    await beginWrite(this.#shared.database, connection, this.#busyTimeoutMs)
+    await beginWrite(this.#stored.database, connection, this.#busyTimeoutMs)
     try {
       const outcomes = await this.#collect(connection, group)
       await connection.command('commit')
@@ -95,7 +95,7 @@ export class WriteQueue {
   }
 
   async #collect(connection: Connection, group: QueuedWrite[]): Promise<Outcome[]> {
-    const before = await this.#shared.state.read(connection)
+    const before = await this.#stored.feed.read(connection)
     const outcomes: Outcome[] = []
     const since = performance.now()
     let state = before
@@ -107,7 +107,7 @@ export class WriteQueue {
       outcomes.push(outcome)
       state = { ...state, revision }
     } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
-    if (state.revision > before.revision) await this.#shared.state.advance(connection, before, state.revision)
+    if (state.revision > before.revision) await this.#stored.feed.advance(connection, before, state.revision)
     return outcomes
   }
 
@@ -117,19 +117,18 @@ export class WriteQueue {
     state: StoredState,
     { work }: QueuedWrite,
   ): Promise<{ outcome: Outcome; revision: number }> {
-    const draft = new Draft(state)
-    const lifetime = new Lifetime()
+    const draft = new Draft(connection, state)
     await connection.command('savepoint one_write')
     try {
-      const tx = writeTransaction(this.#shared, connection, draft, lifetime)
-      const result = await this.#current.run(lifetime, work, tx)
+      const tx = writeTransaction(this.#stored, draft)
+      const result = await this.#current.run(draft.lifetime, work, tx)
       if (draft.failure !== undefined) throw draft.failure
-      lifetime.end()
-      await this.#shared.state.append(connection, draft.changes)
+      draft.lifetime.end()
+      await this.#stored.feed.append(connection, draft.changes)
       await connection.command('release savepoint one_write')
       return { outcome: { isDone: true, result }, revision: state.revision + Number(draft.changes.length > 0) }
     } catch (reason) {
-      lifetime.end()
+      draft.lifetime.end()
       // The database may have rolled back the whole transaction by itself.
       const failure = [reason, draft.failure].find((error) => error instanceof StorageUnavailable)
       if (failure !== undefined) throw failure

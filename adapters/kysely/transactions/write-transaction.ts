@@ -1,28 +1,33 @@
-import type { Connection } from '../connections/connection.ts'
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../core.ts'
-import { deleteRecord, insertRecord, updateRecord } from '../records/write-record.ts'
+import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../../src/index.ts'
+import { deleteRecord, insertRecord, type RecordWriter, updateRecord } from '../records/write-record.ts'
 import type { Draft } from './draft.ts'
-import type { Lifetime } from './lifetime.ts'
 import { readCollection, readTransaction } from './read-transaction.ts'
-import type { Shared } from './shared.ts'
+import type { StoredTables } from './stored-tables.ts'
 
 /** Reads and changes of one write. */
-export function writeTransaction(
-  shared: Shared,
-  connection: Connection,
-  draft: Draft,
-  lifetime: Lifetime,
-): WriteTransaction {
+export function writeTransaction(stored: StoredTables, draft: Draft): WriteTransaction {
+  const { connection, lifetime, state } = draft
   return {
-    ...readTransaction(shared, connection, draft.state, lifetime),
+    ...readTransaction(stored, connection, state, lifetime),
     collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
       lifetime.assertOpen()
-      const writer = { shared, connection, draft, lifetime, table: shared.tableOf(kind) }
+      const table = stored.tableOf(kind)
+      const { database } = stored
+      const writer: RecordWriter = { database, table, statements: stored.statementsOf(table), write: draft }
       return {
-        ...readCollection<T>(shared, connection, kind, lifetime),
-        insert: (record) => insertRecord(writer, record),
-        update: (record) => updateRecord(writer, record),
-        delete: (id) => deleteRecord(writer, id),
+        ...readCollection<T>(stored, connection, kind, lifetime),
+        async insert(record) {
+          lifetime.assertOpen()
+          await insertRecord(writer, record)
+        },
+        async update(record) {
+          lifetime.assertOpen()
+          return updateRecord(writer, record)
+        },
+        async delete(id) {
+          lifetime.assertOpen()
+          return deleteRecord(writer, id)
+        },
       }
     },
   }

@@ -1,0 +1,123 @@
+import type { Dialect, Driver } from 'kysely'
+import { Connection } from './connection.ts'
+import { Slots } from './slots.ts'
+import { asUnavailable } from './unavailable.ts'
+
+/** How many connections there are, and how long is waited for one. */
+export interface ConnectionOptions {
+  /** At most so many reads at once where each has a connection of its own. Default: 8. */
+  readonly readConnections?: number
+  /** Milliseconds to wait for a connection or for other writers, before a call fails as busy. Default: 5,000. */
+  readonly busyTimeoutMs?: number
+}
+
+export const READ_CONNECTIONS = 8
+export const BUSY_TIMEOUT_MS = 5000
+
+/** The connections of one storage: those that read never wait for those that write, where the dialect allows it. */
+export interface Connections {
+  readonly readers: ConnectionSource
+  readonly writers: ConnectionSource
+  close(): Promise<void>
+}
+
+/** Where connections come from, each for one transaction at a time. */
+export interface ConnectionSource {
+  /** Runs `work` with a connection that nobody else uses meanwhile. */
+  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** A dialect that is not made by a function is shared by those who read and those who write, who then take turns. */
+export function openConnections(
+  dialect: Dialect | (() => Dialect),
+  { readConnections = READ_CONNECTIONS, busyTimeoutMs = BUSY_TIMEOUT_MS }: ConnectionOptions,
+): Connections {
+  if (typeof dialect !== 'function') {
+    const shared = sourceOf(dialect, 1, busyTimeoutMs)
+    return { readers: shared, writers: shared, close: () => shared.close() }
+  }
+  const readers = sourceOf(dialect(), readConnections, busyTimeoutMs)
+  const writers = sourceOf(dialect(), 1, busyTimeoutMs)
+  return {
+    readers,
+    writers,
+    async close() {
+      await readers.close()
+      await writers.close()
+    },
+  }
+}
+
+function sourceOf(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
+  const { supportsMultipleConnections } = dialect.createAdapter()
+  return supportsMultipleConnections === false
+    ? separateConnections(dialect, most, timeoutMs)
+    : pooledConnections(dialect)
+}
+
+/** The connections of a dialect that has many: its own pool hands them out. */
+function pooledConnections(dialect: Dialect): ConnectionSource {
+  const driver = dialect.createDriver()
+  let ready: Promise<void> | undefined
+  return {
+    async use(work) {
+      ready ??= driver.init()
+      const raw = await orUnavailable(ready.then(() => driver.acquireConnection()))
+      const connection = new Connection(raw)
+      try {
+        return await work(connection)
+      } finally {
+        // A roll-back that fails is how a driver learns that a connection is lost.
+        if (connection.isBroken) await driver.rollbackTransaction(raw).catch(() => undefined)
+        await driver.releaseConnection(raw)
+      }
+    },
+    async close() {
+      if (ready !== undefined) await driver.destroy()
+    },
+  }
+}
+
+/** Up to `most` connections of a dialect of which each driver has one; a broken one is replaced by a new one. */
+function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
+  const slots = new Slots(most, timeoutMs)
+  const idle: Driver[] = []
+  let isClosed = false
+  return {
+    use: (work) =>
+      slots.use(async () => {
+        const driver = idle.pop() ?? (await orUnavailable(open(dialect)))
+        const connection = new Connection(await driver.acquireConnection())
+        try {
+          return await work(connection)
+        } finally {
+          if (connection.isBroken || isClosed) await driver.destroy().catch(() => undefined)
+          else idle.push(driver)
+        }
+      }),
+    async close() {
+      isClosed = true
+      for (const driver of idle.splice(0)) await driver.destroy()
+    },
+  }
+}
+
+async function open(dialect: Dialect): Promise<Driver> {
+  const driver = dialect.createDriver()
+  try {
+    await driver.init()
+  } catch (error) {
+    await driver.destroy().catch(() => undefined)
+    throw error
+  }
+  return driver
+}
+
+async function orUnavailable<T>(acquired: Promise<T>): Promise<T> {
+  try {
+    return await acquired
+  } catch (error) {
+    throw asUnavailable(error) ?? error
+  }
+}

@@ -1,0 +1,80 @@
+import { type Dialect, PostgresDialect } from 'kysely'
+import type { Client, PoolConfig } from 'pg'
+import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './connections.ts'
+
+/** How a PostgreSQL database is reached. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`, or what `pg` takes as the configuration of a pool. */
+  readonly connection: string | PoolConfig
+  /** Whether statements that are run again and again are prepared; not for poolers that cannot. Default: true. */
+  readonly prepareStatements?: boolean
+}
+
+/** A session that lost its process in the middle of a write is ended by the server after so many ms. */
+const IDLE_WRITE_MS = 30_000
+
+/** Makes dialects over pools of their own: the first for writes, with one connection, the next for reads. */
+export async function postgresDialect(options: PostgresOptions & ConnectionOptions): Promise<() => Dialect> {
+  const { Pool, Client } = (await import('pg')).default
+  const {
+    connection,
+    readConnections = READ_CONNECTIONS,
+    busyTimeoutMs = BUSY_TIMEOUT_MS,
+    prepareStatements = true,
+  } = options
+  const given = typeof connection === 'string' ? { connectionString: connection } : connection
+  const config: PoolConfig = {
+    connectionTimeoutMillis: busyTimeoutMs,
+    lock_timeout: busyTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_WRITE_MS,
+    keepAlive: true,
+    max: readConnections,
+    ...(prepareStatements && { Client: preparingClient(Client) }),
+    ...given,
+  }
+  return () =>
+    new PostgresDialect({
+      pool: async () => {
+        const pool = new Pool(config)
+        // A connection that is lost is replaced; whoever needs one learns by its next statement whether that works.
+        pool.on('error', () => undefined)
+        pool.on('connect', (client) => client.on('error', () => undefined))
+        return pool
+      },
+    })
+}
+
+/** So many statements may be prepared on a connection, and so many are counted. */
+const PREPARED = 400
+const COUNTED = 4000
+
+/** A client that prepares a statement on the server when it is run for the third time. */
+function preparingClient(Base: typeof Client): typeof Client {
+  const names = new Map<string, string>()
+  const seen = new Map<string, number>()
+
+  function nameOf(text: string): string | undefined {
+    const name = names.get(text)
+    if (name !== undefined || names.size >= PREPARED) return name
+    const times = (seen.get(text) ?? 0) + 1
+    if (times < 3) {
+      if (seen.size >= COUNTED) seen.clear()
+      seen.set(text, times)
+      return undefined
+    }
+    seen.delete(text)
+    const made = `portcullis_${names.size}`
+    names.set(text, made)
+    return made
+  }
+
+  return class extends Base {
+    // The client has many forms of `query`; all but the one of text with values go on as they are.
+    override query(...args: readonly unknown[]): never {
+      const [text, values] = args
+      const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 ? nameOf(text) : undefined
+      const forwarded = name === undefined ? args : [{ name, text, values }, ...args.slice(2)]
+      return Reflect.apply(super.query, this, forwarded) as never
+    }
+  }
+}

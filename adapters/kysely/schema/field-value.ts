@@ -1,0 +1,89 @@
+import type { FieldKind } from '../../../src/index.ts'
+import type { SqlLanguage } from '../language/language.ts'
+import { jsonText, parseJson } from './json-text.ts'
+
+/** The column's value for a field's value. Throws a TypeError for one that is not of the field's kind. */
+export function encode(language: SqlLanguage, name: string, kind: FieldKind, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  switch (kind) {
+    case 'string':
+      return storable(name, value)
+    case 'integer':
+    case 'instant':
+      if (!Number.isSafeInteger(value)) throw unfit(name, kind)
+      return value
+    case 'number':
+      if (!Number.isFinite(value)) throw unfit(name, kind)
+      return value
+    case 'boolean':
+      if (typeof value !== 'boolean') throw unfit(name, kind)
+      return language.boolean(value)
+    case 'set':
+      if (!Array.isArray(value)) throw unfit(name, kind)
+      for (const element of value) storable(name, element)
+      return value.length === 0 ? '[]' : JSON.stringify(value)
+    case 'json':
+      return jsonText(value)
+  }
+}
+
+function storable(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw unfit(name, 'string')
+  if (!isStorable(value))
+    throw new TypeError(`${name} holds U+0000 or half a surrogate pair, which no database can keep`)
+  return value
+}
+
+function unfit(name: string, kind: FieldKind): TypeError {
+  return new TypeError(`${name} holds no value of the kind ${kind}`)
+}
+
+/** The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans as numbers. */
+export function decode(kind: FieldKind, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  switch (kind) {
+    case 'string':
+      return value
+    case 'integer':
+    case 'instant':
+    case 'number':
+      return typeof value === 'number' ? value : Number(value)
+    case 'boolean':
+      return typeof value === 'boolean' ? value : Number(value) === 1
+    case 'set':
+      return value === '[]' ? EMPTY_LIST : frozen(parse(value))
+    case 'json':
+      return value === '{}' ? EMPTY_OBJECT : frozen(parse(value))
+  }
+}
+
+const EMPTY_LIST = Object.freeze([])
+const EMPTY_OBJECT = Object.freeze({})
+
+function frozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) if (typeof member === 'object') frozen(member)
+  return Object.freeze(value)
+}
+
+function parse(text: unknown): unknown {
+  return parseJson(String(text))
+}
+
+/** Reports whether a database can keep a text as it is: not U+0000, and no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
+/**
+ * What a search that does not tell upper from lower case looks into, where the database's own `lower` would not do: it
+ * knows ASCII only, on every database. Null for most texts.
+ */
+export function foldedText(text: string): string | null {
+  if (!NOT_ASCII.test(text)) return null
+  const folded = text.toLowerCase()
+  return folded === text.replace(ASCII_CAPITALS, (capitals) => capitals.toLowerCase()) ? null : folded
+}
+
+const NOT_ASCII = /[^ -~\t\r\n]/
+const ASCII_CAPITALS = /[A-Z]+/g

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import type { Storage } from '../../src/index.ts'
+import { type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
+import { createPrivateFile, temporaryFile } from './driver/sqlite-files.ts'
+import { type KyselyStorageOptions, kyselyStorage } from './kysely-storage.ts'
+import { snapshotSqlite } from './sqlite-snapshot.ts'
+
+/** How records are kept in a SQLite file. */
+export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language' | 'schema'> & SqliteDriverOptions
+
+/**
+ * A storage in a SQLite file, by the SQLite that is built into Node (22.13 and later): write-ahead log, and a write that is
+ * acknowledged survives a loss of power. Several processes of one machine may open the same file. `:memory:` is a database
+ * that is gone when it is closed; it lives in a temporary file, because SQLite gives a database in memory one connection
+ * only, and a read has to keep its snapshot while a write goes on. A snapshot of a file is the file
+ * `FILE.snapshot-YYYYMMDDThhmmss.sssZ` beside it.
+ */
+export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
+  if (file !== ':memory:') {
+    // Where that fails, SQLite tells why better. Its further files take the mode of this one.
+    if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
+    const storage = await kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
+    return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
+  }
+  const temporary = temporaryFile()
+  // What is gone at the end need not outlive a loss of power.
+  const dialect = () => sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
+  try {
+    const storage = await kyselyStorage({ ...options, dialect })
+    return { ...storage, close: () => storage.close().finally(temporary.remove) }
+  } catch (error) {
+    temporary.remove()
+    throw error
+  }
+}
+
+function instantInName(): string {
+  return new Date().toISOString().replaceAll(/[-:]/g, '')
+}
