@@ -6,6 +6,15 @@ const layer = (name, path, allowed) => ({
   to: { path: '^(src|adapters|node_modules)|^[a-z:@]+', pathNot: allowed },
 })
 
+// The floors of the SQL adapter, the lowest first: each imports itself and those before it.
+const SQL_FLOORS = ['driver', 'language', 'schema', 'records/filter', 'records', 'cache', 'transactions']
+const sqlFloors = SQL_FLOORS.map((floor, height) => ({
+  name: `sql-${floor}-looks-down`,
+  severity: 'error',
+  from: { path: `^adapters/kysely/${floor}/[^/]+$` },
+  to: { path: '^adapters/kysely/', pathNot: `^adapters/kysely/(${SQL_FLOORS.slice(0, height + 1).join('|')})/[^/]+$` },
+}))
+
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -27,6 +36,7 @@ module.exports = {
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),
+    ...sqlFloors,
   ],
   options: {
     tsPreCompilationDeps: true,
