@@ -1,8 +1,14 @@
 import type { z } from 'zod'
 import type { EntityRef, Links, NamedRole } from './fields.ts'
-import type { Immutable, Resource, ResourceDefinition, Shape, ShapeOf } from './resource.ts'
+import type { Immutable, ResourceDefinition, Shape, ShapeOf } from './resource.ts'
 
-type Wire<T> = T extends z.ZodDefault<infer I> ? Wire<I> : z.input<T>
+/**
+ * One object with all the members of `T`, so that editors show these and not how they came about. The second parameter
+ * lets the result keep the name that a type alias gives it.
+ */
+export type Flat<T, Member extends keyof T = keyof T> = { readonly [K in Member]: T[K] }
+
+type Wire<T> = T extends z.ZodDefault<infer I> ? Wire<I> : Immutable<z.input<T>>
 type WireMembers<S extends Shape> = { readonly [K in keyof S]: Wire<S[K]> }
 type InputName<D, K> = D extends { readonly inputNames: infer N }
   ? K extends keyof N
@@ -15,7 +21,7 @@ type ShownReference<D> = D extends { readonly references: infer R }
   : never
 type Display<D> = D extends { readonly selects: infer S } ? `${keyof S & string}Display` : never
 
-export interface WireBase {
+interface WireBase {
   readonly _links: z.input<typeof Links>
   readonly createdAt: string
   readonly id: string
@@ -26,49 +32,62 @@ type Stored<D extends ResourceDefinition> = D['writable'] & ShapeOf<D, 'createOn
 type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
 type MayBeAbsent<D> = D extends { readonly mayBeAbsent: readonly (infer A)[] } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
+/** What is computed by an optional schema may be absent. */
+type Derived<S extends Shape> = {
+  readonly [K in keyof S as undefined extends z.input<S[K]> ? never : K]: Wire<S[K]>
+} & { readonly [K in keyof S as undefined extends z.input<S[K]> ? K : never]?: Wire<S[K]> }
 
 type Shown<D extends ResourceDefinition> = Omit<WireMembers<Stored<D>>, Hidden<D> & string> &
-  WireMembers<ShapeOf<D, 'derived'>> &
+  Derived<ShapeOf<D, 'derived'>> &
   References<D> &
   Displays<D>
 
-/** The wire form of an entity, as a client reads it: instants are RFC 3339 text. */
-export type WireOf<R> =
-  R extends Resource<infer D>
-    ? WireBase &
-        Omit<Shown<D>, MayBeAbsent<D>> & {
-          readonly [K in MayBeAbsent<D> & keyof Shown<D>]?: NonNullable<Shown<D>[K]>
-        }
-    : never
+/** The wire form of an entity as a declaration says it and a client reads it: instants are RFC 3339 text. */
+export type ShownForm<D extends ResourceDefinition> = Flat<
+  WireBase &
+    Omit<Shown<D>, MayBeAbsent<D>> & {
+      readonly [K in MayBeAbsent<D> & keyof Shown<D>]?: NonNullable<Shown<D>[K]>
+    }
+>
 
-type Body<D, S extends Shape, Required> = {
-  readonly [K in keyof S as K extends Required ? InputName<D, K> : never]: Immutable<Wire<S[K]>>
-} & {
-  readonly [K in keyof S as K extends Required ? never : InputName<D, K>]?: Immutable<Wire<S[K]>> | null
-} & { readonly tags?: Readonly<Record<string, unknown>> }
+type Body<D, S extends Shape, Required> = Flat<
+  {
+    readonly [K in keyof S as K extends Required ? InputName<D, K> : never]: Wire<S[K]>
+  } & {
+    readonly [K in keyof S as K extends Required ? never : InputName<D, K>]?: Wire<S[K]> | null
+  } & { readonly tags?: Readonly<Record<string, unknown>> | null }
+>
 
 /** What a client sends to create an entity. */
-export type CreateBodyOf<R> =
-  R extends Resource<infer D>
-    ? Body<D, D['writable'] & ShapeOf<D, 'createOnly'> & ShapeOf<D, 'createRequest'>, D['required'][number]>
-    : never
+export type CreateForm<D extends ResourceDefinition> = Body<
+  D,
+  D['writable'] & ShapeOf<D, 'createOnly'> & ShapeOf<D, 'createRequest'>,
+  D['required'][number]
+>
+
 /** What a client sends to replace an entity. */
-export type ReplaceBodyOf<R> =
-  R extends Resource<infer D>
-    ? Body<
-        D,
-        D['writable'] & ShapeOf<D, 'createOnly'>,
-        D extends { readonly requiredOnReplace: readonly (infer N)[] }
-          ? N
-          : Exclude<D['required'][number], keyof ShapeOf<D, 'createOnly'>>
-      >
-    : never
-/** What a client sends to change an entity. */
-export type PatchBodyOf<R> =
-  R extends Resource<infer D>
-    ? Body<
-        D,
-        D['writable'] & ShapeOf<D, 'createOnly'>,
-        D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
-      >
-    : never
+export type ReplaceForm<D extends ResourceDefinition> = Body<
+  D,
+  D['writable'] & ShapeOf<D, 'createOnly'>,
+  D extends { readonly requiredOnReplace: readonly (infer N)[] }
+    ? N
+    : Exclude<D['required'][number], keyof ShapeOf<D, 'createOnly'>>
+>
+
+/** What a client sends to change an entity: members of nested objects may be sent alone. */
+export type PatchForm<D extends ResourceDefinition> = Parts<
+  Body<
+    D,
+    D['writable'] & ShapeOf<D, 'createOnly'>,
+    D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
+  >
+>
+
+type Parts<T> = { readonly [K in keyof T]: Part<T[K]> }
+type Part<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? string extends keyof T
+      ? T
+      : { readonly [K in keyof T]?: Part<T[K]> | null }
+    : T

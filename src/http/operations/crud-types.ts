@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import type { Resource, StandardOperation } from '../../resources/resource.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, WireOf } from '../../resources/wire-types.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
 import type { Created } from './answers.ts'
 import type { Operation, OperationShape } from './operation.ts'
 
@@ -9,13 +9,13 @@ type NameOf<R extends Resource> = R['definition']['name']
 
 export interface ListShape<R extends Resource> extends OperationShape {
   readonly route: `GET /${NameOf<R>}`
-  readonly data: z.ZodType<unknown, WireOf<R>>
+  readonly data: z.ZodType<unknown, ShownOf<R>>
   readonly symbols: SymbolTable
 }
 
 export interface GetShape<R extends Resource> extends OperationShape {
   readonly route: `GET /${NameOf<R>}/{id}`
-  readonly data: z.ZodType<unknown, WireOf<R>>
+  readonly data: z.ZodType<unknown, ShownOf<R>>
 }
 
 export interface CreateShape<R extends Resource> extends OperationShape {
