@@ -8,12 +8,30 @@ export interface ServerCertificate {
 }
 
 /**
- * TLS as the controller needs it: client certificates are asked for, never required and never judged here.
+ * Key exchanges with forward secrecy and ciphers with authentication: what the OpenZiti SDKs, for Go, C, the JVM and Python,
+ * offer first. A recording of the traffic stays unreadable when the server's key becomes known.
+ */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':')
+
+/**
+ * TLS as the controller needs it: client certificates are asked for, never required and never judged here. `serve`
+ * uses it; so does a server of your own: `createServer(tlsOptions(controller.tls()), app)`.
  *
  * - An empty `ca` keeps Node's own authorities out: no list of acceptable names is sent, which would make clients
  *   withhold third-party certificates, and no issuer is added to the chain that a client presented.
  * - Sessions are not resumed: a resumed one remembers the client's leaf but not its intermediates, so a certificate
  *   accepted on one connection would be refused on the next.
+ * - TLS 1.2 with ECDHE and AES-GCM or ChaCha20-Poly1305, and TLS 1.3.
  * - Renegotiation is off: nothing needs it, and the client certificate stays the one of the first handshake.
  */
 export function tlsOptions({ key, cert }: ServerCertificate): TlsOptions {
@@ -24,6 +42,8 @@ export function tlsOptions({ key, cert }: ServerCertificate): TlsOptions {
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
+    honorCipherOrder: true,
     ALPNProtocols: ['http/1.1'],
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   }

@@ -4,7 +4,7 @@ import type { PkiSource } from './pki-source.ts'
 import { ServerCredentials } from './server-credentials.ts'
 import { type Certificate, isRoot, isSelfIssued, readCertificate, readCertificates } from './x509/certificate.ts'
 import { writeCertsOnly } from './x509/certs-only.ts'
-import { isNetworkAuthority, leadsToRoot } from './x509/chain.ts'
+import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/chain.ts'
 import { clientExtensions } from './x509/client-extensions.ts'
 import { certificateFacts, pemOf } from './x509/facts.ts'
 import { issueCertificate } from './x509/issue.ts'
@@ -104,7 +104,8 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 
-  const thirdParties = createThirdPartyVerifier(library)
+  const isOwn = (authority: Certificate) => isRelated(authority, bundle)
+  const thirdParties = createThirdPartyVerifier(library, isOwn)
 
   return {
     trustDomain:
@@ -115,6 +116,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     issueClientCertificate,
     issueRouterCertificates: (request) =>
       issueRouterCertificates(library, { signing, intermediates: between, signer }, request),
+    isOwnAuthority: async (certPem) => isOwn(readCertificates(library, certPem)[0]),
     readCertificates: (pem) => readCertificateFacts(library, pem),
     readClientCertificate: async (der) => {
       const certificate = readSent(der)

@@ -94,13 +94,19 @@ export interface Pki {
     readonly spiffeId: string
     readonly now: number
   }): Promise<IssuedRouterCertificates>
+  /**
+   * Whether the first certificate of a PEM text is for the key of an authority of this network, was signed by one, or signed
+   * one itself. As a third party it would let the network's own clients in as somebody else.
+   */
+  isOwnAuthority(certPem: string): Promise<boolean>
   /** The certificates of a PEM text, in order; nothing about them is trusted. */
   readCertificates(pem: string): Promise<readonly CertificateFacts[] | CertificateProblem>
   /** Facts of the certificate of a TLS handshake, DER, or `undefined` when it cannot be read. */
   readClientCertificate(der: Uint8Array): Promise<CertificateFacts | undefined>
   /**
    * Finds the third party that the first certificate of `chain` (DER, leaf first) leads to, by the rules of
-   * {@link verifyClientChain}. An authority whose certificate cannot be read matches nothing.
+   * {@link verifyClientChain}. An authority whose certificate cannot be read, or that is the
+   * network's own, matches nothing.
    */
   verifyThirdPartyChain(
     chain: readonly Uint8Array[],

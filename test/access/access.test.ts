@@ -199,6 +199,37 @@ describe('edge routers, as clients see them', () => {
   })
 })
 
+it('a session token is good for its service and its session only', async () => {
+  const { admin, alice, mounted, serviceId } = await network(await mount({ presence }))
+  const other = await create(admin, '/services', { name: 'other', encryptionRequired: true, roleAttributes: ['web'] })
+  const everything = { semantic: 'AnyOf', serviceRoles: ['#all'], identityRoles: ['#all'] }
+  await create(admin, '/service-policies', { name: 'every service', type: 'Dial', ...everything })
+  const routers = { name: 'every router', semantic: 'AnyOf', serviceRoles: ['#all'], edgeRouterRoles: ['#all'] }
+  await create(admin, '/service-edge-router-policies', routers)
+  const start = async (id: string) => (await alice.api.post('/sessions', { serviceId: id, type: 'Dial' })).body.data
+  const ask = (id: string, token: string, api = alice.api) =>
+    api.send('GET', `/services/${id}/edge-routers`, { headers: { 'session-token': token } })
+  const [own, others] = [await start(serviceId), await start(other)]
+  expect((await ask(serviceId, own.token)).status).toBe(200)
+  expect((await ask(other, others.token)).status).toBe(200)
+  expectError(await ask(other, own.token), 'UNAUTHORIZED')
+  expectError(await ask(serviceId, others.token), 'UNAUTHORIZED')
+
+  // No token opens anything else.
+  for (const token of [own.token, own.id]) {
+    expectError(await foreignClient(mounted, CLIENT, token).get('/current-identity'), 'UNAUTHORIZED')
+    const headers = { authorization: `Bearer ${token}` }
+    expectError(await foreignClient(mounted, CLIENT).send('GET', '/current-identity', { headers }), 'UNAUTHORIZED')
+    expect((await foreignClient(mounted, CLIENT).post(`/enroll?token=${token}`, {})).status).toBe(400)
+  }
+
+  expectDone(await alice.api.delete(`/sessions/${own.id}`))
+  expectError(await ask(serviceId, own.token), 'UNAUTHORIZED')
+  const again = await start(serviceId)
+  expectError(await ask(serviceId, own.token), 'UNAUTHORIZED')
+  expect((await ask(serviceId, again.token)).status).toBe(200)
+})
+
 it('the management API lists sessions for the holder of its own session only through the client API', async () => {
   const { alice, mounted } = await network(await mount())
   const management = foreignClient(mounted, MANAGEMENT, alice.api.token)

@@ -1,18 +1,33 @@
+import type { Claims } from '../../domain/claims.ts'
 import { ControllerError } from '../../domain/errors.ts'
 import { ids } from '../../domain/filter/index.ts'
 import { revocations } from '../../resources/revocations.ts'
+import { sessions } from '../../resources/sessions.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 
 /**
- * Refuses a session token that is not the controller's own, has expired, was revoked or belongs to another API session
- * than the caller's. Error: `UNAUTHORIZED`.
+ * Refuses a session token that is not the controller's own, has expired, was revoked, belongs to another API session than the
+ * caller's, is for another service, or whose session is over. Error: `UNAUTHORIZED`.
  */
-export async function requireSessionToken(context: EngineContext, caller: Caller, token: string): Promise<void> {
+export async function requireSessionToken(
+  context: EngineContext,
+  caller: Caller,
+  serviceId: string,
+  token: string,
+): Promise<void> {
   const now = context.clock.now()
   const claims = await context.tokens.verify(token, now)
-  if (claims?.z_t !== 's' || claims.z_asid !== caller.apiSession.id) throw new ControllerError('UNAUTHORIZED')
+  const isOwn = claims?.z_asid === caller.apiSession.id && claims.z_iid === caller.identity.id
+  if (claims?.z_t !== 's' || !isOwn || claims.sub !== serviceId) throw new ControllerError('UNAUTHORIZED')
+  if (claims.z_leg === true && !(await isUnderway(context, claims))) throw new ControllerError('UNAUTHORIZED')
   const issuedFor = [claims.jti, claims.z_asid, claims.z_iid].filter((id) => typeof id === 'string')
   const { items } = await context.storage.read((tx) => tx.collection(revocations).find({ where: ids(issuedFor) }))
   if (items.some(({ expiresAt }) => now < expiresAt)) throw new ControllerError('UNAUTHORIZED')
+}
+
+/** Whether the session that a token stands for is still there. */
+async function isUnderway({ storage }: EngineContext, { jti, sub, z_asid, z_st }: Claims): Promise<boolean> {
+  const session = typeof jti === 'string' ? await storage.read((tx) => tx.collection(sessions).get(jti)) : undefined
+  return session?.apiSessionId === z_asid && session?.serviceId === sub && session?.type === z_st
 }

@@ -19,6 +19,7 @@ export const caHooks: ResourceHooks<typeof cas> = {
     const [authority] = typeof certificates === 'string' ? [] : certificates
     if (authority === undefined) throw invalidField('certPem', 'could not be parsed as PEM certificates', '')
     if (!authority.isAuthority) throw invalidField('certPem', 'certificate is not a CA', '')
+    if (await pki.isOwnAuthority(input.certPem)) throw invalidField('certPem', "is this network's own CA", '')
     return {
       system: {
         fingerprint: authority.fingerprint,

@@ -49,7 +49,7 @@ export const clientEdgeRouterOperations = [
     {
       route: 'GET /services/{id}/edge-routers',
       summary: 'Lists the edge routers that the caller and a service may both use',
-      description: 'With a `session-token`, it must be one of this API session.',
+      description: 'With a `session-token`, it must be that of a session of this API session for this service.',
       access: 'authenticated',
       headers: ['session-token'],
       query: ListQuery,
@@ -60,7 +60,7 @@ export const clientEdgeRouterOperations = [
     async ({ engine, call, params, headers }) => {
       const caller = callerOf(call)
       const token = headers.get('session-token')
-      if (token) await requireSessionToken(engine.context, caller, token)
+      if (token) await requireSessionToken(engine.context, caller, params.id, token)
       await engine.reader.get(call, services, params.id, async (tx, service) =>
         isReachable(await engine.context.access.at(tx), caller.identity.id, service.id),
       )

@@ -33,6 +33,19 @@ export const isNetworkAuthority = async (authority: Certificate, options: ChainO
   authority.extensions.isAuthority &&
   (options.roots.some(({ pem }) => pem === authority.pem) || (await hasPathToRoot(authority, options)))
 
+/**
+ * Whether an authority has the key of one of `others`, or one of the two signed the other, whatever their certificates say
+ * otherwise: an authority may have several certificates.
+ */
+export async function isRelated(authority: Certificate, others: readonly Certificate[]): Promise<boolean> {
+  for (const other of others) {
+    if (other.publicKey.encoded === authority.publicKey.encoded) return true
+    if (await other.isSignedWith(authority.publicKey)) return true
+    if (await authority.isSignedWith(other.publicKey)) return true
+  }
+  return false
+}
+
 const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> => {
   const candidates = [...roots, ...intermediates]
   let attempts = 0

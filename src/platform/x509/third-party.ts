@@ -5,17 +5,24 @@ import { certificateFacts } from './facts.ts'
 import type { Library } from './library.ts'
 import { readPemBlocks } from './pem.ts'
 
-/** Authorities that were read before, by their PEM text; an unreadable one is `undefined`. */
+/** Authorities that were read before, by their PEM text; one that is of no use is `undefined`. */
 const maxKnown = 500
 
-/** Judges certificates by authorities outside of the network, each of which is read once. */
-export const createThirdPartyVerifier = (library: Library) => {
-  const known = new Map<string, Certificate | undefined>()
+/**
+ * Judges certificates by authorities outside of the network, each of which is read once. One that is the network's own, as
+ * `isOwn` tells, is none.
+ */
+export const createThirdPartyVerifier = (library: Library, isOwn: (authority: Certificate) => Promise<boolean>) => {
+  const known = new Map<string, Promise<Certificate | undefined>>()
 
-  const authorityOf = ({ certPem }: ThirdParty): Certificate | undefined => {
-    if (known.has(certPem)) return known.get(certPem)
-    if (known.size >= maxKnown) known.clear()
+  const readAuthority = async (certPem: string): Promise<Certificate | undefined> => {
     const [authority] = readBlocks(library, certPem) ?? []
+    return authority === undefined || (await isOwn(authority)) ? undefined : authority
+  }
+
+  const authorityOf = ({ certPem }: ThirdParty): Promise<Certificate | undefined> => {
+    if (!known.has(certPem) && known.size >= maxKnown) known.clear()
+    const authority = known.get(certPem) ?? readAuthority(certPem)
     known.set(certPem, authority)
     return authority
   }
@@ -28,7 +35,7 @@ export const createThirdPartyVerifier = (library: Library) => {
   ): Promise<ThirdPartyVerdict> => {
     if (leaf === undefined) return { trusted: false }
     for (const authority of authorities) {
-      const root = authorityOf(authority)
+      const root = await authorityOf(authority)
       if (root !== undefined && (await leadsToRoot(leaf, { roots: [root], intermediates, now }))) {
         return { trusted: true, leaf: await certificateFacts(library, leaf), authorityId: authority.id }
       }
@@ -37,7 +44,7 @@ export const createThirdPartyVerifier = (library: Library) => {
   }
 
   const isIssuer = async (certificate: Certificate | undefined, authority: ThirdParty, now: number) => {
-    const issuer = authorityOf(authority)
+    const issuer = await authorityOf(authority)
     return certificate !== undefined && issuer !== undefined && isIssuedBy(certificate, issuer, now)
   }
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { type ConnectionOptions, getCiphers, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningServer, serve } from '../../../adapters/node/index.ts'
-import type { ConnectionInfo, ControllerFetch } from '../../../src/index.ts'
+import { type ConnectionInfo, type ControllerFetch, createPkiMaterial } from '../../../src/index.ts'
 import { type Issued, issue } from '../../support/https-certificates.ts'
 import { gate, parseResponse, requestText } from './raw-http.ts'
 import { openTls, receiveAll, receiveUntil } from './tls-client.ts'
@@ -109,6 +109,45 @@ describe('the TLS server', () => {
     socket.destroy()
     const old: ConnectionOptions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }
     await expect(openTls(server.port, old)).rejects.toThrow()
+  })
+
+  it.each([
+    ['an ECDSA certificate', undefined],
+    ['an RSA certificate', 'RSA-2048'],
+  ] as const)(
+    'exchanges keys with forward secrecy only, and authenticates what it encrypts: %s',
+    async (_, serverKey) => {
+      const request = { hosts: ['localhost'], trustDomain: 'example.org', now: Date.now() }
+      const { serverCertPem, serverKeyPem } = await createPkiMaterial({ ...request, ...(serverKey && { serverKey }) })
+      const own = await serve({ fetch, tls: () => ({ cert: serverCertPem, key: serverKeyPem }) }, { port: 0 })
+      const accepted: string[] = []
+      // Also those that OpenSSL keeps for the old: whoever asks must say so by the lowest level of security.
+      const offered = getCiphers().filter((name) => !name.startsWith('tls_'))
+      for (const name of offered) {
+        const ciphers = `${name.toUpperCase()}:@SECLEVEL=0`
+        const options: ConnectionOptions = { maxVersion: 'TLSv1.2', ciphers }
+        const socket = await openTls(own.port, options).catch(() => undefined)
+        if (socket !== undefined) accepted.push(socket.getCipher().name)
+        socket?.destroy()
+      }
+      const kind = serverKey === undefined ? 'ECDSA' : 'RSA'
+      const ciphers = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']
+      expect(accepted.sort()).toEqual(ciphers.map((cipher) => `ECDHE-${kind}-${cipher}`))
+      expect(offered.length).toBeGreaterThan(30)
+      await own.close({ graceMs: 0 })
+    },
+  )
+
+  // What the SDKs offer: Go's defaults, BoringSSL and mbed TLS of the C SDK, and the JVM's.
+  it.each([
+    ['Go', 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384', 'X25519:P-256'],
+    ['mbed TLS', 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:AES256-GCM-SHA384', 'P-384:P-256'],
+    ['JVM', 'ECDHE-ECDSA-AES256-GCM-SHA384:DHE-RSA-AES256-GCM-SHA384:AES256-SHA', 'P-256:P-521'],
+  ])('agrees with clients of %s over TLS 1.2 and 1.3', async (_sdk, ciphers, ecdhCurve) => {
+    const over12 = await openTls(server.port, { maxVersion: 'TLSv1.2', ciphers, ecdhCurve })
+    expect(await presentedBy(over12)).toBeUndefined()
+    const over13 = await openTls(server.port, { minVersion: 'TLSv1.3', ecdhCurve })
+    expect(await presentedBy(over13)).toBeUndefined()
   })
 
   it('presents a replaced certificate to new connections and still asks for theirs', async () => {
