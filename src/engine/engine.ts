@@ -1,8 +1,6 @@
 import type { AccessType } from '../domain/access-index/index.ts'
 import type { Explanation } from '../domain/explain/index.ts'
-import { apiSessions } from '../resources/api-sessions.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
-import { authenticators } from '../resources/authenticators.ts'
 import { cas } from '../resources/cas.ts'
 import { configTypes } from '../resources/config-types.ts'
 import { configs } from '../resources/configs.ts'
@@ -13,7 +11,6 @@ import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '
 import { postureChecks } from '../resources/posture-checks.ts'
 import type { Resource } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
-import { sessions } from '../resources/sessions.ts'
 import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
 import { enforceAccess, enforcePosture } from './access/access-enforcement.ts'
@@ -24,8 +21,7 @@ import { ServiceUpdates } from './access/service-updates.ts'
 import { Sessions } from './access/sessions.ts'
 import type { SimulatedChange } from './access/simulation/simulated-change.ts'
 import { Simulation, type SimulationPage, type SimulationResult } from './access/simulation/simulation.ts'
-import { ConfigTypes } from './configs/config-types.ts'
-import { Configs } from './configs/configs.ts'
+import { behaviourOf } from './behaviours.ts'
 import { ServiceConfigs } from './configs/service-configs.ts'
 import type { EngineContext } from './context/context.ts'
 import { DataIntegrity } from './database/integrity/data-integrity.ts'
@@ -39,16 +35,6 @@ import { NetworkToken } from './enrollment/network-token.ts'
 import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { EntityReader } from './entities/entity-reader.ts'
-import { authPolicyHooks } from './hooks/auth-policy-hooks.ts'
-import { caHooks } from './hooks/ca-hooks.ts'
-import { edgeRouterHooks, edgeRouterPolicyHooks } from './hooks/edge-router-hooks.ts'
-import { externalJwtSignerHooks } from './hooks/external-jwt-signer-hooks.ts'
-import { identityHooks } from './hooks/identity-hooks.ts'
-import { postureCheckHooks } from './hooks/posture-check-hooks.ts'
-import { serviceHooks } from './hooks/service-hooks.ts'
-import { servicePolicyHooks } from './hooks/service-policy-hooks.ts'
-import { terminatorHooks } from './hooks/terminator-hooks.ts'
-import { transitRouterHooks } from './hooks/transit-router-hooks.ts'
 import { IdentityState } from './identities/identity-state.ts'
 import { Traces } from './identities/traces.ts'
 import { ApiSessions } from './login/api-sessions.ts'
@@ -108,7 +94,7 @@ export class ControllerEngine {
   readonly transitRouters: ResourceService<typeof transitRouters>
   readonly terminators: ResourceService<typeof terminators>
 
-  readonly #services = new Map<string, unknown>()
+  readonly #services: { readonly resource: Resource }[] = []
   readonly #simulation: Simulation
 
   constructor(context: EngineContext) {
@@ -119,7 +105,7 @@ export class ControllerEngine {
     context.timetable.onDue('posture', (ids) => enforcePosture(context, ids))
     context.timetable.onDue('access', () => resume(context))
     context.timetable.onDue('api-session', (ids) => this.apiSessions.endIdle(ids))
-    this.reader = new EntityReader(context)
+    this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
     this.authentication = new Authentication(context, this.apiSessions)
     this.authenticators = new Authenticators(context)
@@ -143,42 +129,29 @@ export class ControllerEngine {
     this.traces = new Traces(context)
     this.snapshots = new Snapshots(context)
     this.dataIntegrity = new DataIntegrity(context)
-    this.#offer(apiSessions, new ResourceService(context, apiSessions))
-    this.#offer(sessions, new ResourceService(context, sessions))
     this.#simulation = new Simulation(context)
-    this.#offer(authenticators, new ResourceService(context, authenticators))
-    this.cas = this.#offer(cas, new ResourceService(context, cas, caHooks))
-    this.externalJwtSigners = this.#offer(
-      externalJwtSigners,
-      new ResourceService(context, externalJwtSigners, externalJwtSignerHooks),
-    )
-    this.authPolicies = this.#offer(authPolicies, new ResourceService(context, authPolicies, authPolicyHooks))
-    this.identities = this.#offer(identities, new ResourceService(context, identities, identityHooks))
-    this.services = this.#offer(services, new ResourceService(context, services, serviceHooks))
-    this.edgeRouters = this.#offer(edgeRouters, new ResourceService(context, edgeRouters, edgeRouterHooks))
-    this.servicePolicies = this.#offer(
-      servicePolicies,
-      new ResourceService(context, servicePolicies, servicePolicyHooks),
-    )
-    this.edgeRouterPolicies = this.#offer(
-      edgeRouterPolicies,
-      new ResourceService(context, edgeRouterPolicies, edgeRouterPolicyHooks),
-    )
-    this.serviceEdgeRouterPolicies = this.#offer(
-      serviceEdgeRouterPolicies,
-      new ResourceService(context, serviceEdgeRouterPolicies),
-    )
-    this.postureChecks = this.#offer(postureChecks, new ResourceService(context, postureChecks, postureCheckHooks))
-    this.configTypes = this.#offer(configTypes, new ConfigTypes(context))
-    this.configs = this.#offer(configs, new Configs(context))
-    this.transitRouters = this.#offer(transitRouters, new ResourceService(context, transitRouters, transitRouterHooks))
-    this.terminators = this.#offer(terminators, new ResourceService(context, terminators, terminatorHooks))
+    this.cas = this.of(cas)
+    this.externalJwtSigners = this.of(externalJwtSigners)
+    this.authPolicies = this.of(authPolicies)
+    this.identities = this.of(identities)
+    this.services = this.of(services)
+    this.edgeRouters = this.of(edgeRouters)
+    this.servicePolicies = this.of(servicePolicies)
+    this.edgeRouterPolicies = this.of(edgeRouterPolicies)
+    this.serviceEdgeRouterPolicies = this.of(serviceEdgeRouterPolicies)
+    this.postureChecks = this.of(postureChecks)
+    this.configTypes = this.of(configTypes)
+    this.configs = this.of(configs)
+    this.transitRouters = this.of(transitRouters)
+    this.terminators = this.of(terminators)
   }
 
   /** The service that creates, changes and deletes the entities of a resource. */
   of<R extends Resource>(resource: R): ResourceService<R> {
-    const service = this.#services.get(resource.name)
-    if (!(service instanceof ResourceService)) throw new Error(`no service writes ${resource.name}`)
+    const known = this.#services.find((service): service is ResourceService<R> => service.resource === resource)
+    if (known !== undefined) return known
+    const service = new ResourceService(this.context, behaviourOf(resource))
+    this.#services.push(service)
     return service
   }
 
@@ -196,10 +169,5 @@ export class ControllerEngine {
    */
   simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult> {
     return this.#simulation.run(changes, page)
-  }
-
-  #offer<R extends Resource>(resource: R, service: ResourceService<R>): ResourceService<R> {
-    this.#services.set(resource.name, service)
-    return service
   }
 }

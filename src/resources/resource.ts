@@ -133,6 +133,8 @@ export interface Resource<D extends ResourceDefinition = ResourceDefinition> ext
   readonly create: z.ZodObject
   readonly replace: z.ZodObject
   readonly patch: z.ZodObject
+  /** What each field holds that nobody has written. */
+  readonly defaults: Readonly<Record<string, unknown>>
   /** The wire form of one entity. */
   readonly detail: z.ZodObject
   /** What a filter may name. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { composed, jsonText, keepText } from '../../src/engine/entities/members/json-text.ts'
+import { composed, jsonText, keepText } from '../../src/engine/records/wire-form/json-text.ts'
 import { runs } from '../support/property-runs.ts'
 
 const instant = fc.date({ noInvalidDate: true })

@@ -5,9 +5,9 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import type { EngineContext } from '../context/context.ts'
-import { composed, keepText } from '../entities/members/json-text.ts'
-import { entityRef } from '../entities/members/links.ts'
-import type { Detail } from '../entities/members/render.ts'
+import { composed, keepText } from '../records/wire-form/json-text.ts'
+import { entityRef } from '../records/wire-form/links.ts'
+import type { Detail } from '../records/wire-form/render.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 

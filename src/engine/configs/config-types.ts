@@ -1,52 +1,32 @@
 import { invalidField } from '../../domain/errors.ts'
-import { configTypes } from '../../resources/config-types.ts'
-import type { CreateOf, PatchOf, RecordOf, ReplaceOf } from '../../resources/resource.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { ResourceService } from '../records/resource-service.ts'
+import { type ConfigTypes, configTypes } from '../../resources/config-types.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 
-type ConfigType = RecordOf<typeof configTypes>
+type Schema = RecordOf<ConfigTypes>['schema']
 
 /**
- * Config types. A schema has to be usable and to describe an object; `{}` is no schema. Compiling a schema is slow work, so
- * it is done before the transaction. Configs that exist are not judged by a changed schema (interface: Config type).
+ * The schema of a config type has to be usable and to describe an object; `{}` is no schema. Configs that exist are not
+ * judged by a changed schema. `all` stands for every config type where they are asked for, so none is called so.
  */
-export class ConfigTypes extends ResourceService<typeof configTypes> {
-  readonly #context: EngineContext
+export const configTypeBehaviour: Behaviour<ConfigTypes> = {
+  resource: configTypes,
 
-  constructor(context: EngineContext) {
-    super(context, configTypes, { guard: async (_context, _tx, _call, { after }) => after && refuseKeyword(after) })
-    this.#context = context
-  }
-
-  override async create(call: Call, input: CreateOf<typeof configTypes>): Promise<ConfigType> {
-    await this.#check(input.schema)
-    return super.create(call, input)
-  }
-
-  override async replace(call: Call, id: string, input: ReplaceOf<typeof configTypes>): Promise<ConfigType> {
-    await this.#check(input.schema)
-    return super.replace(call, id, input)
-  }
-
-  override async patch(call: Call, id: string, input: PatchOf<typeof configTypes>): Promise<ConfigType> {
-    await this.#check(input.schema)
-    return super.patch(call, id, input)
-  }
-
-  async #check(schema: ConfigType['schema'] | undefined): Promise<void> {
-    if (!schema || Object.keys(schema).length === 0) return
+  async prepare({ jsonSchema }, _call, { input }) {
+    const schema: Schema = input.schema ?? null
+    if (schema === null || Object.keys(schema).length === 0) return undefined
     if (schema.type !== 'object') {
       throw invalidField('schema', 'invalid config type schema, root type must be object', shown(schema.type))
     }
-    const problem = await this.#context.jsonSchema.problemOf(schema)
+    const problem = await jsonSchema.problemOf(schema)
     if (problem !== undefined) throw invalidField('schema', `invalid schema ${problem}`, '')
-  }
-}
+    return undefined
+  },
 
-function refuseKeyword(configType: ConfigType): ConfigType {
-  if (configType.name !== 'all') return configType
-  throw invalidField('name', 'all is a keyword and may not be used as a config type name', 'all')
+  async guard(_context, _tx, _call, { after }) {
+    if (after?.name !== 'all') return after
+    throw invalidField('name', 'all is a keyword and may not be used as a config type name', 'all')
+  },
 }
 
 function shown(type: unknown): string {

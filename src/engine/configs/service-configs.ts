@@ -17,7 +17,7 @@ export interface ServiceConfigPair {
   readonly configId: string
 }
 
-/** Configs that one identity sees for services instead of the services' own (interface: Identity). */
+/** Configs that one identity sees for services instead of the services' own. */
 export class ServiceConfigs {
   readonly #context: EngineContext
 

@@ -5,7 +5,7 @@ import { identities } from '../../resources/identities.ts'
 import type { EngineContext } from '../context/context.ts'
 
 /**
- * The verifier of a new password of an identity, which its auth policy must accept (ruling R38). Slow work: call it before
+ * The verifier of a new password of an identity, which its auth policy must accept. Slow work: call it before
  * the transaction. Errors: `NOT_FOUND` for the identity, `COULD_NOT_VALIDATE` for the password, which is never echoed.
  */
 export async function newPasswordHash(context: EngineContext, identityId: string, password: string): Promise<string> {

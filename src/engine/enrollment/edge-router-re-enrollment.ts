@@ -4,7 +4,7 @@ import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { inviteToEnroll } from './enrollment-tokens.ts'
+import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 
 /**
  * Takes the certificate from an edge router and invites it to enroll anew: a connected one is refused until it has, and an

@@ -7,8 +7,8 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
-import { type Invitation, inviteToEnroll } from './enrollment-tokens.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 

@@ -2,8 +2,8 @@ import { edgeRouters } from '../../resources/edge-routers.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import type { Detail } from '../records/wire-form/render.ts'
 import type { EntityReader } from './entity-reader.ts'
-import type { Detail } from './members/render.ts'
 
 /**
  * The router of an id as a transit router is shown, whichever kind it is: terminators link to every router in that way.

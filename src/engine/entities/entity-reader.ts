@@ -5,19 +5,21 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import type { BehaviourOf } from '../records/behaviour.ts'
 import { collectionOf } from '../records/collection-of.ts'
 import { findOne } from '../records/find-one.ts'
+import { type Detail, renderDetails } from '../records/wire-form/render.ts'
 import type { PresentIds, Scope } from './list-scope.ts'
-import { membersOf } from './members/index.ts'
-import { type Detail, renderDetails } from './members/render.ts'
 import { findBySymbols } from './symbols/find-by-symbols.ts'
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
 export class EntityReader {
   readonly #context: EngineContext
+  readonly #behaviourOf: BehaviourOf
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, behaviourOf: BehaviourOf) {
     this.#context = context
+    this.#behaviourOf = behaviourOf
   }
 
   /** One page of a resource's entities that match the query and lie within the scope. */
@@ -66,7 +68,7 @@ export class EntityReader {
   }
 
   #details<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, records: readonly RecordOf<R>[]) {
-    return renderDetails(this.#context, tx, call, resource, records, membersOf(resource))
+    return renderDetails(this.#context, tx, call, resource, records, this.#behaviourOf(resource).members)
   }
 }
 

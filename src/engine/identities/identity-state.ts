@@ -13,7 +13,7 @@ import { deleteEntity } from '../records/deletion.ts'
 
 const MINUTE_MS = 60_000
 
-/** Shuts identities out and lets them in again (interface: States and transitions, Identity). Only admins do it to admins. */
+/** Shuts identities out and lets them in again. Only admins do it to admins. */
 export class IdentityState {
   readonly #context: EngineContext
 

@@ -4,7 +4,7 @@ import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 /**
  * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists
- * are replaced whole; null and absent members are left as they are (ruling R33).
+ * are replaced whole; null and absent members are left as they are.
  */
 export function mergePatch<R extends Resource>(resource: R, before: RecordOf<R>, patch: object): RecordOf<R> {
   return { ...before, ...mergeMembers(resource.definition.writable, before, { ...patch }) }

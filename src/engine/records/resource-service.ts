@@ -4,13 +4,16 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource } from '../../resources/resource.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { collectionOf } from './collection-of.ts'
 import { deleteEntity } from './deletion.ts'
 import { mergePatch } from './merge-patch.ts'
+import { newRecord } from './new-record.ts'
 import { checkReferences } from './references.ts'
-import type { ResourceHooks } from './resource-hooks.ts'
 import { checkRoleLists } from './role-lists.ts'
 import { refusingDuplicates } from './unique-fields.ts'
+
+type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
 
 /**
  * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
@@ -19,19 +22,20 @@ import { refusingDuplicates } from './unique-fields.ts'
  * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`.
  */
 export class ResourceService<R extends Resource> {
+  /** What it creates, reads, changes and deletes. */
+  readonly resource: R
   readonly #context: EngineContext
-  readonly #resource: R
-  readonly #hooks: ResourceHooks<R>
+  readonly #behaviour: Behaviour<R>
 
-  constructor(context: EngineContext, resource: R, hooks: ResourceHooks<R> = {}) {
+  constructor(context: EngineContext, behaviour: Behaviour<R>) {
+    this.resource = behaviour.resource
     this.#context = context
-    this.#resource = resource
-    this.#hooks = hooks
+    this.#behaviour = behaviour
   }
 
   /** The entity of an id. */
   async get(id: string): Promise<RecordOf<R>> {
-    const record = await this.#context.storage.read((tx) => collectionOf(tx, this.#resource).get(id))
+    const record = await this.#context.storage.read((tx) => collectionOf(tx, this.resource).get(id))
     return this.#found(record, id)
   }
 
@@ -39,12 +43,12 @@ export class ResourceService<R extends Resource> {
   async create(call: Call, input: CreateOf<R>): Promise<RecordOf<R>> {
     const now = this.#context.clock.now()
     const id = this.#context.random.id()
-    const preparation = await this.#hooks.prepareCreate?.(this.#context, call, { id, input, now })
-    const stored = this.#withoutRequestOnly(input)
-    const draft = this.#record({ ...stored, ...preparation?.system, id, createdAt: now, updatedAt: now })
+    const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
+    const fields = { ...this.#emptySystemFields(), ...this.#withoutRequestOnly(input), ...preparation?.system }
+    const draft = this.#record(newRecord(id, now, fields))
     return this.#write(call, async (tx) => {
       const record = await this.#checked(tx, call, undefined, draft)
-      await collectionOf(tx, this.#resource).insert(record)
+      await collectionOf(tx, this.resource).insert(record)
       await preparation?.dependents?.(tx)
       return record
     })
@@ -52,30 +56,33 @@ export class ResourceService<R extends Resource> {
 
   /** Replaces everything that a caller may write; what `input` leaves out takes its default. */
   replace(call: Call, id: string, input: ReplaceOf<R>): Promise<RecordOf<R>> {
-    return this.#update(call, id, (before) => ({ ...before, ...input }))
+    return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() })
   }
 
   /** Changes only what `input` holds. */
   patch(call: Call, id: string, input: PatchOf<R>): Promise<RecordOf<R>> {
-    return this.#update(call, id, (before) => mergePatch(this.#resource, before, input))
+    return this.#update(call, { kind: 'patch', id, input, now: this.#context.clock.now() })
   }
 
   /** Deletes an entity with everything that cannot be without it. */
   async delete(call: Call, id: string): Promise<void> {
     await this.#write(call, async (tx) => {
-      const before = this.#found(await collectionOf(tx, this.#resource).get(id), id)
-      await this.#hooks.guard?.(this.#context, tx, call, { kind: 'delete', before })
-      await deleteEntity(tx, this.#resource, id)
+      const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
+      await this.#behaviour.guard?.(this.#context, tx, call, { kind: 'delete', before })
+      await deleteEntity(tx, this.resource, id)
     })
   }
 
-  async #update(call: Call, id: string, change: (before: RecordOf<R>) => unknown): Promise<RecordOf<R>> {
-    const now = this.#context.clock.now()
+  async #update(call: Call, request: Change<R>): Promise<RecordOf<R>> {
+    const { kind, id, input, now } = request
+    const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
     return this.#write(call, async (tx) => {
-      const before = this.#found(await collectionOf(tx, this.#resource).get(id), id)
-      const draft = this.#record({ ...Object(change(before)), updatedAt: now })
+      const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
+      const changed = kind === 'replace' ? { ...before, ...input } : mergePatch(this.resource, before, input)
+      const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
       const record = await this.#checked(tx, call, before, draft)
-      await collectionOf(tx, this.#resource).update(record)
+      await collectionOf(tx, this.resource).update(record)
+      await preparation?.dependents?.(tx)
       return record
     })
   }
@@ -91,24 +98,29 @@ export class ResourceService<R extends Resource> {
       before === undefined
         ? ({ kind: 'create', after: draft } as const)
         : ({ kind: 'update', before, after: draft } as const)
-    const guarded = await this.#hooks.guard?.(this.#context, tx, call, change)
+    const guarded = await this.#behaviour.guard?.(this.#context, tx, call, change)
     const record = guarded === undefined ? draft : this.#record(guarded)
-    await checkRoleLists(tx, this.#resource, record, before)
-    await checkReferences(tx, this.#resource, record, before)
+    await checkRoleLists(tx, this.resource, record, before)
+    await checkReferences(tx, this.resource, record, before)
     return record
   }
 
   async #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
-    return refusingDuplicates(this.#resource, () => this.#context.writes.run(call, work))
+    return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
   }
 
   #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {
-    if (record === undefined) throw notFound(this.#resource.definition.singular, id)
+    if (record === undefined) throw notFound(this.resource.definition.singular, id)
     return record
   }
 
+  #emptySystemFields(): Record<string, unknown> {
+    const { defaults, definition } = this.resource
+    return Object.fromEntries(Object.keys(definition.system ?? {}).map((field) => [field, defaults[field]]))
+  }
+
   #withoutRequestOnly(input: CreateOf<R>): Record<string, unknown> {
-    const requestOnly = Object.keys(this.#resource.definition.createRequest ?? {})
+    const requestOnly = Object.keys(this.resource.definition.createRequest ?? {})
     return Object.fromEntries(Object.entries(input).filter(([field]) => !requestOnly.includes(field)))
   }
 
@@ -116,7 +128,7 @@ export class ResourceService<R extends Resource> {
   #record(fields: object): RecordOf<R> {
     const entries = Object.entries(fields).map(([field, value]) => [
       field,
-      this.#resource.fields[field] === 'set' && Array.isArray(value) ? sortedSet(value) : value,
+      this.resource.fields[field] === 'set' && Array.isArray(value) ? sortedSet(value) : value,
     ])
     return Object.fromEntries(entries) as RecordOf<R>
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import type { Detail } from '../../engine/entities/members/render.ts'
+import type { Detail } from '../../engine/records/wire-form/render.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { indexedScope } from '../../engine/entities/list-scope.ts'
-import type { Detail } from '../../engine/entities/members/render.ts'
 import { RELATIONS, type Relation } from '../../engine/entities/related.ts'
+import type { Detail } from '../../engine/records/wire-form/render.ts'
 import type { Page } from '../../ports/storage.ts'
 import { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import type { Detail } from '../../engine/entities/members/render.ts'
+import type { Detail } from '../../engine/records/wire-form/render.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { Pem, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'

@@ -1,4 +1,4 @@
-import { jsonText } from '../../../engine/entities/members/json-text.ts'
+import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
 import type { Answer, OperationShape } from '../../operations/operation.ts'
 import { jsonTextResponse } from './json-response.ts'

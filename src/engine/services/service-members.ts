@@ -1,19 +1,19 @@
-import { instant } from '../../../domain/instant.ts'
-import { type PostureData, postureQuery, queryUpdatedAt } from '../../../domain/posture/index.ts'
-import { postureChecks } from '../../../resources/posture-checks.ts'
-import type { services } from '../../../resources/services.ts'
-import { configMaps } from '../../configs/config-map.ts'
-import { knownCaller } from '../../context/call.ts'
-import { type PolicyFacts, policyFacts, postureDataOf } from '../../posture/posture-facts.ts'
-import { keepText } from './json-text.ts'
-import { linksOf } from './links.ts'
-import type { DeriveMembers, Detail } from './render.ts'
+import { instant } from '../../domain/instant.ts'
+import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
+import { postureChecks } from '../../resources/posture-checks.ts'
+import type { services } from '../../resources/services.ts'
+import { configMaps } from '../configs/config-map.ts'
+import { knownCaller } from '../context/call.ts'
+import { type PolicyFacts, policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { keepText } from '../records/wire-form/json-text.ts'
+import { linksOf } from '../records/wire-form/links.ts'
+import type { DeriveMembers, Detail } from '../records/wire-form/render.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const
 
 /**
  * What the caller (or the identity in whose place it looks) may do with services, which posture queries stand before it,
- * and the configs that it asked for, now or when it authenticated (interface: Service).
+ * and the configs that it asked for, now or when it authenticated.
  */
 export const serviceMembers: DeriveMembers<typeof services> = async (context, tx, call, records) => {
   const caller = knownCaller(call)

@@ -1,21 +1,21 @@
-import { ids, isIn } from '../../../domain/filter/index.ts'
-import { isAdministrator, isDisabled } from '../../../domain/identity.ts'
-import { instant } from '../../../domain/instant.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { apiSessions } from '../../../resources/api-sessions.ts'
-import { authenticators } from '../../../resources/authenticators.ts'
-import { cas } from '../../../resources/cas.ts'
-import { enrollments } from '../../../resources/enrollments.ts'
-import type { EntityRef } from '../../../resources/fields.ts'
-import type { identities } from '../../../resources/identities.ts'
-import { mfas } from '../../../resources/mfas.ts'
-import type { RecordOf } from '../../../resources/resource.ts'
-import { isAdminCall } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { entityRef } from './links.ts'
-import type { DeriveMembers, Detail } from './render.ts'
+import { ids, isIn } from '../../domain/filter/index.ts'
+import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import { instant } from '../../domain/instant.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { cas } from '../../resources/cas.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import type { EntityRef } from '../../resources/fields.ts'
+import type { identities } from '../../resources/identities.ts'
+import { mfas } from '../../resources/mfas.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { entityRef } from '../records/wire-form/links.ts'
+import type { DeriveMembers, Detail } from '../records/wire-form/render.ts'
 
-/** Credentials, outstanding enrollments and liveness of identities (interface: Identity). */
+/** Credentials, outstanding enrollments and liveness of identities. */
 export const identityMembers: DeriveMembers<typeof identities> = async (context, tx, call, records) => {
   const now = context.clock.now()
   const where = isIn(

@@ -7,18 +7,27 @@ import {
   storedProcess,
   storedProcesses,
 } from '../../domain/posture/index.ts'
-import type { postureChecks } from '../../resources/posture-checks.ts'
+import { type PostureChecks, postureChecks } from '../../resources/posture-checks.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { MEMBERS_OF_TYPE, UNTYPED_DEFAULTS } from '../posture/posture-check-of.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { MEMBERS_OF_TYPE, TYPED_MEMBERS, UNTYPED_DEFAULTS } from './posture-check-of.ts'
 
 type PostureCheckRecord = RecordOf<typeof postureChecks>
 
 /** Keeps of a posture check what belongs to its type, requires what the type needs, and stores it in its normal form. */
-export const postureCheckHooks: ResourceHooks<typeof postureChecks> = {
+export const postureCheckBehaviour: Behaviour<PostureChecks> = {
+  resource: postureChecks,
+
   async guard(_context, _tx, _call, change) {
     return change.after && normalised(change.after)
   },
+
+  /** A posture check shows the members of its type only; its version is always 1. */
+  members: async (_context, _tx, _call, records) =>
+    records.map(({ typeId }) => {
+      const foreign = TYPED_MEMBERS.filter((member) => !MEMBERS_OF_TYPE[typeId].includes(member))
+      return { version: 1, ...Object.fromEntries(foreign.map((member) => [member, undefined])) }
+    }),
 }
 
 function normalised(record: PostureCheckRecord): PostureCheckRecord {

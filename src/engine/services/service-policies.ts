@@ -1,9 +1,11 @@
 import { invalidField } from '../../domain/errors.ts'
-import type { servicePolicies } from '../../resources/policies.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
+import { type ServicePolicies, servicePolicies } from '../../resources/policies.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 
 /** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
-export const servicePolicyHooks: ResourceHooks<typeof servicePolicies> = {
+export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
+  resource: servicePolicies,
+
   async guard(_context, _tx, _call, change) {
     if (change.after?.type === 'Invalid') {
       throw invalidField('policyType', "invalid policy type. valid types are 'Dial' and 'Bind'", 'Invalid')

@@ -1,11 +1,11 @@
 import { invalidField, unacceptableField } from '../../domain/errors.ts'
 import { claimProblem } from '../../domain/external-id-claim.ts'
 import { DEFAULT_IDENTITY_NAME_FORMAT } from '../../domain/identity-name-format.ts'
-import { cas } from '../../resources/cas.ts'
+import { type Cas, cas } from '../../resources/cas.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { isAdminCall } from '../context/call.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 import { findOne } from '../records/find-one.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
 
 type Ca = RecordOf<typeof cas>
 
@@ -13,21 +13,17 @@ type Ca = RecordOf<typeof cas>
  * What is special about certificate authorities: they begin unverified, with the token that verifies them, and one whose
  * claims a delegate decided never authenticates an admin.
  */
-export const caHooks: ResourceHooks<typeof cas> = {
-  async prepareCreate({ pki, random }, call, { input }) {
-    const certificates = await pki.readCertificates(input.certPem)
+export const caBehaviour: Behaviour<Cas> = {
+  resource: cas,
+
+  async prepare({ pki, random }, _call, request) {
+    if (request.kind !== 'create') return undefined
+    const certificates = await pki.readCertificates(request.input.certPem)
     const [authority] = typeof certificates === 'string' ? [] : certificates
     if (authority === undefined) throw invalidField('certPem', 'could not be parsed as PEM certificates', '')
     if (!authority.isAuthority) throw invalidField('certPem', 'certificate is not a CA', '')
-    if (await pki.isOwnAuthority(input.certPem)) throw invalidField('certPem', "is this network's own CA", '')
-    return {
-      system: {
-        fingerprint: authority.fingerprint,
-        isVerified: false,
-        verificationToken: random.uuid(),
-        mayAuthenticateAdmins: isAdminCall(call),
-      },
-    }
+    if (await pki.isOwnAuthority(request.input.certPem)) throw invalidField('certPem', "is this network's own CA", '')
+    return { system: { fingerprint: authority.fingerprint, verificationToken: random.uuid() } }
   },
 
   async guard(_context, tx, call, change) {
@@ -38,11 +34,11 @@ export const caHooks: ResourceHooks<typeof cas> = {
       if (known !== undefined) throw invalidField('certPem', `certificate already used as CA ${known.id}`, '')
     }
     checkClaim(after)
-    const isDecided = JSON.stringify(after.externalIdClaim) === JSON.stringify(change.before?.externalIdClaim)
+    const isUnchanged = JSON.stringify(after.externalIdClaim) === JSON.stringify(change.before?.externalIdClaim)
     return {
       ...after,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
-      mayAuthenticateAdmins: isDecided ? after.mayAuthenticateAdmins : isAdminCall(call),
+      mayAuthenticateAdmins: isUnchanged ? after.mayAuthenticateAdmins : isAdminCall(call),
     }
   },
 }

@@ -1,17 +1,17 @@
 import { ControllerError } from '../../domain/errors.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import type { authPolicies } from '../../resources/auth-policies.ts'
+import { type AuthPolicies, authPolicies } from '../../resources/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 
 const MIN_PASSWORD_LENGTH = 5
 
-/** Keeps the numbers of an auth policy in range and its signers existing, and keeps the default policy (interface: Auth policy). */
-export const authPolicyHooks: ResourceHooks<typeof authPolicies> = {
-  prepareCreate: async () => ({ system: { isSystem: false } }),
+/** Keeps the numbers of an auth policy in range and its signers existing, and keeps the default policy. */
+export const authPolicyBehaviour: Behaviour<AuthPolicies> = {
+  resource: authPolicies,
 
   async guard(_context, tx, _call, change) {
     if (change.kind === 'delete') {

@@ -1,26 +1,32 @@
-import { ControllerError } from '../../domain/errors.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { edgeRouters } from '../../resources/edge-routers.ts'
+import { type EdgeRouters, edgeRouters } from '../../resources/edge-routers.ts'
 import { identities } from '../../resources/identities.ts'
 import { edgeRouterPolicies } from '../../resources/policies.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 import { deleteEntity } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'
-import { prepareRouter } from './router-preparation.ts'
+import { inviteRouter, outstandingEnrollments } from './outstanding-enrollment.ts'
+import { presenceMembers } from './presence-members.ts'
 
-type EdgeRouter = RecordOf<typeof edgeRouters>
+type EdgeRouter = RecordOf<EdgeRouters>
+
+const UNKNOWN_VERSION = { arch: '', buildDate: '', os: '', revision: '', version: '' }
 
 /**
  * What is special about edge routers: they are created with an enrollment, and a tunneler-enabled one has an identity of
- * its own and a system policy that lets this identity use it (interface: Edge router).
+ * its own and a system policy that lets this identity use it.
  */
-export const edgeRouterHooks: ResourceHooks<typeof edgeRouters> = {
-  prepareCreate: (context, _call, { id, now }) => prepareRouter(context, { method: 'erott', edgeRouterId: id }, now),
+export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
+  resource: edgeRouters,
+
+  async prepare(context, _call, { kind, id, now }) {
+    return kind === 'create' ? inviteRouter(context, { method: 'erott', edgeRouterId: id }, now) : undefined
+  },
 
   async guard(_context, tx, _call, change) {
     if (change.after !== undefined) {
@@ -32,6 +38,17 @@ export const edgeRouterHooks: ResourceHooks<typeof edgeRouters> = {
     if (wasTunneler && !isTunneler) await removeTunnelerIdentity(tx, change.before?.id ?? '')
     if (isTunneler && change.after !== undefined) await keepTunnelerIdentity(tx, change.after)
     return change.after
+  },
+
+  /** Presence and, until a router is verified, its enrollment. */
+  async members({ presence }, tx, _call, records) {
+    const outstanding = await outstandingEnrollments(tx, 'edgeRouterId', records)
+    return records.map(({ id }) => ({
+      ...presenceMembers(presence, id),
+      interfaces: null,
+      versionInfo: presence.connectionOf(id)?.versionInfo ?? UNKNOWN_VERSION,
+      ...outstanding.get(id),
+    }))
   },
 }
 
@@ -57,18 +74,4 @@ async function keepTunnelerIdentity(tx: WriteTransaction, router: EdgeRouter): P
       isSystem: true,
     }),
   )
-}
-
-/** Refuses to change or delete the system policy of a tunneler-enabled edge router. */
-export const edgeRouterPolicyHooks: ResourceHooks<typeof edgeRouterPolicies> = {
-  prepareCreate: async () => ({ system: { isSystem: false } }),
-
-  async guard(_context, _tx, _call, change) {
-    if (!change.before?.isSystem) return change.after
-    const deleting = change.kind === 'delete'
-    const code = deleting ? 'ENTITY_CAN_NOT_BE_DELETED' : 'ENTITY_CAN_NOT_BE_UPDATED'
-    const verb = deleting ? 'delete' : 'update'
-    const message = `cannot ${verb} system edge router policy in a non-system context (id=${change.before.id})`
-    throw new ControllerError(code, { code: 'UNHANDLED', message })
-  },
 }

@@ -1,11 +1,12 @@
 import { ControllerError, invalidField, unacceptableField } from '../../domain/errors.ts'
+import { instant, NO_INSTANT } from '../../domain/instant.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
-import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { type ExternalJwtSigners, externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
+import type { Behaviour } from '../records/behaviour.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 
@@ -16,10 +17,12 @@ const DECISIVE = ['audience', 'certPem', 'claimsProperty', 'issuer', 'jwksEndpoi
  * What is special about external signers: exactly one source of keys, facts of a pinned certificate, and that one whose
  * trust a delegate decided never authenticates an admin.
  */
-export const externalJwtSignerHooks: ResourceHooks<typeof externalJwtSigners> = {
-  async prepareCreate(_context, call) {
-    const mayAuthenticateAdmins = isAdminCall(call)
-    return { system: { commonName: '', fingerprint: null, notBefore: null, notAfter: null, mayAuthenticateAdmins } }
+export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
+  resource: externalJwtSigners,
+
+  /** A patch without certificate leaves its facts as they are. */
+  async prepare(context, _call, { input: { certPem } }) {
+    return certPem === undefined ? undefined : { system: await certificateFacts(context, certPem) }
   },
 
   async guard(context, tx, call, change) {
@@ -27,15 +30,22 @@ export const externalJwtSignerHooks: ResourceHooks<typeof externalJwtSigners> = 
       await refuseReferenced(tx, change.before.id)
       return undefined
     }
-    const after = emptied(change.after)
+    const after = withKeyId(emptied(change.after))
     if (after.issuer === '') throw invalidField('issuer', 'issuer in body is required', '')
     checkKeySource(context, after)
     await checkEnrollment(tx, after)
     const { before } = change
-    const isDecided = before !== undefined && DECISIVE.every((field) => before[field] === after[field])
-    const mayAuthenticateAdmins = isDecided ? after.mayAuthenticateAdmins : isAdminCall(call)
-    return { ...after, ...(await certificateMembers(context, after)), mayAuthenticateAdmins }
+    const isUnchanged = before !== undefined && DECISIVE.every((field) => before[field] === after[field])
+    const mayAuthenticateAdmins = isUnchanged ? after.mayAuthenticateAdmins : isAdminCall(call)
+    return { ...after, mayAuthenticateAdmins }
   },
+
+  /** A signer without a certificate of its own is shown as good at no time. */
+  members: async (_context, _tx, _call, records) =>
+    records.map(({ notBefore, notAfter }) => ({
+      notBefore: instant(notBefore ?? NO_INSTANT),
+      notAfter: instant(notAfter ?? NO_INSTANT),
+    })),
 }
 
 /** Empty text clears. */
@@ -50,6 +60,11 @@ function emptied(signer: Signer): Signer {
     enrollAttributeClaimsSelector: signer.enrollAttributeClaimsSelector || null,
     enrollAuthPolicyId: signer.enrollAuthPolicyId || 'default',
   }
+}
+
+/** A pinned certificate is known by its fingerprint where nothing else is said. */
+function withKeyId(signer: Signer): Signer {
+  return signer.certPem === null ? signer : { ...signer, kid: signer.kid ?? signer.fingerprint }
 }
 
 function checkKeySource({ keySets }: EngineContext, { certPem, jwksEndpoint }: Signer): void {
@@ -76,13 +91,13 @@ async function checkEnrollment(tx: WriteTransaction, signer: Signer): Promise<vo
   }
 }
 
-async function certificateMembers({ pki }: EngineContext, { certPem, kid }: Signer) {
-  if (certPem === null) return { commonName: '', fingerprint: null, notBefore: null, notAfter: null }
+async function certificateFacts({ pki }: EngineContext, certPem: string | null) {
+  if (!certPem) return { commonName: '', fingerprint: null, notBefore: null, notAfter: null }
   const certificates = await pki.readCertificates(certPem)
   const [certificate, ...others] = typeof certificates === 'string' ? [] : certificates
   if (certificate === undefined || others.length > 0) throw new ControllerError('INVALID_CERT_PEM')
   const { commonName, fingerprint, notBefore, notAfter } = certificate
-  return { commonName, fingerprint, notBefore, notAfter, kid: kid ?? fingerprint }
+  return { commonName, fingerprint, notBefore, notAfter }
 }
 
 async function refuseReferenced(tx: WriteTransaction, id: string): Promise<void> {

@@ -4,25 +4,29 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import { cas } from '../../resources/cas.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
-import type { identities } from '../../resources/identities.ts'
+import { type Identities, identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
-import { type Invitation, inviteToEnroll } from '../enrollment/enrollment-tokens.ts'
-import type { PendingChange, ResourceHooks } from '../records/resource-hooks.ts'
+import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import type { Behaviour, PendingChange } from '../records/behaviour.ts'
+import { identityMembers } from './identity-members.ts'
 
 type Identity = RecordOf<typeof identities>
 
 /**
  * What is special about identities: the enrollment that is created with them, the protection of the default admin and of
- * router identities, and that only an admin makes, changes or deletes admins (interface: Identity).
+ * router identities, and that only an admin makes, changes or deletes admins.
  */
-export const identityHooks: ResourceHooks<typeof identities> = {
-  async prepareCreate(context, _call, { id, input, now }) {
+export const identityBehaviour: Behaviour<Identities> = {
+  resource: identities,
+
+  async prepare(context, _call, request) {
+    if (request.kind !== 'create') return undefined
+    const { id, input, now } = request
     const invitation = invitationOf(id, input.enrollment)
     const enrollment = invitation && (await inviteToEnroll(context, invitation, now))
     return {
-      system: { isDefaultAdmin: false, disabledAt: null, disabledUntil: null, envInfo: {}, sdkInfo: {} },
       dependents: async (tx) => {
         if (enrollment !== undefined) await insertEnrollment(tx, enrollment)
       },
@@ -42,6 +46,8 @@ export const identityHooks: ResourceHooks<typeof identities> = {
     await checkHostedServices(tx, change.after)
     return { ...change.after, externalId, authPolicyId }
   },
+
+  members: identityMembers,
 }
 
 function invitationOf(

@@ -1,20 +1,25 @@
 import type { Filter } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { identities } from '../../resources/identities.ts'
-import type { services } from '../../resources/services.ts'
+import { type Services, services } from '../../resources/services.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
-import type { ResourceHooks } from '../records/resource-hooks.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { serviceMembers } from './service-members.ts'
 
 /**
  * A service takes configs whose types are meant for services, one of each type. What identities said of hosting a service
  * goes with it.
  */
-export const serviceHooks: ResourceHooks<typeof services> = {
+export const serviceBehaviour: Behaviour<Services> = {
+  resource: services,
+
   async guard(_context, tx, _call, { before, after }) {
     if (after === undefined) await forgetHosting(tx, before.id)
     else await checkAttachedConfigs(tx, 'service', before, after)
     return after
   },
+
+  members: serviceMembers,
 }
 
 async function forgetHosting(tx: WriteTransaction, serviceId: string): Promise<void> {

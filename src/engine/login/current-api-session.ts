@@ -1,0 +1,65 @@
+import { ids } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
+import { type ApiSessions, apiSessions } from '../../resources/api-sessions.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import type { Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import type { Detail } from '../records/wire-form/render.ts'
+
+/** API sessions are shown to others without their token, which only its holder knows. */
+export const apiSessionBehaviour: Behaviour<ApiSessions> = {
+  resource: apiSessions,
+
+  async members(_context, tx, _call, records) {
+    const { items } = await tx
+      .collection(authenticators)
+      .find({ where: ids(records.map(({ authenticatorId }) => authenticatorId)) })
+    const known = new Map(items.map((authenticator) => [authenticator.id, authenticator]))
+    return records.map(({ lastActivityAt, authenticatorId }) => ({
+      authQueries: [],
+      cachedLastActivityAt: instant(lastActivityAt),
+      token: '',
+      isCertExtendRequested: known.get(authenticatorId)?.isExtendRequested || undefined,
+      isCertKeyRollRequested: known.get(authenticatorId)?.isKeyRollRequested || undefined,
+    }))
+  },
+}
+
+/** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
+export function currentApiSessionMembers(context: EngineContext, caller: Caller): Detail {
+  const { lastActivityAt } = caller.apiSession
+  const { apiSessionTimeoutMs } = context.settings
+  return {
+    _links: {
+      self: { href: './current-api-session' },
+      'current-identity': { href: './current-identity' },
+    },
+    authQueries: authQueriesOf(caller),
+    token: caller.token,
+    expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
+    expiresAt: instant(lastActivityAt + apiSessionTimeoutMs),
+  }
+}
+
+function authQueriesOf({ missing: { totp, signer } }: Caller): readonly Detail[] {
+  const queries: Detail[] = []
+  if (totp !== undefined) queries.push({ ...TOTP_QUERY, isTotpEnrolled: totp.isEnrolled })
+  if (signer !== undefined) {
+    const { id, clientId, externalAuthUrl, scopes } = signer
+    const known = { ...(clientId && { clientId }), ...(externalAuthUrl && { httpUrl: externalAuthUrl }) }
+    queries.push({ typeId: 'EXT-JWT', provider: 'url', id, scopes, ...known })
+  }
+  return queries
+}
+
+const TOTP_QUERY = {
+  typeId: 'MFA',
+  provider: 'ziti',
+  format: 'numeric',
+  httpMethod: 'POST',
+  httpUrl: './authenticate/mfa',
+  minLength: 4,
+  maxLength: 6,
+  scopes: null,
+} as const

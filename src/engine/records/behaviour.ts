@@ -1,0 +1,54 @@
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource, SystemOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { DeriveMembers } from './wire-form/render.ts'
+
+/** A validated request before its transaction opens; `now` is epoch milliseconds. */
+export type PendingRequest<R> = { readonly id: string; readonly now: number } & (
+  | { readonly kind: 'create'; readonly input: CreateOf<R> }
+  | { readonly kind: 'replace'; readonly input: ReplaceOf<R> }
+  | { readonly kind: 'patch'; readonly input: PatchOf<R> }
+)
+
+/** What preparing a request came to. */
+export interface Preparation<R> {
+  /** Fields that only the engine writes. The others keep their value; of a new record they are empty. */
+  readonly system?: Partial<SystemOf<R>>
+  /** Writes the records that come into being with the entity, after it, in the same transaction. */
+  readonly dependents?: (tx: WriteTransaction) => Promise<void>
+}
+
+/** A change that is about to be written. */
+export type PendingChange<R> =
+  | { readonly kind: 'create'; readonly before?: undefined; readonly after: RecordOf<R> }
+  | { readonly kind: 'update'; readonly before: RecordOf<R>; readonly after: RecordOf<R> }
+  | { readonly kind: 'delete'; readonly before: RecordOf<R>; readonly after?: undefined }
+
+/**
+ * What is special about a resource, in one value: it stands beside what follows from the declaration. A resource that is
+ * like all others has none.
+ */
+export interface Behaviour<R extends Resource> {
+  readonly resource: R
+  /**
+   * Does slow work (parsing certificates, signing, compiling schemas) for a request, before its transaction opens, and
+   * refuses what can be refused without one. Throws a ControllerError to refuse.
+   */
+  prepare?(context: EngineContext, call: Call, request: PendingRequest<R>): Promise<Preparation<R> | undefined>
+  /**
+   * Judges a change inside its transaction, writes what depends on it, and answers the record to store (the one given,
+   * or a normalised one). Throws a ControllerError to refuse; nothing is written then.
+   */
+  guard?(
+    context: EngineContext,
+    tx: WriteTransaction,
+    call: Call,
+    change: PendingChange<R>,
+  ): Promise<RecordOf<R> | undefined>
+  /** The members of the wire form that no field holds. */
+  readonly members?: DeriveMembers<R>
+}
+
+/** Finds what is special about a resource. */
+export type BehaviourOf = <R extends Resource>(resource: R) => Behaviour<R>

@@ -1,0 +1,17 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { type EdgeRouterPolicies, edgeRouterPolicies } from '../../resources/policies.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+
+/** The system policy of a tunneler-enabled edge router is neither changed nor deleted by anybody but the controller. */
+export const edgeRouterPolicyBehaviour: Behaviour<EdgeRouterPolicies> = {
+  resource: edgeRouterPolicies,
+
+  async guard(_context, _tx, _call, change) {
+    if (!change.before?.isSystem) return change.after
+    const deleting = change.kind === 'delete'
+    const code = deleting ? 'ENTITY_CAN_NOT_BE_DELETED' : 'ENTITY_CAN_NOT_BE_UPDATED'
+    const verb = deleting ? 'delete' : 'update'
+    const message = `cannot ${verb} system edge router policy in a non-system context (id=${change.before.id})`
+    throw new ControllerError(code, { code: 'UNHANDLED', message })
+  },
+}

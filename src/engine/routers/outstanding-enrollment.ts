@@ -1,0 +1,36 @@
+import { isIn } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import type { EngineContext } from '../context/context.ts'
+import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import type { Detail } from '../records/wire-form/render.ts'
+
+/** The outstanding enrollments of routers that are not verified, by router; `field` says of which kind of router. */
+export async function outstandingEnrollments(
+  tx: ReadTransaction,
+  field: 'edgeRouterId' | 'transitRouterId',
+  routers: readonly { readonly id: string; readonly isVerified: boolean }[],
+): Promise<ReadonlyMap<string, Detail>> {
+  const unverified = routers.filter(({ isVerified }) => !isVerified).map(({ id }) => id)
+  const { items } = await tx.collection(enrollments).find({ where: isIn(field, unverified) })
+  const members = items.map(
+    (enrollment) =>
+      [
+        enrollment[field] ?? '',
+        {
+          enrollmentCreatedAt: instant(enrollment.createdAt),
+          enrollmentExpiresAt: instant(enrollment.expiresAt),
+          enrollmentJwt: enrollment.jwt,
+          enrollmentToken: enrollment.token,
+        },
+      ] as const,
+  )
+  return new Map(members)
+}
+
+/** What comes into being with a router of either kind: the enrollment that will give it a certificate. */
+export async function inviteRouter(context: EngineContext, invitation: Invitation, now: number) {
+  const enrollment = await inviteToEnroll(context, invitation, now)
+  return { dependents: (tx: WriteTransaction) => tx.collection(enrollments).insert(enrollment) }
+}

@@ -1,0 +1,32 @@
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { type TransitRouters, transitRouters } from '../../resources/transit-routers.ts'
+import { checkAttachedConfigs } from '../configs/attached-configs.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { refuseTakenName } from '../records/unique-fields.ts'
+import { inviteRouter, outstandingEnrollments } from './outstanding-enrollment.ts'
+
+/** Routers are created with an enrollment, and share their names with edge routers. */
+export const transitRouterBehaviour: Behaviour<TransitRouters> = {
+  resource: transitRouters,
+
+  async prepare(context, _call, { kind, id, now }) {
+    return kind === 'create' ? inviteRouter(context, { method: 'trott', transitRouterId: id }, now) : undefined
+  },
+
+  async guard(_context, tx, _call, { before, after }) {
+    if (after === undefined) return after
+    await refuseTakenName(tx, edgeRouters, after.name)
+    await checkAttachedConfigs(tx, 'router', before, after)
+    return after
+  },
+
+  /** Presence and, until a router is verified, its enrollment. */
+  async members({ presence }, tx, _call, records) {
+    const outstanding = await outstandingEnrollments(tx, 'transitRouterId', records)
+    return records.map(({ id }) => ({
+      interfaces: null,
+      isOnline: presence.connectionOf(id) !== undefined,
+      ...outstanding.get(id),
+    }))
+  },
+}

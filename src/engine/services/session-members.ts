@@ -1,0 +1,61 @@
+import { ids } from '../../domain/filter/index.ts'
+import type { RouterPresence } from '../../ports/router-presence.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { servicePolicies } from '../../resources/policies.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { type Sessions, sessions } from '../../resources/sessions.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { Behaviour } from '../records/behaviour.ts'
+import { entityRef } from '../records/wire-form/links.ts'
+import type { Detail } from '../records/wire-form/render.ts'
+import { presenceMembers } from '../routers/presence-members.ts'
+
+/** So many edge routers are offered for one session, connected ones first. */
+const MAX_EDGE_ROUTERS = 25
+
+/** Sessions show their edge routers and the policies that grant them. The stored token of a session is its id. */
+export const sessionBehaviour: Behaviour<Sessions> = {
+  resource: sessions,
+
+  async members(context, tx, _call, records) {
+    const policyIds = [...new Set(records.flatMap((session) => session.servicePolicies))]
+    const { items } = await tx.collection(servicePolicies).find({ where: ids(policyIds) })
+    const policies = new Map(items.map((policy) => [policy.id, policy]))
+    const members: Detail[] = []
+    for (const session of records) {
+      members.push({
+        edgeRouters: await edgeRoutersFor(context, tx, session.identityId, session.serviceId),
+        servicePolicies: session.servicePolicies.flatMap((id) => {
+          const policy = policies.get(id)
+          return policy === undefined ? [] : [entityRef(servicePolicies, policy)]
+        }),
+        token: session.id,
+      })
+    }
+    return members
+  },
+}
+
+/** The edge routers that both the identity and the service may use by policy: online ones first, at most 25. */
+export async function edgeRoutersFor(
+  context: EngineContext,
+  tx: ReadTransaction,
+  identityId: string,
+  serviceId: string,
+): Promise<readonly Detail[]> {
+  const index = await context.access.at(tx)
+  const common = index.commonEdgeRouters(identityId, serviceId)
+  const { items } = await tx.collection(edgeRouters).find({ where: ids(common) })
+  const details = items.map((router) => sessionEdgeRouter(context.presence, router))
+  return [...details.filter(({ isOnline }) => isOnline), ...details.filter(({ isOnline }) => !isOnline)].slice(
+    0,
+    MAX_EDGE_ROUTERS,
+  )
+}
+
+function sessionEdgeRouter(presence: RouterPresence, router: RecordOf<typeof edgeRouters>) {
+  const { id, name, cost, noTraversal, disabled, appData } = router
+  const connection = presenceMembers(presence, id)
+  return { appData, cost, disabled, name, noTraversal, ...connection, urls: connection.supportedProtocols }
+}
