@@ -34,8 +34,3 @@ const WITHOUT_CERTIFICATE = {
   extendRequestedAt: undefined,
   lastExtendRolledKeys: undefined,
 } as const
-
-export const authenticatorBehaviour: Behaviour<Authenticators> = {
-  resource: authenticators,
-  members: authenticatorMembers,
-}

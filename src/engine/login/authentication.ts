@@ -38,7 +38,7 @@ class VerifierReplaced extends Error {}
 
 /**
  * Finds out who is calling. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
- * costs the same time for a known and an unknown username (interface: Authentication).
+ * costs the same time for a known and an unknown username.
  */
 export class Authentication {
   readonly #context: EngineContext

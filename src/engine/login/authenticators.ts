@@ -35,7 +35,7 @@ export interface PasswordChange {
   readonly tags?: Authenticator['tags'] | undefined
 }
 
-/** The credentials of identities, as admins manage them and as identities manage their own (interface: Authenticator). */
+/** The credentials of identities, as admins manage them and as identities manage their own. */
 export class Authenticators {
   readonly #context: EngineContext
 

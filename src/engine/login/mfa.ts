@@ -21,7 +21,7 @@ export interface MfaSecrets {
 }
 
 /**
- * The second factor of the caller (interface: States and transitions, MFA enrollment). A code works once. Errors of every
+ * The second factor of the caller. A code works once. Errors of every
  * method that takes one: `MFA_INVALID_TOKEN`, and `RATE_LIMITED` after 10 wrong ones in five minutes or 50 in a day.
  */
 export class Mfa {
