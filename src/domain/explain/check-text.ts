@@ -1,7 +1,7 @@
 import { instant } from '../instant.ts'
+import { kindOf, type MissingPosture } from '../posture/index.ts'
+import { listed, quoted } from '../sentences.ts'
 import type { CheckExplanation } from './explanation.ts'
-import type { MissingPosture } from './missing-posture.ts'
-import { listed, quoted } from './words.ts'
 
 /** One posture check as sentences: whether it passes, what it asks for, what is known, what is missing. */
 export function checkText(check: CheckExplanation): string {
@@ -16,27 +16,17 @@ export function checkText(check: CheckExplanation): string {
 }
 
 function expectedText({ typeId, expected }: CheckExplanation): string {
-  if (typeId === 'MFA') return ''
-  const items: readonly unknown[] = Array.isArray(expected) ? expected : [expected]
-  return listed(items.map(itemText), 'or')
+  const words = kindOf(typeId).expectedWords(expected)
+  return words.length === 0 ? '' : listed(words, 'or')
 }
 
-/** A domain or address as it is, an operating system with its versions, a process by its path. */
-function itemText(item: unknown): string {
-  if (typeof item !== 'object' || item === null) return quoted(String(item))
-  if ('path' in item) return `the process ${quoted(String(item.path))}`
-  if (!('type' in item) || !('versions' in item)) return 'something else'
-  const versions = Array.isArray(item.versions) ? item.versions.map(String) : []
-  return versions.length === 0 ? String(item.type) : `${String(item.type)} ${listed(versions, 'or')}`
-}
-
-function missingText({ kind, path }: MissingPosture, { known }: CheckExplanation): string {
+function missingText({ kind, path }: MissingPosture, { typeId, known }: CheckExplanation): string {
   const process = path === undefined ? '' : `the process ${quoted(path)} `
   switch (kind) {
     case 'not-reported':
       return path === undefined ? 'nothing was reported' : `${process}was not reported`
     case 'value-not-admitted':
-      return `${knownText(known)} was reported`
+      return `${known === null ? 'something else' : (kindOf(typeId).actualWords?.(known) ?? 'something else')} was reported`
     case 'process-not-running':
       return `${process}does not run`
     case 'process-hash-not-admitted':
@@ -50,10 +40,4 @@ function missingText({ kind, path }: MissingPosture, { known }: CheckExplanation
     case 'mfa-prompt-unanswered':
       return 'no second factor was proved after the endpoint was unlocked or woken'
   }
-}
-
-function knownText(known: CheckExplanation['known']): string {
-  if (Array.isArray(known)) return known.length === 0 ? 'none' : listed(known.map((item) => quoted(String(item))))
-  if (typeof known !== 'object' || known === null) return quoted(String(known))
-  return 'type' in known && 'version' in known ? quoted(`${known.type} ${known.version}`) : 'something else'
 }

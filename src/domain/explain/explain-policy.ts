@@ -1,16 +1,14 @@
 import {
   evaluateCheck,
   explainFailure,
+  isPostureKnown,
+  missingPosture,
   nextDeadline,
   type PostureCheck,
-  type PostureData,
-  processAtPath,
-  processReport,
 } from '../posture/index.ts'
 import { explainSide } from './explain-side.ts'
 import type { CheckExplanation, PolicyExplanation } from './explanation.ts'
 import type { AccessFacts, NamedEntity, PolicyUnderReview } from './facts.ts'
-import { missingPosture } from './missing-posture.ts'
 
 /** No API session has this id: what depends on one is then unknown. */
 const NO_API_SESSION = ''
@@ -44,26 +42,8 @@ function explainCheck(
     typeId,
     isPassing: evaluateCheck(check, posture, apiSessionId, at),
     expected,
-    known: isKnown(check, posture, apiSessionId) ? actualValue : null,
+    known: isPostureKnown(check, posture, apiSessionId) ? actualValue : null,
     missing: missingPosture(check, posture, apiSessionId, at),
     holdsUntil: nextDeadline(check, posture, apiSessionId, at) ?? null,
-  }
-}
-
-/** Something was reported that the check can look at. */
-function isKnown(check: PostureCheck, posture: PostureData, apiSessionId: string): boolean {
-  switch (check.typeId) {
-    case 'OS':
-      return posture.os !== null
-    case 'DOMAIN':
-      return posture.domain !== null
-    case 'MAC':
-      return posture.mac !== null
-    case 'PROCESS':
-      return processReport(check, posture) !== undefined
-    case 'PROCESS_MULTI':
-      return check.processes.some(({ path }) => processAtPath(path, posture) !== undefined)
-    case 'MFA':
-      return posture.sessions.some((session) => session.apiSessionId === apiSessionId && session.mfa !== null)
   }
 }

@@ -1,8 +1,8 @@
 import { instant } from '../instant.ts'
+import { counted, fewOf, listed, quoted } from '../sentences.ts'
 import { checkText } from './check-text.ts'
 import type { Explanation, PolicyExplanation, SideExplanation } from './explanation.ts'
 import type { Reason } from './reason.ts'
-import { counted, fewOf, listed, quoted } from './words.ts'
 
 /** So many names stand in one sentence. */
 const MOST_NAMES = 5

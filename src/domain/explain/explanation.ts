@@ -1,8 +1,7 @@
 import type { AccessType } from '../access-index/index.ts'
-import type { CheckFailure, PostureCheck } from '../posture/index.ts'
+import type { CheckFailure, MissingPosture, PostureCheck } from '../posture/index.ts'
 import type { Semantic } from '../roles.ts'
 import type { RouterState } from './facts.ts'
-import type { MissingPosture } from './missing-posture.ts'
 import type { Reason } from './reason.ts'
 import type { Suggestion } from './suggestion.ts'
 

@@ -1,3 +1,4 @@
+export { MISSING_KINDS, type MissingKind, type MissingPosture } from '../posture/index.ts'
 export { explainAccess } from './explain-access.ts'
 export type {
   CheckExplanation,
@@ -9,6 +10,5 @@ export type {
 } from './explanation.ts'
 export { explanationText } from './explanation-text.ts'
 export type { AccessFacts, NamedEntity, PolicyUnderReview, RouterState } from './facts.ts'
-export { MISSING_KINDS, type MissingKind, type MissingPosture } from './missing-posture.ts'
 export { REASONS, type Reason } from './reason.ts'
 export { SUGGESTION_KINDS, type Suggestion, type SuggestionKind } from './suggestion.ts'

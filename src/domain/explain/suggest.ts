@@ -1,6 +1,7 @@
+import { kindOf } from '../posture/index.ts'
+import { listed, quoted } from '../sentences.ts'
 import type { Explanation, PolicyExplanation } from './explanation.ts'
 import type { Suggestion } from './suggestion.ts'
-import { listed, quoted } from './words.ts'
 
 /** So many existing policies are suggested at most; the nearest first. */
 const MAX_POLICIES = 3
@@ -77,7 +78,7 @@ function failingChecks(policies: readonly PolicyExplanation[], identityName: str
   const [nearest] = failing
   return (nearest?.checks ?? []).map(({ id, name, typeId }): Suggestion => {
     const entities = [{ kind: 'posture-checks', id, name }]
-    if (typeId === 'MFA') {
+    if (kindOf(typeId).fulfilledBy === 'user') {
       return {
         kind: 'pass-mfa',
         entities,

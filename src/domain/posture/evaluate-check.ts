@@ -1,34 +1,44 @@
-import { passesDomainCheck } from './domain-check.ts'
-import { passesMacCheck } from './mac-check.ts'
-import { mfaDeadlines, passesMfaCheck } from './mfa-check.ts'
-import { passesOsCheck } from './os-check.ts'
-import type { PostureCheck } from './posture-check.ts'
-import type { PostureData } from './posture-data.ts'
-import { passesProcessCheck } from './process-check.ts'
-import { passesProcessMultiCheck } from './process-multi-check.ts'
-import { sessionPosture } from './session-posture.ts'
+import { kindOf, type PostureCheck, type PostureData } from './checks/index.ts'
+import type { MissingPosture } from './missing-posture.ts'
 
-/** True when a posture check passes for an API session at `now` (epoch ms). A check without data to look at fails. */
+/**
+ * True when a posture check passes for an API session at `now` (epoch ms). A check without data to look at fails.
+ *
+ * @example
+ * const check = { id: 'check-1', name: 'at work', typeId: 'DOMAIN', domains: ['corp'] } as const
+ * evaluateCheck(check, emptyPostureData(), 'session-1', Date.now()) // false
+ */
 export function evaluateCheck(check: PostureCheck, data: PostureData, apiSessionId: string, now: number): boolean {
-  switch (check.typeId) {
-    case 'OS':
-      return passesOsCheck(check, data)
-    case 'DOMAIN':
-      return passesDomainCheck(check, data)
-    case 'MAC':
-      return passesMacCheck(check, data)
-    case 'PROCESS':
-      return passesProcessCheck(check, data)
-    case 'PROCESS_MULTI':
-      return passesProcessMultiCheck(check, data)
-    case 'MFA':
-      return passesMfaCheck(check, data, apiSessionId, now)
-  }
+  return kindOf(check.typeId).passes(check, data, apiSessionId, now)
+}
+
+/**
+ * What keeps a check from passing for an API session at `now` (epoch ms); empty when it passes.
+ *
+ * @example
+ * missingPosture(check, emptyPostureData(), 'session-1', Date.now()) // [{ kind: 'not-reported' }]
+ */
+export function missingPosture(
+  check: PostureCheck,
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): readonly MissingPosture[] {
+  if (evaluateCheck(check, data, apiSessionId, now)) return []
+  return kindOf(check.typeId).missing(check, data, apiSessionId, now)
+}
+
+/** True when something was reported that the check can look at. */
+export function isPostureKnown(check: PostureCheck, data: PostureData, apiSessionId: string): boolean {
+  return kindOf(check.typeId).isKnown(check, data, apiSessionId)
 }
 
 /**
  * The instant (epoch ms) at which a check that passes now fails by itself, if nothing is reported until then: an MFA
  * timeout, or the end of a grace period. `undefined` when it fails already or passes for good.
+ *
+ * @example
+ * const endsAt = nextDeadline(check, data, 'session-1', Date.now())
  */
 export function nextDeadline(
   check: PostureCheck,
@@ -36,7 +46,6 @@ export function nextDeadline(
   apiSessionId: string,
   now: number,
 ): number | undefined {
-  if (check.typeId !== 'MFA') return undefined
-  const next = Math.min(...mfaDeadlines(check, sessionPosture(data, apiSessionId)))
+  const next = Math.min(...(kindOf(check.typeId).deadlines?.(check, data, apiSessionId) ?? []))
   return now < next && Number.isFinite(next) ? next : undefined
 }

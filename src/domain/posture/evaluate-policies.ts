@@ -1,7 +1,6 @@
-import { type CheckFailure, explainFailure } from './check-failure.ts'
+import { explainFailure } from './check-failure.ts'
+import type { CheckFailure, PostureCheck, PostureData } from './checks/index.ts'
 import { evaluateCheck } from './evaluate-check.ts'
-import type { PostureCheck } from './posture-check.ts'
-import type { PostureData } from './posture-data.ts'
 
 /** A service policy with the posture checks that its `postureCheckRoles` select. */
 export interface CheckedPolicy {

@@ -1,63 +1,55 @@
-export { type CheckFailure, explainFailure, type ProcessValue } from './check-failure.ts'
-export { POSTURE_CHECK_TYPES, type PostureCheckType } from './check-types.ts'
-export { evaluateCheck, nextDeadline } from './evaluate-check.ts'
+export { explainFailure } from './check-failure.ts'
+export type { DomainCheck, DomainResponse, ReportedDomain } from './checks/domain.ts'
+export {
+  type CheckFailure,
+  emptyPostureData,
+  kindOf,
+  membersOf,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheck,
+  type PostureCheckTypeId,
+  type PostureData,
+  type PostureDataView,
+  type PostureResponse,
+  RESPONSE_KINDS,
+} from './checks/index.ts'
+export type { MacCheck, MacResponse, ReportedMac } from './checks/mac.ts'
+export type { EndpointStateResponse } from './checks/mfa.ts'
+export {
+  type OperatingSystem,
+  type OsCheck,
+  type OsResponse,
+  type ReportedOs,
+  storedOperatingSystems,
+} from './checks/os.ts'
+export { type CheckedProcess, type ProcessCheck, type ProcessView, storedProcess } from './checks/process.ts'
+export { type ProcessMultiCheck, type ProcessSemantic, storedProcesses } from './checks/process-multi.ts'
+export { evaluateCheck, isPostureKnown, missingPosture, nextDeadline } from './evaluate-check.ts'
 export { type CheckedPolicy, evaluatePolicies, type PolicyDecision, type PolicyFailure } from './evaluate-policies.ts'
-export { includesAnyHex, normaliseHex } from './hex.ts'
-export { isLegacyEndpoint } from './legacy-endpoint.ts'
-export { isTimeoutElapsed } from './mfa-check.ts'
-export type { MfaFailure, MfaValues } from './mfa-failure.ts'
-export { NO_TIMEOUT, normaliseTimeout, timeoutRemaining } from './mfa-timeout.ts'
+export { normaliseHex } from './hex.ts'
+export type { MfaFailure, MfaValues } from './mfa/failure.ts'
+export { isLegacyEndpoint } from './mfa/legacy-endpoint.ts'
+export type { MfaCheck } from './mfa/pass.ts'
+export type { SessionPostureView } from './mfa/session-view.ts'
+export { normaliseTimeout, timeoutRemaining } from './mfa/timeout.ts'
+export { MISSING_KINDS, type MissingKind, type MissingPosture } from './missing-posture.ts'
 export { canonicalOsType, OS_TYPES, type OsType } from './os-type.ts'
 export { nextPolicyDeadline } from './policy-deadline.ts'
-export type {
-  CheckedMultiProcess,
-  CheckedProcess,
-  DomainCheck,
-  MacCheck,
-  MfaCheck,
-  OperatingSystem,
-  OsCheck,
-  PostureCheck,
-  ProcessCheck,
-  ProcessMultiCheck,
-  ProcessSemantic,
-} from './posture-check.ts'
+export { NO_TIMEOUT, type PostureCheckMember, type QueriedProcess } from './posture-check-kind.ts'
+export { POSTURE_CHECK_TYPES, type PostureCheckType } from './posture-check-types.ts'
+export type { Report, ReportView, SdkInfo, SessionMfa, SessionPosture, SessionReports } from './posture-data.ts'
+export { postureDataView } from './posture-data-view.ts'
+export { type PostureQuery, postureQuery, queryUpdatedAt } from './posture-query.ts'
+export { applyResponses } from './posture-response.ts'
 export {
-  emptyPostureData,
-  type PostureData,
-  type ReportedDomain,
-  type ReportedMac,
-  type ReportedOs,
-  type ReportedProcess,
-  type SdkInfo,
-  type SessionMfa,
-  type SessionPosture,
-} from './posture-data.ts'
-export {
-  type PostureDataView,
-  type ProcessView,
-  postureDataView,
-  type SessionPostureView,
-} from './posture-data-view.ts'
-export { type PostureQuery, postureQuery, type QueriedProcess, queryUpdatedAt } from './posture-query.ts'
-export {
-  applyResponses,
-  type DomainResponse,
-  type EndpointStateResponse,
+  type CheckedMultiProcess,
   MAX_REPORTED_PROCESSES,
-  type MacResponse,
-  type OsResponse,
-  type PostureResponse,
+  type ProcessReports,
   type ProcessResponse,
-} from './posture-response.ts'
-export { processAtPath, processReport } from './process-check.ts'
-export { type CheckedService, type ServiceTimeout, serviceTimeouts } from './service-timeouts.ts'
+  type ProcessValue,
+  type ReportedProcess,
+} from './processes.ts'
+export { type CheckedService, mayBeginGrace, type ServiceTimeout, serviceTimeouts } from './service-timeouts.ts'
 export { clearMfa, forgetSession, recordMfaPass, recordSdkInfo, sessionPosture } from './session-posture.ts'
-export {
-  type StoredForm,
-  storedHexList,
-  storedOperatingSystems,
-  storedProcess,
-  storedProcesses,
-} from './stored-form.ts'
-export { type ParsedVersionRange, parseVersionRange, type VersionRange } from './version-range.ts'
+export { type StoredForm, storedHexList } from './stored-form.ts'
+export { type ParsedVersionRange, parseVersionRange, type VersionRange } from './versions/version-range.ts'

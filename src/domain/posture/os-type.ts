@@ -26,3 +26,12 @@ export function reportedOsType(name: string): OsType | undefined {
 function foldName(name: string): string {
   return name.replaceAll(/\s/g, '').toLowerCase()
 }
+
+/** A value whose operating system, under `member` or as `os`, has its stored spelling where it can have one. */
+export function withOsType(member: 'type' | 'osType', value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { os, ...rest }: { readonly os?: unknown; readonly type?: unknown; readonly osType?: unknown } = value
+  const given = rest[member] ?? os
+  if (typeof given !== 'string') return value
+  return { ...rest, [member]: canonicalOsType(given) ?? given }
+}

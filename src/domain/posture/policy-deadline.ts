@@ -1,6 +1,6 @@
+import type { PostureData } from './checks/index.ts'
 import { nextDeadline } from './evaluate-check.ts'
 import type { CheckedPolicy } from './evaluate-policies.ts'
-import type { PostureData } from './posture-data.ts'
 
 /**
  * The next instant (epoch ms) at which a posture check of the service policies starts to fail by itself, if nothing is

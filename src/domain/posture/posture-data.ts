@@ -1,32 +1,30 @@
+import { instant } from '../instant.ts'
+
 /** When a value was reported (epoch ms), and in answer to which posture check. */
-interface Report {
+export interface Report {
   readonly postureCheckId: string
   readonly lastUpdatedAt: number
 }
 
-/** The operating system an endpoint reported, as it spelled it. */
-export interface ReportedOs extends Report {
-  readonly type: string
-  readonly version: string
-  readonly build: string
+/** A report in answer to a posture check, made at `now` (epoch ms). */
+export function reportOf(response: { readonly id: string }, now: number): Report {
+  return { postureCheckId: response.id, lastUpdatedAt: now }
 }
 
-/** The Windows domain an endpoint reported, as it spelled it. */
-export interface ReportedDomain extends Report {
-  readonly domain: string
+/** When a value was reported and for which posture check, as it is shown: null and empty when it never was. */
+export interface ReportView {
+  readonly lastUpdatedAt: Date | null
+  readonly postureCheckId: string
+  readonly timedOut: boolean
 }
 
-/** The MAC addresses an endpoint reported, normalised. */
-export interface ReportedMac extends Report {
-  readonly addresses: readonly string[]
-}
-
-/** A process an endpoint reported: path as it spelled it, hash (`''` when none) and signers normalised. */
-export interface ReportedProcess extends Report {
-  readonly path: string
-  readonly isRunning: boolean
-  readonly hash: string
-  readonly signerFingerprints: readonly string[]
+/** Shows when a value was reported. Reported values have no timeout of their own, so none is ever timed out. */
+export function reportView(report: Report | null): ReportView {
+  return {
+    lastUpdatedAt: instant(report?.lastUpdatedAt ?? null),
+    postureCheckId: report?.postureCheckId ?? '',
+    timedOut: false,
+  }
 }
 
 /** What an SDK says about itself when it authenticates. */
@@ -57,23 +55,7 @@ export interface SessionPosture {
   readonly sdkInfo: SdkInfo | null
 }
 
-/**
- * What the endpoints of one identity reported, as plain JSON.
- *
- * Ids and paths come from clients, so entries are lists: no text can collide with a property of an object.
- */
-export interface PostureData {
-  readonly os: ReportedOs | null
-  readonly domain: ReportedDomain | null
-  readonly mac: ReportedMac | null
-  /** The newest report of each posture check id, oldest first. */
-  readonly processes: readonly ReportedProcess[]
-  /** The newest report of each path, oldest first. */
-  readonly processesByPath: readonly ReportedProcess[]
+/** What is known about the endpoints of an identity, each by its API session. */
+export interface SessionReports {
   readonly sessions: readonly SessionPosture[]
-}
-
-/** The posture data of an identity whose endpoints reported nothing yet. */
-export function emptyPostureData(): PostureData {
-  return { os: null, domain: null, mac: null, processes: [], processesByPath: [], sessions: [] }
 }

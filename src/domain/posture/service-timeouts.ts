@@ -1,9 +1,12 @@
-import { hasTimeout, MFA_GRACE_SECONDS, standingPass } from './mfa-check.ts'
-import { elapsedSeconds, NO_TIMEOUT } from './mfa-timeout.ts'
-import type { MfaCheck, PostureCheck } from './posture-check.ts'
-import type { PostureData, SessionPosture } from './posture-data.ts'
-import type { PostureResponse } from './posture-response.ts'
-import { sessionPosture } from './session-posture.ts'
+import {
+  kindOf,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheck,
+  type PostureCheckTypeId,
+  type PostureData,
+  type PostureResponse,
+} from './checks/index.ts'
+import { NO_TIMEOUT } from './posture-check-kind.ts'
 
 /** A service of the caller with the posture checks of all service policies that grant it to the caller. */
 export interface CheckedService {
@@ -16,9 +19,18 @@ export interface CheckedService {
 export interface ServiceTimeout {
   readonly id: string
   readonly name: string
-  readonly postureQueryType: 'MFA'
+  readonly postureQueryType: PostureCheckTypeId
   readonly timeout: number
   readonly timeoutRemaining: number
+}
+
+const GRACE_RESPONSES: ReadonlySet<string> = new Set(
+  POSTURE_CHECK_TYPE_IDS.map(kindOf).flatMap(({ grace, response }) => (grace && response ? [response.typeId] : [])),
+)
+
+/** True when responses may begin a grace period; {@link serviceTimeouts} is empty when they do not. */
+export function mayBeginGrace(responses: readonly PostureResponse[]): boolean {
+  return responses.some(({ typeId }) => GRACE_RESPONSES.has(typeId))
 }
 
 /**
@@ -36,31 +48,19 @@ export function serviceTimeouts(
   responses: readonly PostureResponse[],
   now: number,
 ): readonly ServiceTimeout[] {
-  const session = sessionPosture(data, apiSessionId)
-  const states = responses.filter((response) => response.typeId === 'ENDPOINT_STATE')
-  const unlocked = states.some((state) => state.unlocked === true)
-  const woken = states.some((state) => state.woken === true)
-  const prompts = (check: MfaCheck) => (check.promptOnUnlock && unlocked) || (check.promptOnWake && woken)
+  const graceOf = (check: PostureCheck) => {
+    const kind = kindOf(check.typeId)
+    const own = responses.filter(({ typeId }) => typeId === kind.response?.typeId)
+    const grace = kind.grace?.(check, data, own, apiSessionId, now)
+    return grace === undefined ? [] : [{ ...grace, typeId: check.typeId }]
+  }
   return services.flatMap(({ id, name, checks }) => {
-    const graces = checks
-      .filter((check) => check.typeId === 'MFA')
-      .filter(prompts)
-      .flatMap((check) => graceOf(check, session, now) ?? [])
-    if (graces.length === 0) return []
+    const [first, ...others] = checks.flatMap(graceOf)
+    if (first === undefined) return []
+    const graces = [first, ...others]
+    const soonest = graces.reduce((a, b) => (b.remainingSeconds < a.remainingSeconds ? b : a))
     const timeouts = graces.map((grace) => grace.timeoutSeconds).filter((seconds) => seconds > 0)
     const timeout = timeouts.length === 0 ? NO_TIMEOUT : Math.min(...timeouts)
-    const timeoutRemaining = Math.min(...graces.map((grace) => grace.remaining))
-    return [{ id, name, postureQueryType: 'MFA', timeout, timeoutRemaining }]
+    return [{ id, name, postureQueryType: soonest.typeId, timeout, timeoutRemaining: soonest.remainingSeconds }]
   })
-}
-
-/** The grace period of a check and the whole seconds it has left, if one runs and ends before the timeout. */
-function graceOf(check: MfaCheck, session: SessionPosture | undefined, now: number) {
-  const pass = standingPass(check, session)
-  if (pass === undefined) return undefined
-  const elapsed = pass.gracesBeganAt.map((beganAt) => elapsedSeconds(beganAt, now))
-  const remaining = MFA_GRACE_SECONDS - Math.max(0, ...elapsed)
-  const untilTimeout = check.timeoutSeconds - elapsedSeconds(pass.passedAt, now)
-  if (remaining <= 0 || (hasTimeout(check) && untilTimeout <= remaining)) return undefined
-  return { timeoutSeconds: check.timeoutSeconds, remaining }
 }

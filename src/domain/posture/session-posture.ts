@@ -1,4 +1,4 @@
-import type { PostureData, SdkInfo, SessionPosture } from './posture-data.ts'
+import type { SdkInfo, SessionPosture, SessionReports } from './posture-data.ts'
 
 const NOTHING_KNOWN: Omit<SessionPosture, 'apiSessionId'> = {
   mfa: null,
@@ -10,38 +10,38 @@ const NOTHING_KNOWN: Omit<SessionPosture, 'apiSessionId'> = {
 }
 
 /** What is known about the endpoint of an API session, or `undefined` when nothing is. */
-export function sessionPosture(data: PostureData, apiSessionId: string): SessionPosture | undefined {
+export function sessionPosture(data: SessionReports, apiSessionId: string): SessionPosture | undefined {
   return data.sessions.find((session) => session.apiSessionId === apiSessionId)
 }
 
 /** The API session passed MFA now (epoch ms), which answers every unlock and wake before. */
-export function recordMfaPass(data: PostureData, apiSessionId: string, now: number): PostureData {
+export function recordMfaPass<D extends SessionReports>(data: D, apiSessionId: string, now: number): D {
   return changeSession(data, apiSessionId, { mfa: { passedAt: now }, firstUnlockedAt: null, firstWokenAt: null })
 }
 
 /** The identity has no MFA any more: no API session of it counts as having passed. */
-export function clearMfa(data: PostureData): PostureData {
+export function clearMfa<D extends SessionReports>(data: D): D {
   const mfa = { passedAt: null }
   return { ...data, sessions: data.sessions.map((session) => (session.mfa === null ? session : { ...session, mfa })) }
 }
 
 /** The SDK of the API session described itself while authenticating. */
-export function recordSdkInfo(data: PostureData, apiSessionId: string, sdkInfo: SdkInfo): PostureData {
+export function recordSdkInfo<D extends SessionReports>(data: D, apiSessionId: string, sdkInfo: SdkInfo): D {
   return changeSession(data, apiSessionId, { sdkInfo })
 }
 
 /** The API session ended. */
-export function forgetSession(data: PostureData, apiSessionId: string): PostureData {
+export function forgetSession<D extends SessionReports>(data: D, apiSessionId: string): D {
   return { ...data, sessions: data.sessions.filter((session) => session.apiSessionId !== apiSessionId) }
 }
 
 /** The endpoint of the API session was unlocked or woken now (epoch ms); an event that did not occur changes nothing. */
-export function recordEndpointState(
-  data: PostureData,
+export function recordEndpointState<D extends SessionReports>(
+  data: D,
   apiSessionId: string,
   event: { readonly unlocked: boolean; readonly woken: boolean },
   now: number,
-): PostureData {
+): D {
   const known = sessionPosture(data, apiSessionId)
   return changeSession(data, apiSessionId, {
     ...(event.unlocked ? { unlockedAt: now, firstUnlockedAt: known?.firstUnlockedAt ?? now } : {}),
@@ -50,11 +50,11 @@ export function recordEndpointState(
 }
 
 /** The posture data with a change to one API session, which becomes known by it. */
-function changeSession(
-  data: PostureData,
+function changeSession<D extends SessionReports>(
+  data: D,
   apiSessionId: string,
   change: Partial<Omit<SessionPosture, 'apiSessionId'>>,
-): PostureData {
+): D {
   const known = sessionPosture(data, apiSessionId)
   if (known !== undefined) {
     const sessions = data.sessions.map((session) => (session === known ? { ...session, ...change } : session))

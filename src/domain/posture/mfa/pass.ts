@@ -1,6 +1,15 @@
-import type { MfaCheck } from './posture-check.ts'
-import type { PostureData, SessionPosture } from './posture-data.ts'
-import { sessionPosture } from './session-posture.ts'
+import type { PostureCheckBase } from '../posture-check-kind.ts'
+import type { SessionPosture, SessionReports } from '../posture-data.ts'
+import { sessionPosture } from '../session-posture.ts'
+
+/** The API session passed MFA recently enough. A `timeoutSeconds` of zero or less means no timeout. */
+export interface MfaCheck extends PostureCheckBase {
+  readonly typeId: 'MFA'
+  readonly timeoutSeconds: number
+  readonly promptOnWake: boolean
+  readonly promptOnUnlock: boolean
+  readonly ignoreLegacyEndpoints: boolean
+}
 
 /** Seconds for which an MFA check goes on passing after the endpoint was unlocked or woken. */
 export const MFA_GRACE_SECONDS = 300
@@ -30,7 +39,7 @@ export function isGraceRunning(beganAt: number, now: number): boolean {
  * True when the API session passed MFA, the pass has not timed out, and no unlock or wake that prompts for a new code
  * is older than the grace period. `now` is epoch ms.
  */
-export function passesMfaCheck(check: MfaCheck, data: PostureData, apiSessionId: string, now: number): boolean {
+export function passesMfaCheck(check: MfaCheck, data: SessionReports, apiSessionId: string, now: number): boolean {
   const pass = standingPass(check, sessionPosture(data, apiSessionId))
   if (pass === undefined || isTimeoutElapsed(check, pass.passedAt, now)) return false
   return pass.gracesBeganAt.every((beganAt) => isGraceRunning(beganAt, now))

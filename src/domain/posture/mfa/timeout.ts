@@ -1,11 +1,8 @@
+import { NO_TIMEOUT } from '../posture-check-kind.ts'
+import type { SessionReports } from '../posture-data.ts'
+import { sessionPosture } from '../session-posture.ts'
 import { isLegacyEndpoint } from './legacy-endpoint.ts'
-import { hasTimeout, MFA_GRACE_SECONDS, standingPass } from './mfa-check.ts'
-import type { MfaCheck } from './posture-check.ts'
-import type { PostureData } from './posture-data.ts'
-import { sessionPosture } from './session-posture.ts'
-
-/** The timeout, or the time remaining of one, where there is none. */
-export const NO_TIMEOUT = -1
+import { hasTimeout, MFA_GRACE_SECONDS, type MfaCheck, standingPass } from './pass.ts'
 
 /** The timeout of an MFA check in its stored form: whole seconds, or -1 for zero and less. */
 export function normaliseTimeout(timeoutSeconds: number): number {
@@ -17,7 +14,7 @@ export function normaliseTimeout(timeoutSeconds: number): number {
  * timeout (even while a grace period runs, as clients expect) or the check spares legacy endpoints and this is one.
  * `now` is epoch ms.
  */
-export function timeoutRemaining(check: MfaCheck, data: PostureData, apiSessionId: string, now: number): number {
+export function timeoutRemaining(check: MfaCheck, data: SessionReports, apiSessionId: string, now: number): number {
   if (!hasTimeout(check)) return NO_TIMEOUT
   const session = sessionPosture(data, apiSessionId)
   const pass = standingPass(check, session)

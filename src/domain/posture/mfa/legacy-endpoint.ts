@@ -1,5 +1,5 @@
-import type { SdkInfo } from './posture-data.ts'
-import { compareSemVer, parseReportedVersion, type SemVer } from './semver.ts'
+import type { SdkInfo } from '../posture-data.ts'
+import { compareSemVer, parseReportedVersion, type SemVer } from '../versions/semver.ts'
 
 const MODERN_SDK_TYPE = 'ziti-sdk-c'
 const FIRST_MODERN_VERSION: SemVer = { major: 0, minor: 25, patch: 0, prerelease: [] }

@@ -1,9 +1,8 @@
-import { instant } from '../instant.ts'
-import { isGraceRunning, isTimeoutElapsed } from './mfa-check.ts'
-import { normaliseTimeout, timeoutRemaining } from './mfa-timeout.ts'
-import type { MfaCheck } from './posture-check.ts'
-import type { PostureData } from './posture-data.ts'
-import { sessionPosture } from './session-posture.ts'
+import { instant } from '../../instant.ts'
+import type { SessionReports } from '../posture-data.ts'
+import { sessionPosture } from '../session-posture.ts'
+import { isGraceRunning, isTimeoutElapsed, type MfaCheck } from './pass.ts'
+import { normaliseTimeout, timeoutRemaining } from './timeout.ts'
 
 /** What an MFA check found, or would have needed, of an API session. */
 export interface MfaValues {
@@ -15,7 +14,6 @@ export interface MfaValues {
 
 /** Why an MFA check fails, with the facts it was decided on, as the record of a failed service request keeps them. */
 export interface MfaFailure {
-  readonly postureCheckType: 'MFA'
   readonly actualValue: MfaValues
   readonly expectedValue: MfaValues
   readonly criteria: {
@@ -28,14 +26,13 @@ export interface MfaFailure {
 }
 
 /** The values of an MFA check for an API session at `now` (epoch ms). A session that never passed counts as timed out. */
-export function explainMfa(check: MfaCheck, data: PostureData, apiSessionId: string, now: number): MfaFailure {
+export function mfaFailure(check: MfaCheck, data: SessionReports, apiSessionId: string, now: number): MfaFailure {
   const session = sessionPosture(data, apiSessionId)
   const passedAt = session?.mfa?.passedAt ?? null
   const passedOn = (prompts: boolean, graceBeganAt: number | null | undefined) =>
     passedAt !== null && (!prompts || typeof graceBeganAt !== 'number' || isGraceRunning(graceBeganAt, now))
   const elapsed = passedAt === null || isTimeoutElapsed(check, passedAt, now)
   return {
-    postureCheckType: 'MFA',
     actualValue: {
       passedMfa: passedAt !== null,
       passedOnUnlock: passedOn(check.promptOnUnlock, session?.firstUnlockedAt),
