@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { OS_TYPES, type PostureCheck, type PostureCheckTypeId } from '../domain/posture/index.ts'
+import {
+  OS_TYPES,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheck,
+  type PostureCheckTypeId,
+} from '../domain/posture/index.ts'
 import { JsonObject, Text, TextSet } from './fields.ts'
 import type { Shape } from './resource.ts'
 import { described } from './words.ts'
@@ -9,11 +14,13 @@ type MemberOf<T extends PostureCheckTypeId> = Exclude<
   'id' | 'name' | 'typeId'
 >
 
-/** The wire form of a type of posture check: every member with its schema, its words and, where it differs, its symbol. */
+/** The wire form of a type of posture check: every member with its schema and its words. */
 interface PostureCheckFields<T extends PostureCheckTypeId> {
   /** The members of a check; each has a default that stands in checks of other types. */
   readonly members: Readonly<Record<MemberOf<T>, z.ZodType>>
   readonly memberWords: Readonly<Record<MemberOf<T>, string>>
+  /** Members that filters may name; none when absent. */
+  readonly filtered?: readonly MemberOf<T>[]
   /** The response of an endpoint; absent where it answers by the response of another type. */
   readonly response?: z.ZodObject<{ readonly typeId: z.ZodLiteral<string> }>
   /** The members of the posture data of an identity. */
@@ -22,8 +29,7 @@ interface PostureCheckFields<T extends PostureCheckTypeId> {
 }
 
 const OsType = z.enum(OS_TYPES)
-const Path = z.string().min(1).max(4096)
-
+const processShape = { osType: OsType, path: z.string().min(1).max(4096), hashes: TextSet.default([]) }
 const processWords = {
   osType: 'The operating system on which the process must run; `os` is taken as well.',
   path: 'The path of its binary, compared exactly.',
@@ -92,19 +98,11 @@ export const POSTURE_CHECK_FIELDS = {
   },
   PROCESS: {
     members: {
-      process: described(
-        z.object({
-          osType: OsType,
-          path: Path,
-          hashes: TextSet.default([]),
-          signerFingerprint: z.string().max(1024).default(''),
-        }),
-        {
-          ...processWords,
-          signerFingerprint:
-            'The SHA-1 fingerprint, hex, of the certificate that must have signed its binary; empty for any.',
-        },
-      )
+      process: described(z.object({ ...processShape, signerFingerprint: z.string().max(1024).default('') }), {
+        ...processWords,
+        signerFingerprint:
+          'The SHA-1 fingerprint, hex, of the certificate that must have signed its binary; empty for any.',
+      })
         .nullable()
         .default(null),
     },
@@ -151,19 +149,11 @@ export const POSTURE_CHECK_FIELDS = {
     members: {
       processes: z
         .array(
-          described(
-            z.object({
-              osType: OsType,
-              path: Path,
-              hashes: TextSet.default([]),
-              signerFingerprints: TextSet.default([]),
-            }),
-            {
-              ...processWords,
-              signerFingerprints:
-                'The SHA-1 fingerprints, hex, of certificates of which one must have signed its binary; empty for any.',
-            },
-          ),
+          described(z.object({ ...processShape, signerFingerprints: TextSet.default([]) }), {
+            ...processWords,
+            signerFingerprints:
+              'The SHA-1 fingerprints, hex, of certificates of which one must have signed its binary; empty for any.',
+          }),
         )
         .min(1)
         .nullable()
@@ -231,6 +221,7 @@ export const POSTURE_CHECK_FIELDS = {
         'For `MFA`: whether a new code is needed within five minutes of the endpoint waking; false by default.',
       timeoutSeconds: 'For `MFA`: the seconds for which a code is good; 0 and -1 (the default) mean for ever.',
     },
+    filtered: ['promptOnUnlock', 'promptOnWake'],
     response: described(
       z.object({
         id,

@@ -1,65 +1,47 @@
-import { canonicalOsType } from '../domain/posture/index.ts'
+import {
+  membersOf,
+  POSTURE_CHECK_KINDS,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheckMember,
+  type PostureCheckTypeId,
+} from '../domain/posture/index.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
+/** The members that belong to some type of check. */
+const ALL_MEMBERS: Readonly<Record<string, PostureCheckMember>> = Object.assign(
+  {},
+  ...POSTURE_CHECK_TYPE_IDS.map(membersOf),
+)
+
+/** `postureCheckDomainCreate` and its siblings are other documented names of the types. */
+const TYPE_IDS: ReadonlyMap<unknown, PostureCheckTypeId> = new Map(
+  POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => {
+    const { schemaName } = POSTURE_CHECK_KINDS[typeId]
+    const names = ['Create', 'Update', 'Patch'].map((operation) => `postureCheck${schemaName}${operation}`)
+    return [typeId, ...names].map((name) => [name, typeId] as const)
+  }),
+)
+
 /**
  * Puts the other documented spellings of a posture check right: `attributes` for `roleAttributes`, schema names such as
- * `postureCheckDomainCreate` for `DOMAIN`, `os` for `osType`, operating-system names in any case and with spaces
- * (interface: Posture check; rulings R15, R16, R18). Deployed command lines write `Type` and `Versions` of an operating
- * system with capitals.
+ * `postureCheckDomainCreate` for `DOMAIN`, and what each type takes for its members.
+ *
+ * Members of other types are dropped before anything is validated: the deployed admin console sends those of every type,
+ * empty where its form was not filled in. Where the type is not told, as a replacement need not, all are kept.
  */
 export function postureCheckSpellings(body: Body): Body {
   const { attributes, ...rest } = body
+  const typeId = TYPE_IDS.get(body.typeId)
+  const own = body.typeId === undefined ? ALL_MEMBERS : typeId === undefined ? {} : membersOf(typeId)
+  const members = Object.entries(rest).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (!Object.hasOwn(ALL_MEMBERS, name)) return [[name, value]]
+    const member = own[name]
+    return member === undefined ? [] : [[name, member.spelled === undefined ? value : member.spelled(value)]]
+  })
   return {
-    ...rest,
+    ...Object.fromEntries(members),
     ...(attributes !== undefined && (rest.roleAttributes ?? null) === null ? { roleAttributes: attributes } : {}),
-    ...(typeof body.typeId === 'string' ? { typeId: typeIdOf(body.typeId) } : {}),
-    ...(Array.isArray(body.operatingSystems)
-      ? { operatingSystems: body.operatingSystems.map((value) => withOsName('type')(withSmallInitials(value))) }
-      : {}),
-    ...(isObject(body.process) ? { process: withOsName('osType')(body.process) } : {}),
-    ...(Array.isArray(body.processes) ? { processes: body.processes.map(withOsName('osType')) } : {}),
+    ...(typeId === undefined ? {} : { typeId }),
   }
-}
-
-/** `postureCheckDomainCreate` and its siblings name the type between a fixed head and tail. */
-function typeIdOf(typeId: string): string {
-  const match =
-    /^postureCheck(OperatingSystem|ProcessMulti|Process|Domain|MacAddress|Mfa)(?:Create|Update|Patch)$/.exec(typeId)
-  switch (match?.[1]) {
-    case 'OperatingSystem':
-      return 'OS'
-    case 'ProcessMulti':
-      return 'PROCESS_MULTI'
-    case 'Process':
-      return 'PROCESS'
-    case 'Domain':
-      return 'DOMAIN'
-    case 'MacAddress':
-      return 'MAC'
-    case 'Mfa':
-      return 'MFA'
-    default:
-      return typeId
-  }
-}
-
-function withSmallInitials(value: unknown): unknown {
-  if (!isObject(value)) return value
-  const { Type, Versions, ...rest } = value
-  return { ...(Type !== undefined && { type: Type }), ...(Versions !== undefined && { versions: Versions }), ...rest }
-}
-
-function withOsName(member: 'type' | 'osType'): (value: unknown) => unknown {
-  return (value) => {
-    if (!isObject(value)) return value
-    const { os, ...rest } = value
-    const given = rest[member] ?? os
-    if (typeof given !== 'string') return value
-    return { ...rest, [member]: canonicalOsType(given) ?? given }
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

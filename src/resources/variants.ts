@@ -1,4 +1,7 @@
+import type { z } from 'zod'
+import type { PostureCheckTypeId } from '../domain/posture/index.ts'
 import type { Authenticators } from './authenticators.ts'
+import type { POSTURE_CHECK_FIELDS } from './posture-check-fields.ts'
 import type { PostureChecks } from './posture-checks.ts'
 import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm } from './wire-types.ts'
 
@@ -22,43 +25,34 @@ export type CertificateAuthenticator = Flat<
     Pick<AnyAuthenticator, 'extendRequestedAt'>
 >
 
-/** The members that a posture check of a type cannot be without. */
-interface NeededMember {
-  readonly OS: 'operatingSystems'
-  readonly DOMAIN: 'domains'
-  readonly MAC: 'macAddresses'
-  readonly PROCESS: 'process'
-  readonly PROCESS_MULTI: 'processes' | 'semantic'
-  readonly MFA: never
-}
-type CheckType = keyof NeededMember
-type MfaMember = 'timeoutSeconds' | 'promptOnUnlock' | 'promptOnWake' | 'ignoreLegacyEndpoints'
-type TypedMember = NeededMember[CheckType] | MfaMember
+type CheckType = PostureCheckTypeId
+type MembersOf<T extends CheckType> = (typeof POSTURE_CHECK_FIELDS)[T]['members']
+type MemberOf<T extends CheckType> = keyof MembersOf<T>
+/** The members that a posture check of a type cannot be without: those for which no default can stand. */
+type NeededMember<T extends CheckType> = {
+  readonly [M in MemberOf<T>]: MembersOf<T>[M] extends z.ZodDefault<z.ZodNullable> ? M : never
+}[MemberOf<T>]
+type OtherMember<T extends CheckType> = Exclude<MemberOf<T>, NeededMember<T>>
+type TypedMember = { readonly [T in CheckType]: MemberOf<T> }[CheckType]
 
 type Shown = ShownForm<PostureChecks['definition']>
 type Create = CreateForm<PostureChecks['definition']>
 type Replace = ReplaceForm<PostureChecks['definition']>
 type Patch = PatchForm<PostureChecks['definition']>
 
-/** What only some checks of a form have, by the type of the check. */
-type MfaOnly<T extends CheckType, Form> = T extends 'MFA' ? Form : unknown
 type Common<Form> = Omit<Form, TypedMember | 'typeId'>
 type WithType<T extends CheckType> = { readonly typeId: T }
 
 /** A posture check of one type, with the members of that type alone. */
-export type PostureCheckOf<T extends CheckType> = Flat<
-  Common<Shown> & WithType<T> & Having<Shown, NeededMember[T]> & MfaOnly<T, Having<Shown, MfaMember>>
->
+export type PostureCheckOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Having<Shown, MemberOf<T>>>
 type CreateOf<T extends CheckType> = Flat<
-  Common<Create> & WithType<T> & Having<Create, NeededMember[T]> & MfaOnly<T, Pick<Create, MfaMember>>
+  Common<Create> & WithType<T> & Having<Create, NeededMember<T>> & Pick<Create, OtherMember<T>>
 >
 /** The type was settled at creation: it may be sent again. */
 type ReplaceOf<T extends CheckType> = Flat<
-  Common<Replace> & Partial<WithType<T>> & Having<Replace, NeededMember[T]> & MfaOnly<T, Pick<Replace, MfaMember>>
+  Common<Replace> & Partial<WithType<T>> & Having<Replace, NeededMember<T>> & Pick<Replace, OtherMember<T>>
 >
-type PatchOf<T extends CheckType> = Flat<
-  Common<Patch> & WithType<T> & Pick<Patch, NeededMember[T]> & MfaOnly<T, Pick<Patch, MfaMember>>
->
+type PatchOf<T extends CheckType> = Flat<Common<Patch> & WithType<T> & Pick<Patch, MemberOf<T>>>
 
 /** A rule on the state of an endpoint; `typeId` says which members it has. */
 export type PostureCheck = { readonly [T in CheckType]: PostureCheckOf<T> }[CheckType]

@@ -5,6 +5,7 @@ export {
   emptyPostureData,
   kindOf,
   membersOf,
+  POSTURE_CHECK_KINDS,
   POSTURE_CHECK_TYPE_IDS,
   type PostureCheck,
   type PostureCheckTypeId,

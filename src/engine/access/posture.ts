@@ -1,6 +1,7 @@
 import { equals, ids } from '../../domain/filter/index.ts'
 import {
   applyResponses,
+  mayBeginGrace,
   type PostureDataView,
   type PostureResponse,
   postureDataView,
@@ -36,7 +37,7 @@ export class Posture {
       const known = await postureDataOf(tx, caller.identity.id)
       const data = applyResponses(known, caller.apiSession.id, responses, now)
       await storePostureData(tx, caller.identity.id, data, now)
-      if (!responses.some(({ typeId }) => typeId === 'ENDPOINT_STATE')) return []
+      if (!mayBeginGrace(responses)) return []
       return serviceTimeouts(await this.#checkedServices(tx, caller), data, caller.apiSession.id, responses, now)
     })
   }

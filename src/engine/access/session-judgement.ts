@@ -13,7 +13,7 @@ import { postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { sessions } from '../../resources/sessions.ts'
 import type { EngineContext } from '../context/context.ts'
-import { policyFacts } from '../posture/posture-facts.ts'
+import { knownPosture, policyFacts } from '../posture/posture-facts.ts'
 
 type Session = RecordOf<typeof sessions>
 
@@ -79,7 +79,7 @@ function pairOf({ identityId, serviceId, type }: Session): string {
 async function postureOf(tx: ReadTransaction, suspects: readonly Session[]): Promise<ReadonlyMap<string, PostureData>> {
   const identityIds = new Set(suspects.map(({ identityId }) => identityId))
   const { items } = await tx.collection(postureData).find({ where: ids(identityIds) })
-  return new Map(items.map(({ id, data }) => [id, data]))
+  return new Map(items.map((record) => [record.id, knownPosture(record)]))
 }
 
 function isSameList(left: readonly string[], right: readonly string[]): boolean {

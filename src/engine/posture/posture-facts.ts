@@ -15,8 +15,12 @@ import { postureCheckOf } from './posture-check-of.ts'
 
 /** What an identity's endpoints reported, empty when nothing was. */
 export async function postureDataOf(tx: ReadTransaction, identityId: string): Promise<PostureData> {
-  const record = await tx.collection(postureData).get(identityId)
-  return record?.data ?? emptyPostureData()
+  return knownPosture(await tx.collection(postureData).get(identityId))
+}
+
+/** What a record says that endpoints reported; nothing of what no type of check asked for when it was stored. */
+export function knownPosture(record: Pick<RecordOf<typeof postureData>, 'data'> | undefined): PostureData {
+  return { ...emptyPostureData(), ...record?.data }
 }
 
 /** A service policy as posture sees it, with its record and the records of its checks. */

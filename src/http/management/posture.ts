@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { JsonObject } from '../../resources/fields.ts'
+import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
+import { ofAllTypes } from '../../resources/posture-check-schemas.ts'
 import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operations/operation.ts'
 
@@ -27,7 +28,7 @@ const CheckFailure = described(
     expectedValue: z.unknown(),
     postureCheckId: z.string(),
     postureCheckName: z.string(),
-    postureCheckType: z.enum(['OS', 'PROCESS', 'PROCESS_MULTI', 'DOMAIN', 'MAC', 'MFA']),
+    postureCheckType: z.enum(POSTURE_CHECK_TYPE_IDS),
     semantic: z.enum(['AllOf', 'OneOf', 'AnyOf']).optional(),
   }),
   {
@@ -69,65 +70,7 @@ const FailedServiceRequest = described(
   },
 )
 
-const report = { lastUpdatedAt: z.iso.datetime().nullable(), postureCheckId: z.string(), timedOut: z.boolean() }
-
-const reportWords = {
-  lastUpdatedAt: 'When it was reported, RFC 3339; null when it never was.',
-  postureCheckId: 'The id of the posture check that the report answered; empty without a report.',
-  timedOut: 'Always false: these reports do not run out.',
-} as const
-
-const PostureData = described(
-  z.object({
-    apiSessionPostureData: z.record(z.string(), JsonObject),
-    domain: described(z.object({ ...report, domain: z.string().nullable() }), {
-      ...reportWords,
-      domain: 'The Windows domain; null without a report.',
-    }),
-    mac: described(z.object({ ...report, addresses: z.array(z.string()).nullable() }), {
-      ...reportWords,
-      addresses: 'The MAC addresses as lower-case hex digits; null without a report.',
-    }),
-    os: described(
-      z.object({
-        ...report,
-        build: z.string().nullable(),
-        type: z.string().nullable(),
-        version: z.string().nullable(),
-      }),
-      {
-        ...reportWords,
-        build: 'The build of the operating system; null without a report.',
-        type: 'The operating system; null without a report.',
-        version: 'Its version; null without a report.',
-      },
-    ),
-    processes: z.array(
-      described(
-        z.object({
-          ...report,
-          binaryHash: z.string(),
-          isRunning: z.boolean(),
-          signerFingerprints: z.array(z.string()),
-        }),
-        {
-          ...reportWords,
-          binaryHash: 'The hash of the binary, hex; empty when none was reported.',
-          isRunning: 'Whether the process runs.',
-          signerFingerprints: 'SHA-1 fingerprints, hex, of the certificates that signed the binary.',
-        },
-      ),
-    ),
-  }),
-  {
-    apiSessionPostureData:
-      'By the id of an API session: its second factor (`mfa`), unlocks and wakes (`endpointState`) and its SDK (`sdkInfo`).',
-    domain: 'The Windows domain.',
-    mac: 'The MAC addresses.',
-    os: 'The operating system.',
-    processes: 'The processes.',
-  },
-)
+const PostureData = described(z.object(ofAllTypes('reports')), ofAllTypes('reportWords'))
 
 /** What the endpoints of an identity reported, and which of its requests posture refused. */
 export const identityPostureOperations = [

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from '../../domain/explain/index.ts'
+import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
 import { described } from '../../resources/words.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
@@ -26,7 +27,7 @@ const Side = described(
 const AccessType = z.enum(['Dial', 'Bind'])
 const Check = described(
   Named.extend({
-    typeId: z.enum(['OS', 'DOMAIN', 'MAC', 'PROCESS', 'PROCESS_MULTI', 'MFA']),
+    typeId: z.enum(POSTURE_CHECK_TYPE_IDS),
     isPassing: z.boolean(),
     expected: z.unknown(),
     known: z.unknown(),

@@ -26,6 +26,20 @@ const REQUIRED: readonly [string, object, string][] = [
   ['PROCESS_MULTI', { semantic: 'AllOf', processes: [{ osType: 'Linux' }] }, 'processes.0.path'],
 ]
 
+/** What the deployed admin console sends of the types that were not chosen. */
+const BLANK_FORM = {
+  domains: [],
+  macAddresses: [],
+  operatingSystems: [],
+  process: { hashes: [], osType: '', path: '' },
+  processes: [],
+  semantic: '',
+  timeoutSeconds: '',
+  ignoreLegacyEndpoints: '',
+  promptOnUnlock: '',
+  promptOnWake: '',
+}
+
 /** Policies and posture 2.1 to 2.5. */
 export function describePostureChecks(open: Mount): void {
   it.each(CHECKS)('%s is kept in its normal form, with the members of its type only', async (typeId, given, shown) => {
@@ -42,6 +56,29 @@ export function describePostureChecks(open: Mount): void {
     expect(_links).toEqual({ self: { href: `./posture-checks/${id}` } })
     expect(rest).toEqual({ id, name: 'check', tags: {}, roleAttributes: ['a'], typeId, version: 1, ...shown })
   })
+
+  it.each(CHECKS)(
+    '%s is created, replaced and patched by a form that sends the members of all types',
+    async (...row) => {
+      const [typeId, given, shown] = row
+      const admin = await adminOf(await open())
+      const form = { ...BLANK_FORM, name: 'check', typeId, ...given }
+      const at = `/posture-checks/${await create(admin, '/posture-checks', form)}`
+      expect(await read(admin, at)).toMatchObject({ typeId, ...shown })
+      expectDone(await admin.put(at, { ...form, name: 'replaced' }))
+      expectDone(await admin.patch(at, { ...form, name: 'patched', roleAttributes: ['a'] }))
+      const { _links, createdAt, updatedAt, id, tags, version, ...rest } = await read(admin, at)
+      expect(rest).toEqual({ name: 'patched', roleAttributes: ['a'], typeId, ...shown })
+    },
+  )
+
+  it.each([{ toString: 1 }, ['OS'], 5, true, 'constructor', '__proto__', 'toString', 'postureCheckNoneCreate'])(
+    'a type of %j is refused',
+    async (typeId) => {
+      const admin = await adminOf(await open())
+      expectFieldError(await admin.post('/posture-checks', { ...BLANK_FORM, name: 'check', typeId }), 'typeId')
+    },
+  )
 
   it.each(REQUIRED)('%s of %j is refused for %s', async (typeId, given, field) => {
     const admin = await adminOf(await open())

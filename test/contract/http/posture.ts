@@ -75,9 +75,20 @@ export function describePosture(open: Mount): void {
       promptOnWake: true,
     })
     expect(query).not.toHaveProperty('promptOnUnlock')
-    for (const typeId of ['MFA', 'PROCESS_MULTI', 'nonsense', 7, null]) {
+    const hostile = [
+      { toString: 1 },
+      { toString: null, valueOf: null },
+      ['OS'],
+      'toString',
+      '__proto__',
+      'constructor',
+      true,
+    ]
+    for (const typeId of ['MFA', 'PROCESS_MULTI', 'nonsense', 7, null, ...hostile]) {
       const { status } = await world.alice.api.post('/posture-response', { id: world.checkId, typeId })
-      expect(status, String(typeId)).toBe(400)
+      expect(status, JSON.stringify(typeId)).toBe(400)
+      const many = await world.alice.api.post('/posture-response-bulk', [{ id: world.checkId, typeId }])
+      expect(many.status, JSON.stringify(typeId)).toBe(400)
     }
     const state = { id: '0', typeId: 'ENDPOINT_STATE', woken: true, unlocked: true }
     expect(await world.alice.api.post('/posture-response', state)).toMatchObject({
