@@ -1,10 +1,5 @@
 import { z } from 'zod'
-import {
-  OS_TYPES,
-  POSTURE_CHECK_TYPE_IDS,
-  type PostureCheck,
-  type PostureCheckTypeId,
-} from '../domain/posture/index.ts'
+import { OS_TYPES, type PostureCheck, type PostureCheckTypeId } from '../domain/posture/index.ts'
 import { JsonObject, Text, TextSet } from './fields.ts'
 import type { Shape } from './resource.ts'
 import { described } from './words.ts'
