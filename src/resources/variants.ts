@@ -42,17 +42,19 @@ type Patch = PatchForm<PostureChecks['definition']>
 
 type Common<Form> = Omit<Form, TypedMember | 'typeId'>
 type WithType<T extends CheckType> = { readonly typeId: T }
+type Needed<Form, M> = Having<Form, Extract<M, keyof Form>>
+type Given<Form, M> = Pick<Form, Extract<M, keyof Form>>
 
 /** A posture check of one type, with the members of that type alone. */
-export type PostureCheckOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Having<Shown, MemberOf<T>>>
+export type PostureCheckOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Needed<Shown, MemberOf<T>>>
 type CreateOf<T extends CheckType> = Flat<
-  Common<Create> & WithType<T> & Having<Create, NeededMember<T>> & Pick<Create, OtherMember<T>>
+  Common<Create> & WithType<T> & Needed<Create, NeededMember<T>> & Given<Create, OtherMember<T>>
 >
 /** The type was settled at creation: it may be sent again. */
 type ReplaceOf<T extends CheckType> = Flat<
-  Common<Replace> & Partial<WithType<T>> & Having<Replace, NeededMember<T>> & Pick<Replace, OtherMember<T>>
+  Common<Replace> & Partial<WithType<T>> & Needed<Replace, NeededMember<T>> & Given<Replace, OtherMember<T>>
 >
-type PatchOf<T extends CheckType> = Flat<Common<Patch> & WithType<T> & Pick<Patch, MemberOf<T>>>
+type PatchOf<T extends CheckType> = Flat<Common<Patch> & WithType<T> & Given<Patch, MemberOf<T>>>
 
 /** A rule on the state of an endpoint; `typeId` says which members it has. */
 export type PostureCheck = { readonly [T in CheckType]: PostureCheckOf<T> }[CheckType]

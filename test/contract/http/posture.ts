@@ -75,7 +75,7 @@ export function describePosture(open: Mount): void {
       promptOnWake: true,
     })
     expect(query).not.toHaveProperty('promptOnUnlock')
-    const hostile = [
+    const hostile: readonly unknown[] = [
       { toString: 1 },
       { toString: null, valueOf: null },
       ['OS'],
