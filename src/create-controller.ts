@@ -1,5 +1,6 @@
 import { type Compat, type Leniency, leniencyOf, profileOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
+import { type Limits, limitsOf } from './domain/limits.ts'
 import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access/access-feed.ts'
 import { resume } from './engine/access/resume.ts'
@@ -100,6 +101,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly authorize?: HostAuthorization
   /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
   readonly rateLimits?: RateLimitOptions | false
+  /** How much may be stored and answered. Default: as {@link Limits} says; what is not given keeps its default. */
+  readonly limits?: Partial<Limits>
   /** Which pages of other origins may call the APIs from a browser. Default: none. */
   readonly cors?: CorsOptions
   /** Default: the clock of the system. */
@@ -171,7 +174,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
   const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
-  const writes = new Writes(storage)
+  const limits = limitsOf(options.limits)
+  const writes = new Writes(storage, limits)
   writes.follow(({ changes }) => presence.follow(changes))
   const engine = new ControllerEngine({
     storage,
@@ -204,6 +208,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
       enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
       totpIssuer: options.totpIssuer ?? 'openziti.io',
+      limits,
       ...leniency,
     },
   })

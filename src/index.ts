@@ -14,6 +14,7 @@ export {
   type Operand,
   type OrderBy,
 } from './domain/filter/index.ts'
+export type { Limits } from './domain/limits.ts'
 export { networkOf } from './domain/network-of.ts'
 export type { ExplainOptions } from './engine/access/explain.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'

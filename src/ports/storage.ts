@@ -17,6 +17,8 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly indexed: readonly string[]
   /** The JSON fields whose members filters may name; all of them when absent. */
   readonly searchedJson?: readonly string[]
+  /** JSON fields that are not searched, though their members may be asked for: what was kept for searches once may go. */
+  readonly unsearchedJson?: readonly string[]
   /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>
   /** Fields that records had once: what is stored of them stays, and no record shows it. */

@@ -19,6 +19,7 @@ const definition = {
   },
   hidden: ['apiSessionId'],
   required: [],
+  mostPerOwner: { owner: 'apiSessionId', limit: 'certificatesPerApiSession', endsEarliest: 'createdAt' },
   unique: ['fingerprint'],
   indexed: ['apiSessionId'],
   references: { apiSessionId: { to: 'api-sessions', onDelete: 'cascade' } },

@@ -64,6 +64,7 @@ const definition = {
   },
   hidden: ['tokenDigest', 'method'],
   required: [],
+  mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
   unique: ['tokenDigest'],
   indexed: ['identityId', 'authenticatorId'],
   references: {

@@ -52,6 +52,7 @@ const definition = {
     'caId',
   ],
   required: [],
+  mostPerOwner: { owner: 'identityId', limit: 'authenticatorsPerIdentity' },
   unique: ['username', 'fingerprint'],
   indexed: ['identityId', 'caId'],
   references: {

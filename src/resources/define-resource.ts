@@ -20,6 +20,10 @@ export function defineResource<const D extends ResourceDefinition>(
   const kinds = Object.entries(stored).map(([field, schema]) => [field, kindOf(schema)] as const)
   const fields = { ...BASE_FIELDS, ...Object.fromEntries(kinds) }
   const symbols = symbolTable(definition, fields)
+  const searched = Object.values(symbols).flatMap(({ field, kind, isComputed }) =>
+    kind === 'json' && !isComputed ? [field] : [],
+  )
+  const unsearched = definition.isWrittenByEndpoints ? searched : []
   const creatable = { ...definition.writable, ...definition.createOnly, ...definition.createRequest }
   const asked = () => requestWords(definition, words)
   return {
@@ -28,12 +32,8 @@ export function defineResource<const D extends ResourceDefinition>(
     fields,
     unique: definition.unique ?? [],
     indexed: definition.indexed ?? [],
-    searchedJson: [
-      ...Object.values(symbols).flatMap(({ field, kind, isComputed }) =>
-        kind === 'json' && !isComputed ? [field] : [],
-      ),
-      ...(definition.searchedInside ?? []),
-    ],
+    searchedJson: [...searched.filter((field) => !unsearched.includes(field)), ...(definition.searchedInside ?? [])],
+    unsearchedJson: unsearched,
     defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
     create: describedLater(bodySchema(definition, creatable), asked),
     replace: describedLater(replaceSchema(definition), asked),

@@ -35,17 +35,14 @@ export const Roles = TextSet
 export const RoleAttributes = TextSet
 
 /** User-defined keys. Values are null, text or boolean; numbers and nested values are kept as given. */
-export const Tags = z.record(z.string(), z.unknown())
+export const Tags = freeMap()
 
 /** A free JSON object. */
-export const JsonObject = z.record(z.string(), z.unknown())
+export const JsonObject = freeMap()
 
 /** A JSON object whose absence of shape is a rule of its own: anything else is refused with the field's name. */
 export const FreeObject = z
-  .custom<Readonly<Record<string, unknown>>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'invalid type, expected object',
-  )
+  .custom<Readonly<Record<string, unknown>>>(isMap, 'invalid type, expected object')
   .meta({ type: 'object' })
 
 /** What links an entity to its related collections; hrefs are relative to the API's base. */
@@ -80,3 +77,17 @@ export const NamedRole = described(z.object({ role: z.string(), name: z.string()
   name: 'The entry for people: `@` and the present name of the entity, or the attribute.',
 })
 export type NamedRole = z.output<typeof NamedRole>
+
+/** Any object, without a look at each of its members: there may be tens of thousands in a request. */
+function freeMap() {
+  return z
+    .custom<Readonly<Record<string, unknown>>>()
+    .check(({ value, issues }) => {
+      if (!isMap(value)) issues.push({ code: 'invalid_type', expected: 'record', input: value })
+    })
+    .meta({ type: 'object', additionalProperties: {} })
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { SymbolTable } from '../domain/filter/index.ts'
+import type { Limits } from '../domain/limits.ts'
 import type { RecordKind } from '../ports/storage.ts'
 import type { ComputedSymbol } from './computed-symbol.ts'
 
@@ -27,6 +28,15 @@ export interface Reference {
   readonly show?: string
   /** True when the reference shows its `entity` as `urlName` too, its spelling in older clients. */
   readonly hasUrlName?: true
+}
+
+/** How many records of a kind one owner has at most, and what becomes of one more. */
+export interface MostPerOwner {
+  /** The field that holds the owner's id; it is indexed. */
+  readonly owner: string
+  readonly limit: keyof Limits
+  /** An instant: the record that holds the earliest is ended for a new one. Absent where the new one is refused. */
+  readonly endsEarliest?: string
 }
 
 /** The standard operations of a resource; special ones are rows of their own. */
@@ -70,6 +80,10 @@ export interface ResourceDefinition {
   readonly symbols?: Readonly<Record<string, string | null>>
   /** Filter symbols that no field holds. Every resource has `isSystem`, which is false where nothing is said. */
   readonly computed?: Readonly<Record<string, ComputedSymbol>>
+  /** True when endpoints make records of it as they like: their tags are small, and nothing is kept to search them. */
+  readonly isWrittenByEndpoints?: true
+  /** How many records of it one owner has at most. */
+  readonly mostPerOwner?: MostPerOwner
   /** JSON fields into which the engine looks, besides those that a filter may name. */
   readonly searchedInside?: readonly string[]
   /** Fields that requests spell differently: field to the member of the body. */

@@ -31,6 +31,8 @@ const definition = {
   },
   hidden: ['servicePolicies'],
   required: [],
+  isWrittenByEndpoints: true,
+  mostPerOwner: { owner: 'identityId', limit: 'sessionsPerIdentity', endsEarliest: 'createdAt' },
   indexed: ['apiSessionId', 'identityId', 'serviceId', 'servicePolicies'],
   references: {
     apiSessionId: { to: 'api-sessions', onDelete: 'cascade', show: 'apiSession' },

@@ -22,6 +22,7 @@ const definition = {
   derived: { dynamicCost: z.int(), router: EntityRef.nullable() },
   hidden: ['identitySecret', 'hostId'],
   required: ['address', 'binding', 'routerId', 'serviceId'],
+  mostPerOwner: { owner: 'serviceId', limit: 'terminatorsPerService' },
   indexed: ['serviceId', 'routerId'],
   references: {
     serviceId: { to: 'services', onDelete: 'cascade', show: 'service' },

@@ -12,13 +12,18 @@ export class SchemaMismatch extends Error {
 export type SchemaStep =
   | { readonly kind: 'create-table'; readonly table: TableModel }
   | { readonly kind: 'add-column'; readonly table: TableModel; readonly column: ColumnModel }
+  | { readonly kind: 'drop-table'; readonly table: TableModel }
   | { readonly kind: 'create-index' | 'drop-index'; readonly table: TableModel; readonly index: IndexModel }
 
 /**
- * The steps that add what is declared and not yet recorded. Throws a {@link SchemaMismatch} when the database has tables or
+ * The steps that add what is declared and not yet recorded, and drop the tables that may be `dropped`. Throws a {@link SchemaMismatch} when the database has tables or
  * columns that the code does not know, which a newer version made, or has them in another form.
  */
-export function compareSchemas(recorded: readonly TableModel[], declared: readonly TableModel[]): SchemaStep[] {
+export function compareSchemas(
+  recorded: readonly TableModel[],
+  declared: readonly TableModel[],
+  dropped: readonly string[],
+): SchemaStep[] {
   const byName = new Map(recorded.map((table) => [table.name, table]))
   const steps = declared.flatMap((table): SchemaStep[] => {
     const before = byName.get(table.name)
@@ -26,8 +31,10 @@ export function compareSchemas(recorded: readonly TableModel[], declared: readon
     const indexes = table.indexes.map((index) => ({ kind: 'create-index', table, index }) as const)
     return [{ kind: 'create-table', table }, ...indexes]
   })
-  for (const { name } of recorded) {
-    if (!declared.some((table) => table.name === name)) throw newer(`the table ${name}`)
+  for (const table of recorded) {
+    if (declared.some(({ name }) => name === table.name)) continue
+    if (!dropped.includes(table.name)) throw newer(`the table ${table.name}`)
+    steps.push({ kind: 'drop-table', table })
   }
   return steps
 }

@@ -15,6 +15,10 @@ export function createTable({ language, tables, prefix }: Database, model: Table
   return (isPlain ? table : table.modifyEnd(sql.raw(options))).compile()
 }
 
+export function dropTable({ tables, prefix }: Database, { name }: TableModel): CompiledQuery {
+  return tables.dropTable(prefix + name).compile()
+}
+
 /** New columns may be null: what was stored before has none of them. */
 export function addColumn(
   { language, tables, prefix }: Database,

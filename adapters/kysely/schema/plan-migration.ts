@@ -2,7 +2,7 @@ import { type CompiledQuery, sql } from 'kysely'
 import type { Database } from '../language/database.ts'
 import { declaredTables, migrations, STATE_TABLE } from './bookkeeping.ts'
 import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schemas.ts'
-import { addColumn, createIndex, createTable, dropIndex } from './ddl.ts'
+import { addColumn, createIndex, createTable, dropIndex, dropTable } from './ddl.ts'
 import { encode, foldedText } from './field-value.ts'
 import type { FieldColumn, RecordTable, RecordTables } from './record-table.ts'
 import { membersOf } from './search-rows.ts'
@@ -50,7 +50,8 @@ export function planMigration(
       `the database has schema format ${recorded.format}, made by a newer version; this version knows format ${SCHEMA_FORMAT}`,
     )
   }
-  const steps = compareSchemas(recorded?.tables ?? [], tables)
+  const dropped = [...kinds.values()].flatMap((kind) => kind.dropped)
+  const steps = compareSchemas(recorded?.tables ?? [], tables, dropped)
   if (steps.length === 0) return undefined
   const number = (recorded?.number ?? 0) + 1
   const begin = recorded === undefined ? preparations(database) : []
@@ -68,7 +69,7 @@ export function planMigration(
 }
 
 /** Tables first, which new columns may have to fill; indexes last, over what is there then. */
-const ORDER: readonly SchemaStep['kind'][] = ['create-table', 'add-column', 'drop-index', 'create-index']
+const ORDER: readonly SchemaStep['kind'][] = ['drop-table', 'create-table', 'add-column', 'drop-index', 'create-index']
 
 function preparations(database: Database): CompiledQuery[] {
   const { schema, tables } = database
@@ -85,6 +86,8 @@ function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep)
           ? [database.compile(sql`insert into ${database.table(STATE_TABLE)} values (1, 0, 0)`)]
           : []),
       ]
+    case 'drop-table':
+      return [dropTable(database, step.table)]
     case 'add-column':
       return [
         addColumn(database, step.table, step.column),
@@ -142,7 +145,15 @@ function nameOf(number: number, steps: readonly SchemaStep[]): string {
     if (step.kind === 'create-table') return [step.table.name]
     return step.kind === 'add-column' ? [`${step.table.name}.${step.column.name}`] : []
   })
-  const what = number === 1 ? 'create' : added.length === 0 ? 'indexes' : `add ${added.join(', ')}`
+  const dropped = steps.flatMap((step) => (step.kind === 'drop-table' ? [step.table.name] : []))
+  const what =
+    number === 1
+      ? 'create'
+      : added.length === 0
+        ? dropped.length > 0
+          ? `drop ${dropped.join(', ')}`
+          : 'indexes'
+        : `add ${added.join(', ')}`
   return `${String(number).padStart(4, '0')} ${what}`.slice(0, 200)
 }
 

@@ -24,6 +24,8 @@ export interface RecordTable {
   readonly byField: ReadonlyMap<string, FieldColumn>
   /** What the table holds besides, of fields that records have no more. */
   readonly retired: readonly FieldColumn[]
+  /** Tables in which JSON values were looked up once. */
+  readonly dropped: readonly string[]
 }
 
 /** The tables of all kinds that a storage is opened for, by the name of the kind. */
@@ -55,7 +57,8 @@ function recordTable(kind: RecordKind): RecordTable {
   const unsound = fields.find(({ isUnique, kind: k }) => isUnique && isComposite(k))
   if (unsound !== undefined)
     throw new TypeError(`${kind.name}.${unsound.field} cannot be unique: it holds no single value`)
-  return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])), retired }
+  const dropped = (kind.unsearchedJson ?? []).map((field) => identifier(table, field))
+  return { kind, table, fields, byField: new Map(fields.map((field) => [field.field, field])), retired, dropped }
 }
 
 function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: FieldKind): FieldColumn {

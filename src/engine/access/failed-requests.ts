@@ -1,4 +1,6 @@
+import { jsonBytes } from '../../domain/bytes.ts'
 import { equals } from '../../domain/filter/index.ts'
+import type { PolicyFailure } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { failedServiceRequests } from '../../resources/posture-records.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -7,12 +9,21 @@ import { newRecord } from '../records/new-record.ts'
 /** So many failed service requests of an identity are kept (interface: Limits). */
 const KEPT_PER_IDENTITY = 50
 
+/** What was asked for, and why no service policy gave it. */
+interface FailedRequest {
+  readonly apiSessionId: string
+  readonly policyFailures: readonly PolicyFailure[]
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly sessionType: 'Dial' | 'Bind'
+}
+
 /** Notes a service request that posture refused and lets go of the oldest beyond fifty. */
 export async function recordFailedRequest(
-  context: EngineContext,
+  { settings, random, clock }: EngineContext,
   tx: WriteTransaction,
   identityId: string,
-  request: Readonly<Record<string, unknown>>,
+  request: FailedRequest,
 ): Promise<void> {
   const collection = tx.collection(failedServiceRequests)
   const { items } = await collection.find({
@@ -20,6 +31,28 @@ export async function recordFailedRequest(
     orderBy: [{ field: 'when', kind: 'instant', direction: 'asc' }],
   })
   for (const { id } of items.slice(0, Math.max(0, items.length - KEPT_PER_IDENTITY + 1))) await collection.delete(id)
-  const when = context.clock.now()
-  await collection.insert(newRecord(context.random.id(), when, { identityId, when, request }))
+  const when = clock.now()
+  const kept = withinBytes(request, settings.limits.failedRequestBytes)
+  await collection.insert(newRecord(random.id(), when, { identityId, when, request: { ...kept } }))
+}
+
+/** The request with as many of the failed checks, in order, as fit into so many bytes. */
+function withinBytes(request: FailedRequest, most: number): FailedRequest {
+  if (jsonBytes(request) <= most) return request
+  const policyFailures: PolicyFailure[] = []
+  let bytes = jsonBytes({ ...request, policyFailures })
+  for (const failure of request.policyFailures) {
+    const checks: PolicyFailure['checks'][number][] = []
+    bytes += jsonBytes({ ...failure, checks }) + 1
+    if (bytes > most) break
+    for (const check of failure.checks) {
+      const added = jsonBytes(check) + 1
+      if (bytes + added > most) break
+      checks.push(check)
+      bytes += added
+    }
+    policyFailures.push({ ...failure, checks })
+    if (checks.length < failure.checks.length) break
+  }
+  return { ...request, policyFailures }
 }

@@ -9,6 +9,7 @@ import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { postureDataOf } from '../posture/posture-facts.ts'
 import { newRecord } from '../records/new-record.ts'
+import { makeRoom } from '../records/room.ts'
 import { recordFailedRequest } from './failed-requests.ts'
 import { decideByPosture, isReachable } from './service-access.ts'
 
@@ -89,6 +90,7 @@ export class Sessions {
     if (existing !== undefined) return { session: existing, until: decision.until }
     const servicePolicies = decision.passing
     const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies })
+    await makeRoom(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)
     return { session, until: decision.until }
   }

@@ -1,5 +1,6 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
 import type { Leniency } from '../../domain/compatibility.ts'
+import type { Limits } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { Events } from '../../ports/events.ts'
@@ -30,6 +31,8 @@ export interface EngineSettings extends Leniency {
   readonly enrollmentDurationMs: number
   /** Names the network in authenticator apps. */
   readonly totpIssuer: string
+  /** How much may be stored and answered. */
+  readonly limits: Limits
 }
 
 /** Which routers are connected, and whose endpoints are. */

@@ -1,6 +1,8 @@
+import type { Limits } from '../../domain/limits.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { Storage, WriteTransaction } from '../../ports/storage.ts'
 import type { Call } from './call.ts'
+import { limiting } from './record-limits.ts'
 import { type RecordedChange, recording } from './recorded-changes.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
@@ -26,10 +28,12 @@ export type WriteFollower = (write: CommittedWrite) => void | Promise<void>
  */
 export class Writes {
   readonly #storage: Storage
+  readonly #limits: Limits
   readonly #followers: WriteFollower[] = []
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, limits: Limits) {
     this.#storage = storage
+    this.#limits = limits
   }
 
   /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
@@ -39,14 +43,15 @@ export class Writes {
 
   /**
    * Runs `work` as one write, and after its commit all followers in order; then answers what `work` answered. A follower
-   * that throws is the writer's failure, although its change is committed.
+   * that throws is the writer's failure, although its change is committed. Error: `COULD_NOT_VALIDATE` naming a field that is
+   * larger than the {@link Limits} and the limit; nothing is changed then.
    */
   async run<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>, reasons: EndReasons = {}): Promise<T> {
     const changes: RecordedChange[] = []
     const result = await this.#storage.write((tx) => {
       // A storage may run the work again when the database asks for it.
       changes.length = 0
-      return work(recording(tx, changes))
+      return work(limiting(recording(tx, changes), this.#limits))
     })
     if (changes.length === 0) return result
     for (const follower of this.#followers) await follower({ call, changes, reasons })

@@ -12,6 +12,7 @@ import { isValidAt, refusedCsr } from '../credentials/client-certificates.ts'
 import { type Credential, newAuthenticator } from '../credentials/new-authenticator.ts'
 import { newPasswordHash } from '../credentials/passwords.ts'
 import { findOne } from '../records/find-one.ts'
+import { makeRoom } from '../records/room.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 
 type EnrollmentRecord = RecordOf<typeof enrollments>
@@ -104,7 +105,9 @@ export class Enrollment {
         throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
       }
       await tx.collection(enrollments).delete(enrollment.id)
-      await tx.collection(authenticators).insert(newAuthenticator(this.#context, identityId, credential, now))
+      const authenticator = newAuthenticator(this.#context, identityId, credential, now)
+      await makeRoom(this.#context, tx, authenticators, authenticator)
+      await tx.collection(authenticators).insert(authenticator)
     })
   }
 }

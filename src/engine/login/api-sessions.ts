@@ -20,6 +20,7 @@ import { storePostureData } from '../posture/posture-store.ts'
 import { deleteEntity } from '../records/deletion.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
+import { makeRoom } from '../records/room.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
 
@@ -86,6 +87,7 @@ export class ApiSessions {
       await tx.collection(identities).update(identity)
       const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
       const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, client.configTypes) }
+      await makeRoom(this.#context, tx, apiSessions, started)
       await tx.collection(apiSessions).insert(started)
       if (client.sdkInfo !== undefined) {
         const known = await postureDataOf(tx, identity.id)

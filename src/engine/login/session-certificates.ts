@@ -6,6 +6,7 @@ import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
 import { newRecord } from '../records/new-record.ts'
+import { makeRoom } from '../records/room.ts'
 
 type Certificate = RecordOf<typeof apiSessionCertificates>
 
@@ -46,6 +47,7 @@ export class SessionCertificates {
     await this.#context.writes.run(call, async (tx) => {
       if ((await tx.collection(apiSessions).get(apiSession.id)) === undefined)
         throw notFound('api session', apiSession.id)
+      await makeRoom(this.#context, tx, apiSessionCertificates, record)
       await tx.collection(apiSessionCertificates).insert(record)
     })
     return record

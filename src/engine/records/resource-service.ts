@@ -11,6 +11,7 @@ import { mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
 import { checkReferences } from './references.ts'
 import { checkRoleLists } from './role-lists.ts'
+import { makeRoom } from './room.ts'
 import { refusingDuplicates } from './unique-fields.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
@@ -48,6 +49,7 @@ export class ResourceService<R extends Resource> {
     const draft = this.#record(newRecord(id, now, fields))
     return this.#write(call, async (tx) => {
       const record = await this.#checked(tx, call, undefined, draft)
+      await makeRoom(this.#context, tx, this.resource, record)
       await collectionOf(tx, this.resource).insert(record)
       await preparation?.dependents?.(tx)
       return record

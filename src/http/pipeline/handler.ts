@@ -52,7 +52,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
     const caller = await countedCaller(engine, shape.access, request.headers, connection.remoteAddress)
-    const input = readInput(shape, request, url, bodyText)
+    const input = readInput(shape, request, url, bodyText, engine.context.settings.limits)
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))

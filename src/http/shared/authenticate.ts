@@ -7,7 +7,7 @@ import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
 
 const Credentials = described(
   z.object({
-    configTypes: z.array(z.string()).nullish(),
+    configTypes: z.array(z.string().max(1024)).max(1000).nullish(),
     envInfo: EnvInfo.nullish(),
     password: z.string().min(5).max(100).optional(),
     sdkInfo: SdkInfo.nullish(),

@@ -3,9 +3,11 @@ import type { FindQuery, Page, ReadTransaction } from '../../../ports/storage.ts
 import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { collectionOf } from '../../records/collection-of.ts'
+import { pageOf } from '../../records/page-of.ts'
 import { resolveFilter } from './resolve-filter.ts'
 import { computedSymbol, type SymbolScope, symbolScope } from './symbol-scope.ts'
 import { symbolValues } from './symbol-values.ts'
+import { withoutUnsearched } from './unsearched.ts'
 
 /**
  * The page of a resource's records that a question asks for, which may name computed symbols. The storage answers as much
@@ -20,6 +22,11 @@ export async function findBySymbols<R extends Resource>(
   const { where, orderBy = [], limit, offset = 0 } = query
   const scope = symbolScope(context, tx, resource)
   const narrowed = where === undefined ? {} : { where: await resolveFilter(scope, where) }
+  const unsearched = withoutUnsearched(resource, narrowed.where)
+  if (unsearched !== undefined) {
+    const { items } = await collectionOf(tx, resource).find(unsearched.searched)
+    return pageOf(items, { ...query, where: unsearched.rest })
+  }
   const isConstant = (field: string) => computedSymbol(resource, field)?.by === 'constant'
   const telling = orderBy.filter(({ field }) => !isConstant(field))
   const collection = collectionOf(tx, resource)

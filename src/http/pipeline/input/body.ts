@@ -1,4 +1,5 @@
 import { ControllerError, invalidField } from '../../../domain/errors.ts'
+import { type Limits, tooManyTags } from '../../../domain/limits.ts'
 
 /** Bytes that a request's body may have (interface: wire limits). */
 const MAX_BODY_BYTES = 1_048_576
@@ -27,36 +28,65 @@ export async function readBodyText(request: Request): Promise<string> {
 
 /**
  * Parses a JSON body. Errors: `COULD_NOT_PARSE_BODY` for what is not JSON or is nested deeper than 64 levels,
- * `COULD_NOT_VALIDATE` for a member called `__proto__`, more than 50,000 members, or text that no database can keep (the
+ * `COULD_NOT_VALIDATE` for more than so many tags, a member called `__proto__`, more than 50,000 members, or text that no database can keep (the
  * character U+0000, half a surrogate pair).
  */
-export function parseJsonBody(text: string): unknown {
+export function parseJsonBody(text: string, { tags }: Pick<Limits, 'tags'>): unknown {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (error) {
     throw unparsable(`parsing body failed, because ${error instanceof Error ? error.message : String(error)}`)
   }
+  requireFewTags(body, tags)
   checkShape(body)
   return body
 }
 
+/** Tags are counted before anything else looks at them; what is stored is judged once more, by whoever stores it. */
+function requireFewTags(body: unknown, most: number): void {
+  const tags: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'tags') : undefined
+  const count = typeof tags === 'object' && tags !== null ? Object.keys(tags).length : 0
+  if (count > most) throw tooManyTags(count, most)
+}
+
+/** A part of a body that is to be looked at, with the parts around it: names are put together only for an error. */
+interface Part {
+  readonly value: object
+  readonly name: string
+  readonly depth: number
+  readonly around: Part | undefined
+}
+
 function checkShape(body: unknown): void {
-  const open: { value: unknown; depth: number; name: string }[] = [{ value: body, depth: 0, name: 'body' }]
+  if (typeof body === 'string' && !isStorable(body)) throw unstorable('body')
+  if (typeof body !== 'object' || body === null) return
+  const open: Part[] = [{ value: body, name: 'body', depth: 0, around: undefined }]
   let members = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth, name } = next
-    if (typeof value === 'string' && !isStorable(value)) throw unstorable(name)
-    if (typeof value !== 'object' || value === null) continue
-    if (depth >= MAX_JSON_DEPTH) throw unparsable(`body is nested deeper than ${MAX_JSON_DEPTH} levels`)
-    for (const [key, member] of Object.entries(value)) {
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (part.depth >= MAX_JSON_DEPTH) throw unparsable(`body is nested deeper than ${MAX_JSON_DEPTH} levels`)
+    const isList = Array.isArray(part.value)
+    const keys = Object.keys(part.value)
+    members += keys.length
+    if (members > MAX_JSON_MEMBERS) throw invalidField('body', `body has more than ${MAX_JSON_MEMBERS} members`, '')
+    for (const key of keys) {
       if (key === '__proto__') throw invalidField('__proto__', '__proto__ in body is not allowed as a name', '')
-      members += 1
-      if (members > MAX_JSON_MEMBERS) throw invalidField('body', `body has more than ${MAX_JSON_MEMBERS} members`, '')
-      if (!isStorable(key)) throw unstorable(name)
-      open.push({ value: member, depth: depth + 1, name: depth === 0 ? key : `${name}.${key}` })
+      if (!isList && !isStorable(key)) throw unstorable(nameOf(part))
+      const value: unknown = Reflect.get(part.value, key)
+      if (typeof value === 'string') {
+        if (!isStorable(value)) throw unstorable(nameOf(part, key))
+      } else if (typeof value === 'object' && value !== null) {
+        open.push({ value, name: key, depth: part.depth + 1, around: part })
+      }
     }
   }
+}
+
+/** The path of a part, or of a member of it, in the words of the wire. */
+function nameOf(part: Part, member?: string): string {
+  const names = member === undefined ? [] : [member]
+  for (let at: Part = part; at.around !== undefined; at = at.around) names.unshift(at.name)
+  return names.length === 0 ? part.name : names.join('.')
 }
 
 /** Reports whether every storage can keep a text as it is. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../../../domain/errors.ts'
 import type { SymbolTable } from '../../../domain/filter/index.ts'
+import type { Limits } from '../../../domain/limits.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
 import { readFilter, readListQuery } from '../../operations/list-query.ts'
 import type { OperationShape } from '../../operations/operation.ts'
@@ -22,13 +23,13 @@ export interface Input {
  * Checks a request against its operation's declaration: content type, accepted types, query and body. Errors: 415 and 406
  * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
  */
-export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string): Input {
+export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string, limits: Limits): Input {
   const isText = takesText(shape, request, bodyText)
   requireAccepted(shape, request.headers.get('accept'), isText)
   return {
     query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
     find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
-    body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText),
+    body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText, limits),
     text: isText ? bodyText : undefined,
   }
 }
@@ -74,13 +75,13 @@ function takesText(shape: OperationShape, request: Request, bodyText: string): b
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Type', reason, value: given })
 }
 
-function readBody(shape: OperationShape, bodyText: string): unknown {
+function readBody(shape: OperationShape, bodyText: string, limits: Limits): unknown {
   if (shape.body === undefined) return undefined
   if (bodyText.trim() === '') {
     if (shape.bodyOptional) return undefined
     throw invalidField('body', 'body is required', undefined)
   }
-  const body = parseJsonBody(bodyText)
+  const body = parseJsonBody(bodyText, limits)
   if (body === null && shape.bodyOptional) return undefined
   return validate(shape.body, withoutUnsent(shape.body, spelled(shape, body)), 'body')
 }

@@ -1,0 +1,88 @@
+import { type ControllerError, invalidField } from './errors.ts'
+import { requireInRange } from './option-range.ts'
+
+/**
+ * How much may be stored, and answered at once: numbers of things, and bytes of UTF-8 (of objects and lists: as JSON). No
+ * well-behaved client meets a default. What a store held before a limit still loads, may be deleted, and may be changed as
+ * long as it does not grow.
+ */
+export interface Limits {
+  /** Tags of one entity. */
+  readonly tags: number
+  /** Bytes of the tags of one entity. */
+  readonly tagBytes: number
+  /** Bytes of the tags of what endpoints store themselves: service sessions. */
+  readonly endpointTagBytes: number
+  /** Bytes of any other text. */
+  readonly textBytes: number
+  /** Bytes of any list of texts: role attributes, the roles of a policy, config ids. */
+  readonly listBytes: number
+  /** Bytes of any other object: app data, the data of a config, the schema of a config type. */
+  readonly objectBytes: number
+  /** API sessions of one identity; the one that was not used for longest is ended for a new one. */
+  readonly apiSessionsPerIdentity: number
+  /** Service sessions of one identity; the oldest is ended for a new one. */
+  readonly sessionsPerIdentity: number
+  /** Client certificates of one API session; the oldest is deleted for a new one. */
+  readonly certificatesPerApiSession: number
+  /** Authenticators of one identity. */
+  readonly authenticatorsPerIdentity: number
+  /** Terminators of one service. */
+  readonly terminatorsPerService: number
+  /** Bytes of one request with posture responses. */
+  readonly postureReportBytes: number
+  /** Processes that are kept of what the endpoints of one identity reported; the oldest report goes for a new one. */
+  readonly reportedProcesses: number
+  /** Bytes of them. */
+  readonly reportedProcessBytes: number
+  /** Bytes that are kept of one service request that posture refused, of which fifty are kept of an identity. */
+  readonly failedRequestBytes: number
+  /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
+  readonly answerBytes: number
+}
+
+const KIB = 1024
+
+export const DEFAULT_LIMITS: Limits = {
+  tags: 256,
+  tagBytes: 16 * KIB,
+  endpointTagBytes: 2 * KIB,
+  textBytes: 64 * KIB,
+  listBytes: 512 * KIB,
+  objectBytes: 256 * KIB,
+  apiSessionsPerIdentity: 500,
+  sessionsPerIdentity: 10_000,
+  certificatesPerApiSession: 10,
+  authenticatorsPerIdentity: 50,
+  terminatorsPerService: 10_000,
+  postureReportBytes: 128 * KIB,
+  reportedProcesses: 1000,
+  reportedProcessBytes: 128 * KIB,
+  failedRequestBytes: 16 * KIB,
+  answerBytes: 16 * KIB * KIB,
+}
+
+const MOST = 1024 * KIB * KIB
+
+/** The limits that a host chose, the others as by default. Throws an `Error` that names one out of range. */
+export function limitsOf(chosen: Partial<Limits> = {}): Limits {
+  const limits: Record<keyof Limits, number> = { ...DEFAULT_LIMITS }
+  for (const [name, value] of Object.entries(chosen)) {
+    if (!isLimit(name)) throw new Error(`limits.${name} is no limit`)
+    if (value !== undefined) limits[name] = requireInRange(`limits.${name}`, value, 1, MOST)
+  }
+  return limits
+}
+
+function isLimit(name: string): name is keyof Limits {
+  return Object.hasOwn(DEFAULT_LIMITS, name)
+}
+
+/** The refusal of a field that is larger than a limit. */
+export function tooLarge(field: string, size: string, most: number, limit: keyof Limits): ControllerError {
+  return invalidField(field, `${field} has ${size}, and at most ${most} are kept (limit ${limit})`, '')
+}
+
+export function tooManyTags(count: number, most: number): ControllerError {
+  return tooLarge('tags', `${count} members`, most, 'tags')
+}

@@ -1,0 +1,92 @@
+import { jsonBytes, utf8Bytes } from '../../domain/bytes.ts'
+import type { ControllerError } from '../../domain/errors.ts'
+import { type Limits, tooLarge, tooManyTags } from '../../domain/limits.ts'
+import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../ports/storage.ts'
+import { RESOURCES } from '../../resources/index.ts'
+
+/** A field of a record that is larger than it may be. */
+interface Excess {
+  readonly field: string
+  readonly size: number
+  readonly most: number
+  readonly limit: keyof Limits
+}
+
+/** The write, refusing records of which a field is larger than the limits. Error: `COULD_NOT_VALIDATE` naming both. */
+export function limiting(tx: WriteTransaction, limits: Limits): WriteTransaction {
+  return {
+    revision: tx.revision,
+    changesSince: (revision) => tx.changesSince(revision),
+    collection: (kind) => limitingCollection(kind, tx.collection(kind), limits),
+  }
+}
+
+function limitingCollection<T extends StoredRecord>(
+  kind: RecordKind<T>,
+  collection: Collection<T>,
+  limits: Limits,
+): Collection<T> {
+  return {
+    get: (id) => collection.get(id),
+    find: (query) => collection.find(query),
+    insert: async (record) => {
+      for (const excess of excessesOf(kind, record, limits)) throw refusalOf(excess)
+      await collection.insert(record)
+    },
+    update: async (record) => {
+      const excesses = [...excessesOf(kind, record, limits)]
+      if (excesses.length > 0) refuseGrowth(kind, excesses, await collection.get(record.id), limits)
+      return collection.update(record)
+    },
+    delete: (id) => collection.delete(id),
+  }
+}
+
+/** What was too large before the limits may stay as large. */
+function refuseGrowth(kind: RecordKind, now: readonly Excess[], known: StoredRecord | undefined, limits: Limits): void {
+  const before = known === undefined ? [] : [...excessesOf(kind, known, limits)]
+  for (const excess of now) {
+    const same = before.find(({ field, limit }) => field === excess.field && limit === excess.limit)
+    if (same === undefined || excess.size > same.size) throw refusalOf(excess)
+  }
+}
+
+function refusalOf({ field, size, most, limit }: Excess): ControllerError {
+  return limit === 'tags' ? tooManyTags(size, most) : tooLarge(field, `${size} bytes`, most, limit)
+}
+
+function* excessesOf(kind: RecordKind, record: StoredRecord, limits: Limits): Generator<Excess> {
+  for (const [field, fieldKind] of [['id', 'string'] as const, ...Object.entries(kind.fields)]) {
+    const value: unknown = Reflect.get(record, field)
+    if (value === null || value === undefined) continue
+    if (field === 'tags') yield* excessesOfTags(kind, value, limits)
+    else if (fieldKind === 'string' && typeof value === 'string') {
+      const size = shortest(value, limits.textBytes)
+      if (size > limits.textBytes) yield { field, size, most: limits.textBytes, limit: 'textBytes' }
+    } else if (fieldKind === 'set' || fieldKind === 'json') {
+      const limit = fieldKind === 'set' ? 'listBytes' : 'objectBytes'
+      const size = jsonBytes(value)
+      if (size > limits[limit]) yield { field, size, most: limits[limit], limit }
+    }
+  }
+}
+
+function* excessesOfTags({ name }: RecordKind, tags: unknown, limits: Limits): Generator<Excess> {
+  if (typeof tags !== 'object' || tags === null) return
+  const count = Object.keys(tags).length
+  if (count > limits.tags) yield { field: 'tags', size: count, most: limits.tags, limit: 'tags' }
+  if (count === 0) return
+  const limit = WRITTEN_BY_ENDPOINTS.has(name) ? 'endpointTagBytes' : 'tagBytes'
+  const size = jsonBytes(tags)
+  if (size > limits[limit]) yield { field: 'tags', size, most: limits[limit], limit }
+}
+
+/** The kinds of which endpoints make as many records as they like. */
+const WRITTEN_BY_ENDPOINTS: ReadonlySet<string> = new Set(
+  RESOURCES.flatMap(({ name, definition }) => (definition.isWrittenByEndpoints ? [name] : [])),
+)
+
+/** The bytes of a text, or its length where that is enough to know that they are within the limit. */
+function shortest(text: string, limit: number): number {
+  return text.length * 3 <= limit ? text.length : utf8Bytes(text)
+}
