@@ -21,7 +21,8 @@ export interface ExternalTokens {
   /**
    * Verifies signature (RS256 to RS512, ES256 to ES512, by the key's own kind), issuer, audience and the times of a token
    * at `now` (epoch ms), without leeway. A token without `kid` or `exp` is invalid, and one whose key is for something else
-   * than signatures, is RSA with an exponent below 65537, or stands in a certificate that has expired at `now`.
+   * than signatures, is RSA with an exponent below 65537, or stands in a certificate that has expired at `now`;
+   * likewise one whose claims hold text that no storage can keep.
    *
    * Never rejects: a key set that was never fetched makes its tokens invalid. A set is fetched again after five minutes, and
    * for a token whose key is missing or does not fit, once in a second at most however many tokens there are. While it

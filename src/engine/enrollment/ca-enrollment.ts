@@ -11,6 +11,7 @@ import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { checkClaimedFields } from '../identities/enrolled-identity.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
@@ -33,7 +34,8 @@ export class CaEnrollment {
   /**
    * Creates an identity for the client certificate of the connection. It authenticates with the certificate, or by the
    * external id that the certificate claims where its authority says so. Errors: `ENROLLMENT_NO_VALID_CAS`,
-   * `CERT_FAILED_VALIDATION`, `MISSING_CERT_CLAIM`, `CERT_IN_USE`, `COULD_NOT_VALIDATE` for a taken external id.
+   * `CERT_FAILED_VALIDATION`, `MISSING_CERT_CLAIM`, `CERT_IN_USE`, `COULD_NOT_VALIDATE` for a taken external id, and for
+   * a name or external id that a request could not give either.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {
     const now = this.#context.clock.now()
@@ -57,8 +59,9 @@ export class CaEnrollment {
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
         if ((await tx.collection(cas).get(ca.id)) === undefined) throw new ControllerError('CERT_FAILED_VALIDATION')
-        const name = await freeName(tx, ca, symbols)
-        await tx.collection(identities).insert({ ...identity, name })
+        const named = { ...identity, name: await freeName(tx, ca, symbols) }
+        checkClaimedFields(named)
+        await tx.collection(identities).insert(named)
         if (externalId !== null) return
         const credential = { certPem: leaf.pem, fingerprint: leaf.fingerprint, caId: ca.id }
         await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))

@@ -9,6 +9,7 @@ import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
 import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/external-logins.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { checkClaimedFields } from '../identities/enrolled-identity.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
@@ -26,7 +27,7 @@ export class TokenEnrollment {
    * Creates an identity for the bearer token of the call: with a signing request it authenticates by certificate, whose
    * chain (leaf first, PEM) is answered; without one by tokens like this. `signerId` names the signer to consider. Errors:
    * `INVALID_ENROLLMENT_TOKEN`, `ENROLLMENT_IDENTITY_ALREADY_ENROLLED`, `INVALID_ENROLLMENT_NOT_ALLOWED`,
-   * `COULD_NOT_PROCESS_CSR`.
+   * `COULD_NOT_PROCESS_CSR`, `COULD_NOT_VALIDATE` for claims that a request could not give either.
    */
   async enroll(call: Call, signerId: string | null, csrPem: string | undefined): Promise<string | undefined> {
     const { clock, pki, random, storage } = this.#context
@@ -51,6 +52,7 @@ export class TokenEnrollment {
       authPolicyId: signer.enrollAuthPolicyId,
       roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
     })
+    checkClaimedFields(identity)
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
         await refuseEnrolled(tx, externalId)

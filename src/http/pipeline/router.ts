@@ -1,6 +1,6 @@
 import { ControllerError } from '../../domain/errors.ts'
+import { isStorable } from '../../domain/storable-text.ts'
 import type { Operation } from '../operations/operation.ts'
-import { isStorable } from './input/body.ts'
 
 interface Node {
   readonly literals: Map<string, Node>

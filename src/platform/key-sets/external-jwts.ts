@@ -1,4 +1,5 @@
 import type { JWTPayload } from 'jose'
+import { holdsStorableText } from '../../domain/storable-text.ts'
 import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import { createSignerKeys, type KeysForToken } from './signer-keys.ts'
@@ -25,7 +26,8 @@ export function createExternalTokens(keySets: KeySets, options: VerificationKeyO
           if (!mayBeTheKey || !(await keys.renew())) throw problem
           return verify()
         })
-        if (claims.iat !== undefined && claims.iat > now / 1000) return { outcome: 'invalid' }
+        const isFromAhead = claims.iat !== undefined && claims.iat > now / 1000
+        if (isFromAhead || !holdsStorableText(claims)) return { outcome: 'invalid' }
         return { outcome: 'valid', claims }
       } catch (problem) {
         return { outcome: problem instanceof errors.JWTExpired ? 'expired' : 'invalid' }

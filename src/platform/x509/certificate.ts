@@ -1,9 +1,10 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
 import type * as x509 from '@peculiar/x509'
+import { isStorable } from '../../domain/storable-text.ts'
 import { toHex } from '../hex.ts'
 import { type Extensions, readExtensions } from './extensions.ts'
 import type { Library } from './library.ts'
-import type { DistinguishedName } from './name.ts'
+import { attributeTextsOf, type DistinguishedName } from './name.ts'
 import { consistsOf, parseDer } from './parse-der.ts'
 import { maxPemSize, readPemBlocks, writePem } from './pem.ts'
 import { type PublicKey, readPublicKey } from './public-key.ts'
@@ -48,6 +49,9 @@ const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string
   if (body.extensions && body.version !== library.asn1.Version.v3) {
     throw new Error('certificate with extensions is not of version 3')
   }
+  const extensions = readExtensions(library, body.extensions ?? [])
+  if (!textsOf(body.subject, extensions).every(isStorable))
+    throw new Error('certificate names hold U+0000 or half a pair')
   const encoded = (value: unknown): string => toHex(new Uint8Array(library.schema.AsnConvert.serialize(value)))
   const parsed = new library.x509.X509Certificate(structure)
   const signers = new Set<string>()
@@ -61,7 +65,7 @@ const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string
     subject: body.subject,
     ...readValidity(library, der, body.validity),
     publicKey: readPublicKey(library, parsed),
-    extensions: readExtensions(library, body.extensions ?? []),
+    extensions,
     isSignedWith: async (key) => {
       const isSigned = signers.has(key.encoded) || (await verifiesSignature(library, parsed, key))
       // Only what verified is kept: clients could send any number of keys that did not sign an authority of the network.
@@ -93,6 +97,16 @@ export const readCertificates = (
     .map(({ der }) => readCertificate(library, der, known))
   if (first === undefined) throw new Error('no certificate found')
   return [first, ...rest]
+}
+
+/** What a certificate says in text of whom it is for. */
+function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly string[] {
+  return [
+    ...attributeTextsOf(subject),
+    ...altNames.flatMap((name) =>
+      name.kind === 'dns' || name.kind === 'email' || name.kind === 'uri' ? name.value : [],
+    ),
+  ]
 }
 
 /** Whether the certificate names itself as its issuer: key rollover and roots. */

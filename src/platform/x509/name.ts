@@ -13,6 +13,10 @@ const emailAddress = '1.2.840.113549.1.9.1'
 const textOf = (value: AttributeValue): string | undefined =>
   value.anyValue === undefined ? value.toString() : undefined
 
+/** Every attribute of a name that is text. */
+export const attributeTextsOf = (name: DistinguishedName): string[] =>
+  name.flatMap((relative) => relative.flatMap(({ value }) => textOf(value) ?? []))
+
 const attributeTexts = (name: DistinguishedName, type: string): string[] =>
   name.flatMap((relative) =>
     relative.flatMap((attribute) => (attribute.type === type ? (textOf(attribute.value) ?? []) : [])),

@@ -1,4 +1,5 @@
 import type * as x509 from '@peculiar/x509'
+import { isStorable } from '../../domain/storable-text.ts'
 import type { CsrProblem } from '../../ports/pki.ts'
 import type { Library } from './library.ts'
 import { consistsOf, parseDer } from './parse-der.ts'
@@ -29,6 +30,7 @@ export const readSigningRequest = async (library: Library, pem: string): Promise
     const key = readPublicKey(library, request)
     const { subjectName: subject, publicKey } = request
     if (subject.toArrayBuffer().byteLength > maxSubjectSize) return 'unparsable'
+    if (!isStorable(subject.toString())) return 'unparsable'
     return (await verifiesSignature(library, request, key))
       ? { subject, publicKey, requestedNames: () => requestedNames(library, request) }
       : 'bad-signature'

@@ -30,7 +30,7 @@ export interface Issued {
 }
 
 export interface CertificateRequest {
-  readonly subject?: string
+  readonly subject?: string | x509.Name
   /** Absent: self-signed. */
   readonly issuer?: Issued
   /** Signs instead of the issuer's key. */
@@ -94,7 +94,7 @@ export const keyPemOf = async ({ privateKey }: KeyPair): Promise<string> =>
   `${x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', privateKey), 'PRIVATE KEY')}\n`
 
 export interface CsrRequest {
-  readonly subject?: string
+  readonly subject?: string | x509.Name
   readonly keys?: KeyPair
   readonly extensions?: x509.Extension[]
   readonly attributes?: x509.Attribute[]

@@ -1,5 +1,6 @@
 import { ControllerError, invalidField } from '../../../domain/errors.ts'
 import { type Limits, tooManyTags } from '../../../domain/limits.ts'
+import { isStorable } from '../../../domain/storable-text.ts'
 
 /** Bytes that a request's body may have (interface: wire limits). */
 const MAX_BODY_BYTES = 1_048_576
@@ -87,11 +88,6 @@ function nameOf(part: Part, member?: string): string {
   const names = member === undefined ? [] : [member]
   for (let at: Part = part; at.around !== undefined; at = at.around) names.unshift(at.name)
   return names.length === 0 ? part.name : names.join('.')
-}
-
-/** Reports whether every storage can keep a text as it is. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\u0000')
 }
 
 function unstorable(field: string): ControllerError {
