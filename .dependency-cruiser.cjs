@@ -23,7 +23,7 @@ module.exports = {
     layer('resources-are-declarations', '^src/resources', ['^src/(resources|ports|domain)', '^node_modules/zod']),
     layer('engine-knows-ports-only', '^src/engine', ['^src/(engine|resources|ports|domain)', '^node_modules/zod']),
     layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
-    layer('client-knows-operations', '^src/client', ['^src/(client|http|resources)']),
+    layer('client-knows-operations', '^src/client', ['^src/(client|http|resources|domain)']),
     layer('platform-implements-ports', '^src/platform', [
       '^src/(platform|ports|domain)',
       '^node_modules/',

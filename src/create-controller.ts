@@ -9,7 +9,7 @@ import { Timetable } from './engine/context/timetable.ts'
 import { Writes } from './engine/context/writes.ts'
 import { ControllerEngine } from './engine/engine.ts'
 import { Presence } from './engine/routers/presence.ts'
-import { clientOperations, managementOperations, portcullisOperations } from './http/api.ts'
+import { APIS } from './http/api.ts'
 import { apiDocuments } from './http/documents.ts'
 import { answerHeaders } from './http/pipeline/answer/answer-headers.ts'
 import type { ControllerFetch } from './http/pipeline/connection.ts'
@@ -215,13 +215,14 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const defaultAdmin = await bootstrap(engine.context, options.admin)
   await resume(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
-  const facts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
+  const versionFacts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
   const identity = { instanceId: random.uuid(), version }
-  const fetch = createHandler(
-    engine,
-    { client: clientOperations(facts), management: managementOperations(facts), portcullis: portcullisOperations },
-    { authorize: options.authorize, documents: () => apiDocuments(VERSION), ...identity },
-  )
+  const fetch = createHandler(engine, APIS, {
+    authorize: options.authorize,
+    documents: () => apiDocuments(VERSION),
+    versionFacts,
+    ...identity,
+  })
   return {
     fetch: withCors(fetch, options.cors?.origins ?? []),
     answerHeaders: answerHeaders(identity),

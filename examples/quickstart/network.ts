@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { ManagementApi, RequestOf } from 'portcullis/client'
 import { parse } from 'yaml'
 
-type Body<R extends keyof ManagementApi & string> = RequestOf<R, ManagementApi[R]>['body']
+type Body<R extends keyof ManagementApi & string> = RequestOf<ManagementApi[R]>['body']
 
 /** The model of a network: the bodies of create requests, with `@name` where the API takes `@id`. */
 export interface Network {

@@ -3,7 +3,7 @@ import type { DeviceClient } from './device.ts'
 
 /** A service as an identity sees it. */
 export type ListedService = Awaited<ReturnType<typeof listServices>>[number]
-type PostureResponse = RequestOf<'POST /posture-response', ClientApi['POST /posture-response']>['body']
+type PostureResponse = RequestOf<ClientApi['POST /posture-response']>['body']
 
 /** The services that an identity may dial or bind, with the posture queries that stand before them. */
 export async function listServices(client: DeviceClient) {

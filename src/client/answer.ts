@@ -18,7 +18,13 @@ export async function readAnswer(response: Response): Promise<unknown> {
   return answer
 }
 
+/** The refusal inside of the envelope, or without one: a body that is too large is answered bare. */
 function errorOf(answer: unknown): ApiErrorBody | undefined {
-  const error: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'error') : undefined
-  return typeof error === 'object' && error !== null ? error : undefined
+  if (!isObject(answer)) return undefined
+  if (isObject(answer.error)) return answer.error
+  return typeof answer.code === 'string' ? answer : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -1,10 +1,10 @@
 import type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 import { readAnswer } from './answer.ts'
-import type { AnswerOf, RequestOf } from './types.ts'
+import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
 
 export type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 export type * from '../resources/wire-names.ts'
-export { type AnswerOf, ApiError, type RequestOf } from './types.ts'
+export { type AnswerOf, ApiError, type RequestArguments, type RequestOf } from './types.ts'
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
@@ -19,14 +19,17 @@ export interface ClientOptions {
   readonly token?: string
 }
 
+/** What is known of the operations of an API, by route. */
+type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
+
 /** Calls operations of one API by their route, typed by their declarations. */
-export interface ApiClient<Api> {
+export interface ApiClient<Api extends AnyApi<Api>> {
   /**
    * Calls an operation, for example `call('GET /services/{id}', { params: { id } })`, and answers its `data` and `meta`;
    * operations that serve a document, a token or an image answer text or bytes. Rejects with {@link ApiError} when the
    * controller refuses.
    */
-  call<R extends keyof Api & string>(route: R, request?: RequestOf<R, Api[R]>): Promise<AnswerOf<Api[R]>>
+  call<R extends keyof Api & string>(route: R, ...request: RequestArguments<Api[R]>): Promise<AnswerOf<Api[R]>>
   /** The same client with an API session. */
   withToken(token: string): ApiClient<Api>
 }
@@ -46,12 +49,14 @@ export function createPortcullisClient(options: ClientOptions): ApiClient<Portcu
   return createApiClient('/portcullis/v1', options)
 }
 
-function createApiClient<Api>(basePath: string, options: ClientOptions): ApiClient<Api> {
+function createApiClient<Api extends AnyApi<Api>>(basePath: string, options: ClientOptions): ApiClient<Api> {
   const { baseUrl, fetch = globalThis.fetch, token } = options
   return {
     withToken: (next) => createApiClient(basePath, { ...options, token: next }),
-    call: async (route, request) => {
-      const response = await fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
+    call: async (route, ...[request]) => {
+      // Whatever the operation is, its request has these parts.
+      const parts = request as AnyRequest | undefined
+      const response = await fetch(requestFor(`${baseUrl}${basePath}`, route, parts, token))
       // The declaration of the operation, which both sides share, says what the answer holds.
       return (await readAnswer(response)) as AnswerOf<Api[typeof route]>
     },
@@ -77,8 +82,10 @@ function requestFor(base: string, route: string, request: AnyRequest = {}, token
   const headers = new Headers(request.headers ?? {})
   if (token !== undefined) headers.set('zt-session', token)
   if (request.body === undefined) return new Request(url, { method, headers })
-  headers.set('content-type', 'application/json')
-  return new Request(url, { method, headers, body: JSON.stringify(request.body) })
+  // No operation takes JSON that is a single text: a certificate or a signing request travels as it is.
+  const isText = typeof request.body === 'string'
+  headers.set('content-type', isText ? 'text/plain' : 'application/json')
+  return new Request(url, { method, headers, body: isText ? String(request.body) : JSON.stringify(request.body) })
 }
 
 /** Without the check the call would reach another operation: that of the list, or of the path above. */

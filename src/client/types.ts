@@ -1,78 +1,61 @@
-import type { OperationShape } from '../http/operations/operation.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 
-interface ListParameters {
-  readonly filter?: string
-  readonly sort?: string
-  readonly limit?: number
-  readonly offset?: number
+/** What typed clients know of an operation. */
+export interface AnySignature {
+  readonly route: string
+  readonly query: unknown
+  readonly body: unknown
+  readonly answers: unknown
 }
 
-type Schema<Input> = { readonly _zod: { readonly input: Input } }
-type InputOf<S> = S extends Schema<infer I> ? I : never
-type PathParameters<R> = R extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameters<Rest> : never
+/** The names between braces in a route. */
+type PathParameter<Route> = Route extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never
 
-type Params<R> = [PathParameters<R>] extends [never]
+type Params<Route> = [PathParameter<Route>] extends [never]
   ? { readonly params?: undefined }
-  : { readonly params: { readonly [K in PathParameters<R>]: string } }
-type Query<S> = S extends { readonly query: infer Q; readonly symbols: unknown }
-  ? { readonly query?: ListParameters & InputOf<Q> }
-  : S extends { readonly query: infer Q }
-    ? { readonly query: InputOf<Q> }
-    : S extends { readonly symbols: unknown }
-      ? { readonly query?: ListParameters }
-      : { readonly query?: undefined }
-type Body<S> = S extends { readonly body: infer B }
-  ? S extends { readonly bodyOptional: true }
-    ? { readonly body?: InputOf<B> }
-    : { readonly body: InputOf<B> }
-  : { readonly body?: undefined }
+  : { readonly params: { readonly [Name in PathParameter<Route>]: string } }
 
-/** What a call of an operation takes: path parameters, query, body. */
-export type RequestOf<R extends string, S> = Params<R> &
-  Query<S> &
-  Body<S> & { readonly headers?: Readonly<Record<string, string>> }
+/** A query whose members may all be left out may be left out itself. */
+type Query<Q> = [Q] extends [undefined]
+  ? { readonly query?: undefined }
+  : Record<never, never> extends Q
+    ? { readonly query?: Q }
+    : { readonly query: Q }
 
-interface Pagination {
-  readonly limit: number
-  readonly offset: number
-  readonly totalCount: number
-}
+type Body<B> = [B] extends [undefined]
+  ? { readonly body?: undefined }
+  : undefined extends B
+    ? { readonly body?: Exclude<B, undefined> }
+    : { readonly body: B }
 
-/** What an answer without `data` and `meta` is read as. */
-type ContentOf<Media> = Media extends `image/${string}`
-  ? Uint8Array
-  : Media extends 'application/json'
-    ? unknown
-    : string
+/** What a call of an operation takes: path parameters, query, body; `RequestOf<ManagementApi['POST /services']>`. */
+export type RequestOf<S extends AnySignature> = Params<S['route']> &
+  Query<S['query']> &
+  Body<S['body']> & { readonly headers?: Readonly<Record<string, string>> }
 
-/** What an operation answers. */
-export type AnswerOf<S> = S extends OperationShape & { readonly symbols: unknown; readonly data: infer D }
-  ? {
-      readonly data: readonly InputOf<D>[]
-      readonly meta: { readonly pagination: Pagination; readonly filterableFields: readonly string[] }
-    }
-  : S extends { readonly data: infer D; readonly produces: string }
-    ? InputOf<D>
-    : S extends { readonly produces: infer Media }
-      ? ContentOf<Media>
-      : S extends { readonly data: infer D }
-        ? { readonly data: InputOf<D>; readonly meta: object }
-        : { readonly data: Readonly<Record<string, never>>; readonly meta: object }
+/** What stands behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
+export type RequestArguments<S extends AnySignature> =
+  Record<never, never> extends RequestOf<S> ? [request?: RequestOf<S>] : [request: RequestOf<S>]
+
+/** What an operation answers; `AnswerOf<ManagementApi['GET /services/{id}']>['data']` is a service. */
+export type AnswerOf<S extends AnySignature> = S['answers']
 
 /** What a controller said when it refused a request. */
 export interface ApiErrorBody {
   readonly code?: string
   readonly message?: string
   readonly requestId?: string
-  readonly cause?: Readonly<Record<string, unknown>>
+  readonly cause?: Readonly<Record<string, unknown>> | null
 }
 
 /** A request that the controller refused. */
 export class ApiError extends Error {
   /** HTTP status. */
   readonly status: number
-  /** The machine-readable code, for example `NOT_FOUND`. */
-  readonly code: string
+  /** The machine-readable code, for example `NOT_FOUND`; `UNKNOWN` when something else than a controller answered. */
+  readonly code: ErrorCode | 'UNKNOWN'
+  /** Finds the request in the log of the controller. */
+  readonly requestId: string | undefined
   readonly details: Readonly<Record<string, unknown>> | undefined
 
   constructor(status: number, body: ApiErrorBody | undefined) {
@@ -80,8 +63,10 @@ export class ApiError extends Error {
     super(`${[status, body?.code].filter(Boolean).join(' ')}: ${said}`)
     this.name = 'ApiError'
     this.status = status
-    this.code = body?.code ?? 'UNKNOWN'
-    this.details = body?.cause
+    // Controllers answer the codes of one closed list.
+    this.code = (body?.code as ErrorCode | undefined) ?? 'UNKNOWN'
+    this.requestId = body?.requestId
+    this.details = body?.cause ?? undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { clientOperations, managementOperations, portcullisOperations } from './api.ts'
+import { APIS } from './api.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { ApiDocuments } from './operations/api-documents.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
@@ -7,21 +7,20 @@ export type { ApiDocuments } from './operations/api-documents.ts'
 
 /** Writes the OpenAPI documents from the operations that are served, so that what is described is what there is. */
 export function apiDocuments(version: string): ApiDocuments {
-  const facts = { version, revision: '', buildDate: '', runtimeVersion: '' }
   return {
-    management: openApiDocument(managementOperations(facts), {
+    management: openApiDocument(APIS.management, {
       title: 'Portcullis management API',
       description: 'Administers identities, services, routers, policies and posture checks of a zero-trust network.',
       version,
       basePath: MANAGEMENT_BASE,
     }),
-    client: openApiDocument(clientOperations(facts), {
+    client: openApiDocument(APIS.client, {
       title: 'Portcullis client API',
       description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
       version,
       basePath: CLIENT_BASE,
     }),
-    portcullis: openApiDocument(portcullisOperations, {
+    portcullis: openApiDocument(APIS.portcullis, {
       title: 'Portcullis API',
       description: 'What Portcullis offers beyond the two edge APIs: explanations and simulations of access.',
       version,

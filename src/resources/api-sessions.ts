@@ -2,10 +2,35 @@ import { z } from 'zod'
 import { always } from './computed-symbol.ts'
 import { defineResource } from './define-resource.ts'
 import { Id, Instant } from './fields.ts'
+import { narrowed } from './narrowed.ts'
 import type { Resource, ResourceDefinition } from './resource.ts'
 import { described } from './words.ts'
 
+/** A proof that is still missing: a one-time password of the authenticator app, by its API or by tokens. */
+export interface TotpQuery {
+  readonly typeId: 'MFA' | 'TOTP'
+  readonly provider: 'ziti'
+  readonly format: 'numeric' | 'alpha' | 'alphaNumeric'
+  readonly httpMethod: string
+  readonly httpUrl: string
+  readonly isTotpEnrolled: boolean
+  readonly minLength: number
+  readonly maxLength: number
+  readonly scopes: null
+}
+
+/** A proof that is still missing: a token of an external JWT signer. */
+export interface TokenQuery {
+  readonly typeId: 'EXT-JWT'
+  readonly provider: 'url'
+  readonly id: string
+  readonly scopes: string[]
+  readonly clientId?: string
+  readonly httpUrl?: string
+}
+
 /** A missing proof that a client must give to complete its authentication. */
+export type AuthQuery = TotpQuery | TokenQuery
 const AuthQuery = described(
   z.object({
     clientId: z.string().optional(),
@@ -56,7 +81,7 @@ const definition = {
     method: z.enum(['password', 'cert', 'ext-jwt']),
   },
   derived: {
-    authQueries: z.array(AuthQuery),
+    authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
     cachedLastActivityAt: z.iso.datetime(),
     isCertExtendRequested: z.boolean().optional(),
     isCertKeyRollRequested: z.boolean().optional(),

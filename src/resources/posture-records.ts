@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { PostureData } from '../domain/posture/index.ts'
+import type { PolicyFailure, PostureData } from '../domain/posture/index.ts'
 import { defineResource } from './define-resource.ts'
-import { Id, Instant, JsonObject } from './fields.ts'
+import { Id, Instant } from './fields.ts'
 import type { Resource, ResourceDefinition } from './resource.ts'
 
 const internal = { permission: 'identity', writable: {}, required: [], operations: [] } as const
@@ -23,12 +23,21 @@ export const postureData: PostureRecords = defineResource(postureDataDefinition,
   data: 'What its endpoints reported.',
 })
 
+/** What was asked for, and what posture had against it. */
+export interface FailedRequest {
+  readonly apiSessionId: string
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly sessionType: 'Dial' | 'Bind'
+  readonly policyFailures: readonly PolicyFailure[]
+}
+
 const failedServiceRequestsDefinition = {
   ...internal,
   name: 'failed-service-requests',
   singular: 'failed service request',
   storeName: 'failedServiceRequests',
-  system: { identityId: Id, when: Instant, request: JsonObject },
+  system: { identityId: Id, when: Instant, request: z.custom<FailedRequest>() },
   references: { identityId: { to: 'identities', onDelete: 'cascade' } },
   indexed: ['identityId'],
 } as const satisfies ResourceDefinition

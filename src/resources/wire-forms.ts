@@ -67,6 +67,7 @@ import type {
   TransitRouterPatch,
   TransitRouterReplace,
 } from './wire-names.ts'
+import type { Serializable } from './wire-types.ts'
 
 /** What travels of a resource. */
 interface Forms<Shown, Create = never, Replace = never, Patch = never> {
@@ -131,3 +132,6 @@ export type CreateBodyOf<R extends Resource> = FormOf<R, 'create'>
 export type ReplaceBodyOf<R extends Resource> = FormOf<R, 'replace'>
 /** What a client sends to change an entity of a resource. */
 export type PatchBodyOf<R extends Resource> = FormOf<R, 'patch'>
+
+/** The wire form of an entity before it is written: instants are Date objects. */
+export type DetailOf<R extends Resource> = Serializable<ShownOf<R>>

@@ -91,3 +91,14 @@ type Part<T> = T extends readonly unknown[]
       ? T
       : { readonly [K in keyof T]?: Part<T[K]> | null }
     : T
+
+/** A value before serialisation: where the wire has any text, an instant may stand as a Date. */
+export type Serializable<T> = T extends string
+  ? string extends T
+    ? T | Date
+    : T
+  : T extends readonly (infer E)[]
+    ? readonly Serializable<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Serializable<T[K]> }
+      : T

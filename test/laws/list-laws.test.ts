@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clientOperations, managementOperations } from '../../src/http/api.ts'
+import { APIS } from '../../src/http/api.ts'
 import { adminOf, CLIENT, create, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 
-const FACTS = { version: 'v0', revision: '', buildDate: '', runtimeVersion: '' }
 const LISTS = [
-  ...clientOperations(FACTS).map(({ shape }) => ({ base: CLIENT, shape })),
-  ...managementOperations(FACTS).map(({ shape }) => ({ base: MANAGEMENT, shape })),
+  ...APIS.client.map(({ shape }) => ({ base: CLIENT, shape })),
+  ...APIS.management.map(({ shape }) => ({ base: MANAGEMENT, shape })),
 ]
   .flatMap(({ base, shape }) =>
     'symbols' in shape && shape.symbols ? [{ base, route: shape.route, symbols: shape.symbols }] : [],

@@ -1,7 +1,5 @@
-import { clientOperations, managementOperations, portcullisOperations } from '../../src/http/api.ts'
+import { APIS } from '../../src/http/api.ts'
 import { CLIENT, MANAGEMENT } from '../contract/http/foreign-client.ts'
-
-const FACTS = { version: 'v0', revision: '', buildDate: '', runtimeVersion: '' }
 
 /** Where our own operations are. */
 export const PORTCULLIS = '/portcullis/v1'
@@ -15,12 +13,12 @@ export interface Row {
 
 /** Every operation of both edge APIs. */
 export const ROWS: readonly Row[] = [
-  ...clientOperations(FACTS).map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route })),
-  ...managementOperations(FACTS).map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
+  ...APIS.client.map(({ shape }): Row => ({ api: 'client', base: CLIENT, route: shape.route })),
+  ...APIS.management.map(({ shape }): Row => ({ api: 'management', base: MANAGEMENT, route: shape.route })),
 ]
 
 /** Every operation, our own included. */
 export const ALL_ROWS: readonly Row[] = [
   ...ROWS,
-  ...portcullisOperations.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route })),
+  ...APIS.portcullis.map(({ shape }): Row => ({ api: 'portcullis', base: PORTCULLIS, route: shape.route })),
 ]

@@ -2,21 +2,12 @@ import { jsonBytes } from '../../domain/bytes.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { PolicyFailure } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { failedServiceRequests } from '../../resources/posture-records.ts'
+import { type FailedRequest, failedServiceRequests } from '../../resources/posture-records.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
 
 /** So many failed service requests of an identity are kept (interface: Limits). */
 const KEPT_PER_IDENTITY = 50
-
-/** What was asked for, and why no service policy gave it. */
-interface FailedRequest {
-  readonly apiSessionId: string
-  readonly policyFailures: readonly PolicyFailure[]
-  readonly serviceId: string
-  readonly serviceName: string
-  readonly sessionType: 'Dial' | 'Bind'
-}
 
 /** Notes a service request that posture refused and lets go of the oldest beyond fifty. */
 export async function recordFailedRequest(
@@ -33,7 +24,7 @@ export async function recordFailedRequest(
   for (const { id } of items.slice(0, Math.max(0, items.length - KEPT_PER_IDENTITY + 1))) await collection.delete(id)
   const when = clock.now()
   const kept = withinBytes(request, settings.limits.failedRequestBytes)
-  await collection.insert(newRecord(random.id(), when, { identityId, when, request: { ...kept } }))
+  await collection.insert(newRecord(random.id(), when, { identityId, when, request: kept }))
 }
 
 /** The request with as many of the failed checks, in order, as fit into so many bytes. */

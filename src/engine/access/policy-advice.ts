@@ -1,15 +1,17 @@
 import { notFound } from '../../domain/errors.ts'
 import { ids } from '../../domain/filter/index.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
+import type { EntityRef } from '../../resources/fields.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import type { EngineContext } from '../context/context.ts'
 import { composed, keepText } from '../records/wire-form/json-text.ts'
 import { entityRef } from '../records/wire-form/links.ts'
-import type { Detail } from '../records/wire-form/render.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
+/** An edge router that both may use, as a reference. */
+type CommonRouter = EntityRef & { readonly isOnline: boolean }
 
 /**
  * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
@@ -40,9 +42,9 @@ export function policyAdvice(context: EngineContext, identityId: string, service
 }
 
 /** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
-const shown = { online: new WeakMap<EdgeRouter, Detail>(), offline: new WeakMap<EdgeRouter, Detail>() }
+const shown = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }
 
-function commonRouter(context: EngineContext, router: EdgeRouter): Detail {
+function commonRouter(context: EngineContext, router: EdgeRouter): CommonRouter {
   const isOnline = context.presence.connectionOf(router.id) !== undefined
   const forms = isOnline ? shown.online : shown.offline
   const known = forms.get(router)

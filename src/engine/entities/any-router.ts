@@ -1,8 +1,8 @@
 import { edgeRouters } from '../../resources/edge-routers.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { type TransitRouters, transitRouters } from '../../resources/transit-routers.ts'
+import type { DetailOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import type { Detail } from '../records/wire-form/render.ts'
 import type { EntityReader } from './entity-reader.ts'
 
 /**
@@ -14,7 +14,7 @@ export async function showAnyRouter(
   reader: EntityReader,
   call: Call,
   id: string,
-): Promise<Detail> {
+): Promise<DetailOf<TransitRouters>> {
   const edgeRouter = await context.storage.read((tx) => tx.collection(edgeRouters).get(id))
   if (edgeRouter === undefined) return reader.get(call, transitRouters, id)
   const { appData, isTunnelerEnabled, roleAttributes, ...router } = edgeRouter

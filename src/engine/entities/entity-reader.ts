@@ -3,12 +3,13 @@ import { both, type Filter, ids } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { DetailOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { BehaviourOf } from '../records/behaviour.ts'
 import { collectionOf } from '../records/collection-of.ts'
 import { findOne } from '../records/find-one.ts'
-import { type Detail, renderDetails } from '../records/wire-form/render.ts'
+import { renderDetails } from '../records/wire-form/render.ts'
 import type { PresentIds, Scope } from './list-scope.ts'
 import { findBySymbols } from './symbols/find-by-symbols.ts'
 
@@ -23,7 +24,7 @@ export class EntityReader {
   }
 
   /** One page of a resource's entities that match the query and lie within the scope. */
-  list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<Detail>> {
+  list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
     const turn = this.#context.turns.begin()
     return this.#context.storage.read(async (tx) => {
       const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
@@ -36,14 +37,8 @@ export class EntityReader {
   }
 
   /** One entity. Error: `NOT_FOUND`, also for one outside the scope. */
-  get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<Detail> {
-    return this.#context.storage.read(async (tx) => {
-      const record = await collectionOf(tx, resource).get(id)
-      if (record === undefined || !((await isWithin?.(tx, record)) ?? true)) {
-        throw notFound(resource.definition.singular, id)
-      }
-      return this.#one(tx, call, resource, record)
-    })
+  get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
+    return this.#context.storage.read((tx) => this.#oneWithin<R>(tx, call, resource, id, isWithin))
   }
 
   /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */
@@ -58,18 +53,51 @@ export class EntityReader {
   }
 
   /** A record at hand in its wire form. */
-  show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
-    return this.#context.storage.read((tx) => this.#one(tx, call, resource, record))
+  show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<DetailOf<R>> {
+    return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record))
   }
 
-  async #one<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, record: RecordOf<R>): Promise<Detail> {
+  async #oneWithin<R extends Resource>(
+    tx: ReadTransaction,
+    call: Call,
+    resource: R,
+    id: string,
+    isWithin: Within<R> | undefined,
+  ): Promise<DetailOf<R>> {
+    const record = await collectionOf(tx, resource).get(id)
+    if (record === undefined || !((await isWithin?.(tx, record)) ?? true)) {
+      throw notFound(resource.definition.singular, id)
+    }
     const [detail] = await this.#details(tx, call, resource, [record])
-    return detail ?? {}
+    return rendered(detail)
   }
 
-  #details<R extends Resource>(tx: ReadTransaction, call: Call, resource: R, records: readonly RecordOf<R>[]) {
-    return renderDetails(this.#context, tx, call, resource, records, this.#behaviourOf(resource).members)
+  async #one<R extends Resource>(
+    tx: ReadTransaction,
+    call: Call,
+    resource: R,
+    record: RecordOf<R>,
+  ): Promise<DetailOf<R>> {
+    const [detail] = await this.#details(tx, call, resource, [record])
+    return rendered(detail)
   }
+
+  async #details<R extends Resource>(
+    tx: ReadTransaction,
+    call: Call,
+    resource: R,
+    records: readonly RecordOf<R>[],
+  ): Promise<readonly DetailOf<R>[]> {
+    const details = await renderDetails(this.#context, tx, call, resource, records, this.#behaviourOf(resource).members)
+    // Rendered by the declaration from which the type follows.
+    return details as readonly unknown[] as readonly DetailOf<R>[]
+  }
+}
+
+/** Rendering answers one wire form for each record. */
+function rendered<D>(detail: D | undefined): D {
+  if (detail === undefined) throw new Error('an entity was not rendered')
+  return detail
 }
 
 /** Reports whether a record may be seen at all. */

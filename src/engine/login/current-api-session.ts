@@ -1,11 +1,10 @@
 import { ids } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
-import { type ApiSessions, apiSessions } from '../../resources/api-sessions.ts'
+import { type ApiSessions, type AuthQuery, apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour } from '../records/behaviour.ts'
-import type { Detail } from '../records/wire-form/render.ts'
 
 /** API sessions are shown to others without their token, which only its holder knows. */
 export const apiSessionBehaviour: Behaviour<ApiSessions> = {
@@ -27,7 +26,7 @@ export const apiSessionBehaviour: Behaviour<ApiSessions> = {
 }
 
 /** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
-export function currentApiSessionMembers(context: EngineContext, caller: Caller): Detail {
+export function currentApiSessionMembers(context: EngineContext, caller: Caller) {
   const { lastActivityAt } = caller.apiSession
   const { apiSessionTimeoutMs } = context.settings
   return {
@@ -42,13 +41,13 @@ export function currentApiSessionMembers(context: EngineContext, caller: Caller)
   }
 }
 
-function authQueriesOf({ missing: { totp, signer } }: Caller): readonly Detail[] {
-  const queries: Detail[] = []
+function authQueriesOf({ missing: { totp, signer } }: Caller): readonly AuthQuery[] {
+  const queries: AuthQuery[] = []
   if (totp !== undefined) queries.push({ ...TOTP_QUERY, isTotpEnrolled: totp.isEnrolled })
   if (signer !== undefined) {
     const { id, clientId, externalAuthUrl, scopes } = signer
     const known = { ...(clientId && { clientId }), ...(externalAuthUrl && { httpUrl: externalAuthUrl }) }
-    queries.push({ typeId: 'EXT-JWT', provider: 'url', id, scopes, ...known })
+    queries.push({ typeId: 'EXT-JWT', provider: 'url', id, scopes: [...scopes], ...known })
   }
   return queries
 }

@@ -43,7 +43,7 @@ export async function edgeRoutersFor(
   tx: ReadTransaction,
   identityId: string,
   serviceId: string,
-): Promise<readonly Detail[]> {
+) {
   const index = await context.access.at(tx)
   const common = index.commonEdgeRouters(identityId, serviceId)
   const { items } = await tx.collection(edgeRouters).find({ where: ids(common) })

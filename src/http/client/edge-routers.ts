@@ -4,7 +4,6 @@ import { isAdministrator } from '../../domain/identity.ts'
 import { isReachable } from '../../engine/access/service-access.ts'
 import { requireSessionToken } from '../../engine/access/session-tokens.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import type { Detail } from '../../engine/records/wire-form/render.ts'
 import { edgeRoutersFor } from '../../engine/services/session-members.ts'
 import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../../resources/common-edge-router.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
@@ -12,6 +11,7 @@ import { Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
 import { ListQuery } from '../operations/list-query.ts'
+import { onlyMembers } from '../operations/only-members.ts'
 import { defineOperation } from '../operations/operation.ts'
 
 const UsableEdgeRouter = described(
@@ -42,7 +42,7 @@ export const clientEdgeRouterOperations = [
         const own = isAdministrator(caller.identity) ? undefined : ids(index.edgeRoutersOfIdentity(caller.identity.id))
         return both(own, equals('isVerified', true))
       })
-      return { page: { items: items.map((router) => only(router, UsableEdgeRouter)), totalCount } }
+      return { page: { items: items.map((router) => onlyMembers(router, UsableEdgeRouter)), totalCount } }
     },
   ),
   defineOperation(
@@ -67,11 +67,7 @@ export const clientEdgeRouterOperations = [
       const found = await engine.context.storage.read((tx) =>
         edgeRoutersFor(engine.context, tx, caller.identity.id, params.id),
       )
-      return { data: { edgeRouters: found.map((router) => only(router, CommonEdgeRouter)) } }
+      return { data: { edgeRouters: found.map((router) => onlyMembers(router, CommonEdgeRouter)) } }
     },
   ),
 ] as const
-
-function only(detail: Detail, schema: z.ZodObject): Detail {
-  return Object.fromEntries(Object.keys(schema.shape).map((member) => [member, detail[member]]))
-}

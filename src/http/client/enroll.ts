@@ -4,10 +4,10 @@ import type { Call } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { Pem } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { Password } from '../management/authenticators.ts'
 import { DONE } from '../operations/answers.ts'
-import { type Answer, defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 import { controllersForClients } from '../shared/controllers.ts'
+import { Password } from '../shared/passwords.ts'
 import { EnrollBody, Enrolled, EnrolledRouter, EnrolledSomehow, REQUESTS } from './enrollment-forms.ts'
 
 const ERRORS: readonly ErrorCode[] = [
@@ -38,8 +38,6 @@ function tokenIn(
   if (token === undefined) throw invalidField('token', 'token in body is required', undefined)
   return token
 }
-
-const METHODS = ['ott', 'ottca', 'updb', 'erott', 'trott', 'ca'] as const
 
 /** Turning a token, a certificate or both into credentials. */
 export const enrollOperations = [
@@ -93,7 +91,7 @@ export const enrollOperations = [
       data: Enrolled,
       errors: ERRORS,
     },
-    ({ engine, call, query, body }) => enroll(engine, call, { ...body, method: 'ott', token: tokenIn(body, query) }),
+    ({ engine, call, query, body }) => byOneTimeToken(engine, call, tokenIn(body, query), body.clientCsr),
   ),
   defineOperation(
     {
@@ -111,7 +109,10 @@ export const enrollOperations = [
       bodyOptional: true,
       errors: [...ERRORS, 'ENROLLMENT_CA_NOT_VALID', 'CERTIFICATE_FAILED_VALIDATION', 'CERT_IN_USE'],
     },
-    ({ engine, call, query, body }) => enroll(engine, call, { method: 'ottca', token: tokenIn(body, query) }),
+    async ({ engine, call, query, body }) => {
+      await engine.enrollment.byClientCertificate(call, tokenIn(body, query))
+      return DONE
+    },
   ),
   defineOperation(
     {
@@ -123,7 +124,10 @@ export const enrollOperations = [
       credentials: ['certificate'],
       errors: [...CA_ERRORS, 'NOT_FOUND'],
     },
-    ({ engine, call }) => enroll(engine, call, { method: 'ca', token: '' }),
+    async ({ engine, call }) => {
+      await engine.caEnrollment.enroll(call, undefined)
+      return DONE
+    },
   ),
   defineOperation(
     {
@@ -136,7 +140,9 @@ export const enrollOperations = [
       data: described(z.object({ username: z.string() }), { username: 'The username to log in with.' }),
       errors: ERRORS,
     },
-    ({ engine, call, query, body }) => enroll(engine, call, { method: 'updb', token: query.token, ...body }),
+    async ({ engine, call, query, body }) => ({
+      data: await engine.enrollment.byPassword(call, query.token, body.password),
+    }),
   ),
   defineOperation(
     {
@@ -149,10 +155,7 @@ export const enrollOperations = [
       data: EnrolledRouter,
       errors: [...ERRORS, 'MISSING_OR_INVALID_CSR'],
     },
-    ({ engine, call, query, body }) => {
-      const { clientCsr: certCsr, serverCsr: serverCertCsr } = body
-      return enroll(engine, call, { method: 'erott', token: tokenIn(body, query), certCsr, serverCertCsr })
-    },
+    ({ engine, call, query, body }) => routerByOneTimeToken(engine, call, 'erott', tokenIn(body, query), body),
   ),
   defineOperation(
     {
@@ -206,30 +209,40 @@ interface Request extends z.output<typeof EnrollBody> {
   readonly token: string
 }
 
-async function enroll(engine: ControllerEngine, call: Call, request: Request): Promise<Answer> {
-  const { token, clientCsr = '', certCsr = '', serverCertCsr = '' } = request
-  switch (METHODS.find((method) => method === request.method)) {
-    case 'ott': {
-      const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, clientCsr)
-      return { data: { cert: certificateChainPem, controllers: await controllersForClients(engine) } }
-    }
+/** What each method answers, for the operation that takes them all. */
+async function enroll(engine: ControllerEngine, call: Call, request: Request) {
+  const { method, token, clientCsr = '', certCsr = '', serverCertCsr = '' } = request
+  switch (method) {
+    case 'ott':
+      return byOneTimeToken(engine, call, token, clientCsr)
     case 'ottca':
       await engine.enrollment.byClientCertificate(call, token)
-      return DONE
-    case 'updb': {
+      return { data: {} }
+    case 'updb':
       return { data: await engine.enrollment.byPassword(call, token, request.password ?? '') }
-    }
     case 'ca':
       await engine.caEnrollment.enroll(call, request.name)
-      return DONE
+      return { data: {} }
     case 'erott':
-    case 'trott': {
-      const method = request.method === 'trott' ? 'trott' : 'erott'
-      const requests = { clientCsr: certCsr, serverCsr: serverCertCsr }
-      const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, method, token, requests)
-      return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
-    }
+    case 'trott':
+      return routerByOneTimeToken(engine, call, method, token, { clientCsr: certCsr, serverCsr: serverCertCsr })
     default:
       throw new ControllerError('INVALID_ENROLL_METHOD')
   }
+}
+
+async function byOneTimeToken(engine: ControllerEngine, call: Call, token: string, clientCsr: string) {
+  const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, clientCsr)
+  return { data: { cert: certificateChainPem, controllers: await controllersForClients(engine) } }
+}
+
+async function routerByOneTimeToken(
+  engine: ControllerEngine,
+  call: Call,
+  method: 'erott' | 'trott',
+  token: string,
+  requests: { readonly clientCsr: string; readonly serverCsr: string },
+) {
+  const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, method, token, requests)
+  return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Pem } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { Password } from '../management/authenticators.ts'
 import { Controller } from '../shared/controllers.ts'
+import { Password } from '../shared/passwords.ts'
 
 const CERTIFICATES = {
   ca: 'The CA certificates to trust, PEM.',

@@ -27,7 +27,7 @@ export const enrollmentKeyOperations = [
       data: KeySet,
       produces: 'application/json',
     },
-    async ({ engine }) => ({ raw: JSON.stringify({ keys: [await engine.context.tokens.publicKey()] }) }),
+    async ({ engine }) => ({ data: { keys: [await engine.context.tokens.publicKey()] } }),
   ),
   defineOperation(
     {
@@ -47,7 +47,7 @@ export const enrollmentKeyOperations = [
       const { kid } = await tokens.publicKey()
       if (body.keyId !== kid) throw invalidField('keyId', 'no enrollment key has this id', body.keyId)
       const proof = await tokens.signNonce(body.nonce)
-      return { raw: JSON.stringify({ ...proof, kid, caPool: pki.caBundlePem }) }
+      return { data: { ...proof, kid, caPool: pki.caBundlePem } }
     },
   ),
 ] as const

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import type { Detail } from '../../engine/records/wire-form/render.ts'
+import { equals, type SymbolTable } from '../../domain/filter/index.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
+import { onlyMembers } from '../operations/only-members.ts'
 import { defineOperation } from '../operations/operation.ts'
 
 const ClientSigner = described(
@@ -35,9 +35,7 @@ const ClientSigner = described(
   },
 )
 
-const MEMBERS = Object.keys(ClientSigner.shape)
-const { symbols } = externalJwtSigners
-const SYMBOLS = Object.fromEntries(Object.entries(symbols).filter(([symbol]) => MEMBERS.includes(symbol)))
+const SYMBOLS: SymbolTable = onlyMembers(externalJwtSigners.symbols, ClientSigner)
 
 /** The signers with whose tokens anybody may try to log in, as far as a login needs to know them. */
 export const clientExternalJwtSigners = defineOperation(
@@ -52,11 +50,6 @@ export const clientExternalJwtSigners = defineOperation(
   },
   async ({ engine, call, find }) => {
     const page = await engine.reader.list(call, externalJwtSigners, find, async () => equals('enabled', true))
-    return { page: { ...page, items: page.items.map(asSeen) } }
+    return { page: { ...page, items: page.items.map((signer) => onlyMembers(signer, ClientSigner)) } }
   },
 )
-
-function asSeen(signer: Detail): Detail {
-  const seen = Object.entries(signer).filter(([member]) => MEMBERS.includes(member))
-  return Object.fromEntries(seen)
-}

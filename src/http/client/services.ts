@@ -3,6 +3,7 @@ import { callerOf } from '../../engine/context/call.ts'
 import { indexedScope } from '../../engine/entities/list-scope.ts'
 import { services } from '../../resources/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
+import { crudForAdmins } from '../operations/crud.ts'
 import { defineOperation } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
@@ -47,3 +48,6 @@ export const clientServiceOperations = [
     },
   ),
 ] as const
+
+/** What deployed clients of admins expect here, too. */
+export const serviceAdministration = crudForAdmins(services, ['replace', 'patch', 'delete'])

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import type { Detail } from '../../engine/records/wire-form/render.ts'
-import { apiSessionCertificates } from '../../resources/api-session-certificates.ts'
+import { type ApiSessionCertificates, apiSessionCertificates } from '../../resources/api-session-certificates.ts'
 import { Links, Pem } from '../../resources/fields.ts'
+import type { DetailOf } from '../../resources/wire-forms.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/operation.ts'
@@ -76,6 +76,6 @@ export const sessionCertificateOperations = [
   ),
 ] as const
 
-function asOwn(detail: Detail): Detail {
+function asOwn(detail: DetailOf<ApiSessionCertificates>): DetailOf<ApiSessionCertificates> {
   return { ...detail, _links: { self: { href: `${PATH}/${String(detail.id)}` } } }
 }

@@ -6,6 +6,7 @@ import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { terminators } from '../../resources/terminators.ts'
 import { described } from '../../resources/words.ts'
+import { onlyMembers } from '../operations/only-members.ts'
 import { defineOperation } from '../operations/operation.ts'
 
 /** A terminator as who may dial its service sees it: without address and costs. */
@@ -43,10 +44,6 @@ export const reachableTerminators = defineOperation(
       isReachable(await engine.context.access.at(tx), identity.id, service.id),
     )
     const page = await engine.reader.list(call, terminators, find, async () => equals('serviceId', params.id))
-    const items = page.items.map((detail) => {
-      const shown = Object.keys(ClientTerminator.shape).map((member) => [member, detail[member]])
-      return Object.fromEntries(shown)
-    })
-    return { page: { items, totalCount: page.totalCount } }
+    return { page: { ...page, items: page.items.map((terminator) => onlyMembers(terminator, ClientTerminator)) } }
   },
 )

@@ -7,10 +7,7 @@ import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
-
-/** What usernames and passwords may be (interface: Limits). */
-export const Username = z.string().min(4).max(100)
-export const Password = z.string().min(5).max(100)
+import { Password, Username } from '../shared/passwords.ts'
 
 const WORDS = {
   password: 'The password, 5 to 100 characters that fulfil the auth policy.',

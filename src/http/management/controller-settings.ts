@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { Created } from '../operations/answers.ts'
-import { type Answer, defineOperation, type Operation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/operation.ts'
 import { HttpRefusal } from '../pipeline/answer/problem.ts'
 
 const OidcSettings = described(z.object({ postLogoutUris: z.array(z.string()), redirectUris: z.array(z.string()) }), {
@@ -26,7 +26,7 @@ const Effective = described(z.object({ ...base, effective: Oidc, instance: Oidc 
 })
 
 /** Settings of the controllers of a cluster: part of the deployed documents, answered by no deployed controller, nor here. */
-export const controllerSettingsOperations: readonly Operation[] = [
+export const controllerSettingsOperations = [
   defineOperation(
     {
       route: 'GET /controller-settings',
@@ -103,8 +103,8 @@ export const controllerSettingsOperations: readonly Operation[] = [
     },
     notImplemented,
   ),
-]
+] as const
 
-async function notImplemented(): Promise<Answer> {
+async function notImplemented(): Promise<never> {
   throw new HttpRefusal('UNHANDLED', 501, { code: 'UNHANDLED', message: 'controller settings are not implemented' })
 }

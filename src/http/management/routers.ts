@@ -3,32 +3,49 @@ import { showAnyRouter } from '../../engine/entities/any-router.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import { DONE } from '../operations/answers.ts'
 import { crud } from '../operations/crud.ts'
-import type { CrudOperations } from '../operations/crud-types.ts'
-import {
-  type Answer,
-  defineOperation,
-  type Operation,
-  type OperationInput,
-  type OperationShape,
-} from '../operations/operation.ts'
+import { defineOperation, type Operation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
+
+const rows = crud(transitRouters)
 
 /** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
-export const transitRouterOperations: CrudOperations<typeof transitRouters> = crud(transitRouters).map((row) => {
-  return row.shape.route === 'GET /transit-routers/{id}' ? { ...row, handle: show } : row
-})
-
-async function show({ engine, call, params }: OperationInput<OperationShape>): Promise<Answer> {
-  return { data: await showAnyRouter(engine.context, engine.reader, call, String(Reflect.get(params, 'id'))) }
+export const transitRouterOperations = {
+  ...rows,
+  get: defineOperation(
+    {
+      route: 'GET /transit-routers/{id}',
+      summary: rows.get.shape.summary,
+      access: rows.get.shape.access,
+      data: wireSchema(transitRouters),
+    },
+    async ({ engine, call, params }) => ({
+      data: await showAnyRouter(engine.context, engine.reader, call, params.id),
+    }),
+  ),
 }
 
-const rows: readonly Operation[] = transitRouterOperations
-
 /** Routers are known by two paths, of which `/transit-routers` is the older one. */
-export const routerAliases: readonly Operation[] = rows.map(({ shape, handle }) => {
-  // Only the path differs, and it stays one.
-  const route = shape.route.replace('/transit-routers', '/routers') as OperationShape['route']
-  return { shape: { ...shape, route }, handle }
-})
+export const routerAliases: RouterAliases = aliases(transitRouterOperations)
+
+type Renamed<Route extends string> = Route extends `${infer Method} /transit-routers${infer Rest}`
+  ? `${Method} /routers${Rest}`
+  : never
+type Alias<Row> =
+  Row extends Operation<infer Route, infer Query, infer Body, infer Answers>
+    ? Operation<Renamed<Route>, Query, Body, Answers>
+    : never
+type RouterAliases = {
+  readonly [Name in keyof typeof transitRouterOperations]: Alias<(typeof transitRouterOperations)[Name]>
+}
+
+function aliases(operations: Readonly<Record<string, Operation>>): RouterAliases {
+  const renamed = Object.entries(operations).map(([name, { shape, handle }]) => {
+    const route = shape.route.replace('/transit-routers', '/routers')
+    return [name, { shape: { ...shape, route }, handle }]
+  })
+  // Only the path differs, and the type says how.
+  return Object.fromEntries(renamed) as unknown as RouterAliases
+}
 
 export const edgeRouterReEnrollment = defineOperation(
   {

@@ -35,7 +35,10 @@ export const serviceConfigOperations = [
       const { items, totalCount } = await engine.reader.list(call, serviceConfigs, {}, async () =>
         equals('identityId', params.id),
       )
-      const shown = items.map(({ config, configId, service, serviceId }) => ({ config, configId, service, serviceId }))
+      // Neither the config nor the service can go without the pair.
+      const shown = items.flatMap(({ config, configId, service, serviceId }) =>
+        config === null || service === null ? [] : [{ config, configId, service, serviceId }],
+      )
       return { page: { items: shown, totalCount } }
     },
   ),

@@ -1,29 +1,50 @@
 import { identityTypes } from '../../resources/identity-types.ts'
 import { postureCheckTypes } from '../../resources/posture-check-types.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { defineOperation, type Operation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
 
-/** Seeded types, which every authenticated session may read. */
-export const typeOperations: readonly Operation[] = [...readable(identityTypes), ...readable(postureCheckTypes)]
+/** The seeded types of identities, which every authenticated session may read. */
+export const identityTypeOperations = [
+  defineOperation(
+    {
+      route: 'GET /identity-types',
+      summary: 'Lists identity types',
+      access: 'authenticated',
+      data: wireSchema(identityTypes),
+      symbols: identityTypes.symbols,
+    },
+    async ({ engine, call, find }) => ({ page: await engine.reader.list(call, identityTypes, find) }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /identity-types/{id}',
+      summary: 'Shows one identity type',
+      access: 'authenticated',
+      data: wireSchema(identityTypes),
+    },
+    async ({ engine, call, params }) => ({ data: await engine.reader.get(call, identityTypes, params.id) }),
+  ),
+] as const
 
-function readable<R extends Resource>(resource: R): readonly Operation[] {
-  const { name, singular } = resource.definition
-  return [
-    defineOperation(
-      {
-        route: `GET /${name}`,
-        summary: `Lists ${name.replaceAll('-', ' ')}`,
-        access: 'authenticated',
-        data: resource.detail,
-        symbols: resource.symbols,
-      },
-      async ({ engine, call, find }) => ({ page: await engine.reader.list(call, resource, find) }),
-    ),
-    defineOperation(
-      { route: `GET /${name}/{id}`, summary: `Shows one ${singular}`, access: 'authenticated', data: resource.detail },
-      async ({ engine, call, params }) => ({
-        data: await engine.reader.get(call, resource, String(Reflect.get(params, 'id'))),
-      }),
-    ),
-  ]
-}
+/** The seeded types of posture checks, which every authenticated session may read. */
+export const postureCheckTypeOperations = [
+  defineOperation(
+    {
+      route: 'GET /posture-check-types',
+      summary: 'Lists posture check types',
+      access: 'authenticated',
+      data: wireSchema(postureCheckTypes),
+      symbols: postureCheckTypes.symbols,
+    },
+    async ({ engine, call, find }) => ({ page: await engine.reader.list(call, postureCheckTypes, find) }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /posture-check-types/{id}',
+      summary: 'Shows one posture check type',
+      access: 'authenticated',
+      data: wireSchema(postureCheckTypes),
+    },
+    async ({ engine, call, params }) => ({ data: await engine.reader.get(call, postureCheckTypes, params.id) }),
+  ),
+] as const

@@ -2,15 +2,17 @@ import { z } from 'zod'
 import { Links } from '../../resources/fields.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { described } from '../../resources/words.ts'
-import type { Answer } from './operation.ts'
 
 /** The `data` of a create answer. */
 export const Created = described(z.object({ _links: Links, id: z.string() }), { id: 'The id of the entity.' })
 
+/** Which entity was created, and where it is found. */
+export interface CreatedData extends z.output<typeof Created> {}
+
 /** Answers that an entity was created, with its id and where it is. */
-export function created(resource: Resource, id: string): Answer {
+export function created(resource: Resource, id: string): { readonly data: CreatedData } {
   return { data: { _links: { self: { href: `./${resource.name}/${id}` } }, id } }
 }
 
 /** Answers an empty `data` object. */
-export const DONE: Answer = {}
+export const DONE = {} as const

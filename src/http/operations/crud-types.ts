@@ -1,53 +1,26 @@
-import type { z } from 'zod'
-import type { SymbolTable } from '../../domain/filter/index.ts'
 import type { Resource, StandardOperation } from '../../resources/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
-import type { Created } from './answers.ts'
-import type { Operation, OperationShape } from './operation.ts'
+import type { CreatedData } from './answers.ts'
+import type { Operation } from './operation.ts'
+import type { Answered, Done, Listed, ListParameters, RoleListParameters } from './signature.ts'
 
 type NameOf<R extends Resource> = R['definition']['name']
+type ListQueryOf<R extends Resource> = R['definition']['writable'] extends { readonly roleAttributes: unknown }
+  ? RoleListParameters
+  : ListParameters
 
-export interface ListShape<R extends Resource> extends OperationShape {
-  readonly route: `GET /${NameOf<R>}`
-  readonly data: z.ZodType<unknown, ShownOf<R>>
-  readonly symbols: SymbolTable
+/** The rows of all standard operations, as typed clients know them. */
+interface StandardRows<R extends Resource> {
+  readonly list: Operation<`GET /${NameOf<R>}`, ListQueryOf<R>, undefined, Listed<ShownOf<R>>>
+  readonly get: Operation<`GET /${NameOf<R>}/{id}`, undefined, undefined, Answered<ShownOf<R>>>
+  readonly create: Operation<`POST /${NameOf<R>}`, undefined, CreateBodyOf<R>, Answered<CreatedData>>
+  readonly replace: Operation<`PUT /${NameOf<R>}/{id}`, undefined, ReplaceBodyOf<R>, Done>
+  readonly patch: Operation<`PATCH /${NameOf<R>}/{id}`, undefined, PatchBodyOf<R>, Done>
+  readonly delete: Operation<`DELETE /${NameOf<R>}/{id}`, undefined, undefined, Done>
 }
 
-export interface GetShape<R extends Resource> extends OperationShape {
-  readonly route: `GET /${NameOf<R>}/{id}`
-  readonly data: z.ZodType<unknown, ShownOf<R>>
-}
-
-export interface CreateShape<R extends Resource> extends OperationShape {
-  readonly route: `POST /${NameOf<R>}`
-  readonly body: z.ZodType<unknown, CreateBodyOf<R>>
-  readonly data: typeof Created
-}
-
-export interface ReplaceShape<R extends Resource> extends OperationShape {
-  readonly route: `PUT /${NameOf<R>}/{id}`
-  readonly body: z.ZodType<unknown, ReplaceBodyOf<R>>
-}
-
-export interface PatchShape<R extends Resource> extends OperationShape {
-  readonly route: `PATCH /${NameOf<R>}/{id}`
-  readonly body: z.ZodType<unknown, PatchBodyOf<R>>
-}
-
-export interface DeleteShape<R extends Resource> extends OperationShape {
-  readonly route: `DELETE /${NameOf<R>}/{id}`
-}
-
-export interface StandardShapes<R extends Resource> {
-  readonly list: ListShape<R>
-  readonly get: GetShape<R>
-  readonly create: CreateShape<R>
-  readonly replace: ReplaceShape<R>
-  readonly patch: PatchShape<R>
-  readonly delete: DeleteShape<R>
-}
+/** Some standard operations of a resource. */
+export type RowsOf<R extends Resource, Name extends StandardOperation> = Pick<StandardRows<R>, Name>
 
 /** The standard operations that a resource declares. */
-export type CrudOperations<R extends Resource> = readonly {
-  readonly [K in R['definition']['operations'][number] & StandardOperation]: Operation<StandardShapes<R>[K]>
-}[R['definition']['operations'][number] & StandardOperation][]
+export type CrudRows<R extends Resource> = RowsOf<R, R['definition']['operations'][number]>

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { CreateOf, PatchOf, ReplaceOf, Resource, StandardOperation } from '../../resources/resource.ts'
 import { Created, created, DONE } from './answers.ts'
-import type { CrudOperations } from './crud-types.ts'
+import type { CrudRows, RowsOf } from './crud-types.ts'
 import { deletionText } from './deletion-text.ts'
 import { changesInStoredNames, inStoredNames } from './input-names.ts'
 import { type Access, defineOperation, type Operation, type Permission } from './operation.ts'
@@ -10,19 +10,21 @@ import { type Access, defineOperation, type Operation, type Permission } from '.
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to
  * admins and to holders of the resource's delegated permissions.
  */
-export function crud<R extends Resource>(resource: R): CrudOperations<R> {
+export function crud<R extends Resource>(resource: R): CrudRows<R> {
   const rows = standardRows(resource)
-  // The rows below say at run time what CrudOperations says in types.
-  return resource.definition.operations.map((name) => rows[name]) as unknown as CrudOperations<R>
+  // The rows below say at run time what CrudRows says in types.
+  return Object.fromEntries(resource.definition.operations.map((name) => [name, rows[name]])) as unknown as CrudRows<R>
 }
 
-/** Some standard operations of a resource for admins only, where another API offers them too (ruling R11). */
-export function crudForAdmins<R extends Resource>(
+/** Some standard operations of a resource for admins only, where another API offers them too. */
+export function crudForAdmins<R extends Resource, const Name extends StandardOperation>(
   resource: R,
-  names: readonly StandardOperation[],
-): readonly Operation[] {
+  names: readonly Name[],
+): RowsOf<R, Name> {
   const rows = standardRows(resource)
-  return names.map((name) => ({ ...rows[name], shape: { ...rows[name].shape, access: 'admin' } }))
+  const forAdmins = names.map((name) => [name, { ...rows[name], shape: { ...rows[name].shape, access: 'admin' } }])
+  // As above.
+  return Object.fromEntries(forAdmins) as unknown as RowsOf<R, Name>
 }
 
 function standardRows<R extends Resource>(resource: R): Record<StandardOperation, Operation> {

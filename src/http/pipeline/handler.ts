@@ -3,6 +3,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import type { ApiDocuments } from '../operations/api-documents.ts'
 import type { Operation } from '../operations/operation.ts'
 import { apiPathOf } from '../operations/paths.ts'
+import type { VersionFacts } from '../operations/version-facts.ts'
 import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
 import { envelope } from './answer/envelope.ts'
 import { toProblem } from './answer/problem.ts'
@@ -23,6 +24,8 @@ export interface Apis {
 }
 
 export interface HandlerOptions extends ControllerIdentity {
+  /** What this controller tells about itself when it is asked for its version. */
+  readonly versionFacts: VersionFacts
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
   /** Writes the documents of both APIs; asked for once. */
@@ -64,6 +67,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       headers: request.headers,
       url,
       documents,
+      versionFacts: options.versionFacts,
       ...input,
     } as never)
     const response = envelope(shape, result, input.find)

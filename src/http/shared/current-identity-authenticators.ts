@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import type { Detail } from '../../engine/records/wire-form/render.ts'
-import { authenticators } from '../../resources/authenticators.ts'
+import { type Authenticators, authenticators } from '../../resources/authenticators.ts'
 import { Pem, Tags } from '../../resources/fields.ts'
+import type { DetailOf } from '../../resources/wire-forms.ts'
 import { described } from '../../resources/words.ts'
-import { Password, Username } from '../management/authenticators.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
+import { Password, Username } from './passwords.ts'
 
 const WORDS = {
   currentPassword: 'The password that is good at present; a wrong one is answered 401.',
@@ -123,6 +123,6 @@ export const currentIdentityAuthenticatorOperations = [
   ),
 ] as const
 
-function asOwn(detail: Detail): Detail {
+function asOwn(detail: DetailOf<Authenticators>): DetailOf<Authenticators> {
   return { ...detail, _links: { self: { href: `./current-identity/authenticators/${String(detail.id)}` } } }
 }

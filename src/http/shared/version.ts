@@ -1,16 +1,7 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation, type OperationInput } from '../operations/operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
-
-/** What a controller tells about itself. */
-export interface VersionFacts {
-  /** With a leading `v`: what clients read as the controller's version. */
-  readonly version: string
-  readonly revision: string
-  readonly buildDate: string
-  readonly runtimeVersion: string
-}
 
 const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: z.string(), version: z.string() }), {
   apiBaseUrls: 'The URLs under which the API is served.',
@@ -37,31 +28,27 @@ const VersionInfo = described(
   },
 )
 
-/** Version information at the root of an API and at `/version`, alike in both APIs. */
-export function versionOperations(facts: VersionFacts) {
-  const shape = { access: 'public', data: VersionInfo } as const
-  return [
-    defineOperation(
-      { route: 'GET /', summary: 'Shows version information', description: 'The same as `/version`.', ...shape },
-      async ({ engine }) => ({
-        data: versionInfo(facts, engine.context.settings.address),
-      }),
-    ),
-    defineOperation(
-      {
-        route: 'GET /version',
-        summary: 'Shows version information',
-        description: 'SDKs read it first: it names the addresses of the APIs and what the controller can do.',
-        ...shape,
-      },
-      async ({ engine }) => ({
-        data: versionInfo(facts, engine.context.settings.address),
-      }),
-    ),
-  ] as const
-}
+const shape = { access: 'public', data: VersionInfo } as const
 
-function versionInfo(facts: VersionFacts, address: string) {
+/** Version information at the root of an API and at `/version`, alike in both APIs. */
+export const versionOperations = [
+  defineOperation(
+    { route: 'GET /', summary: 'Shows version information', description: 'The same as `/version`.', ...shape },
+    async (input) => ({ data: versionInfo(input) }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /version',
+      summary: 'Shows version information',
+      description: 'SDKs read it first: it names the addresses of the APIs and what the controller can do.',
+      ...shape,
+    },
+    async (input) => ({ data: versionInfo(input) }),
+  ),
+] as const
+
+function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | 'versionFacts'>) {
+  const { address } = engine.context.settings
   const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
     apiVersions: {
@@ -69,7 +56,7 @@ function versionInfo(facts: VersionFacts, address: string) {
       'edge-client': api(CLIENT_BASE),
       'edge-management': api(MANAGEMENT_BASE),
     },
-    ...facts,
+    ...versionFacts,
     capabilities: [],
   }
 }

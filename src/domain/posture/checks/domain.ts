@@ -23,7 +23,7 @@ export interface DomainResponse {
   readonly domain: string
 }
 
-interface DomainTypes {
+export interface DomainTypes {
   readonly check: DomainCheck
   readonly reports: { readonly domain: ReportedDomain | null }
   readonly response: DomainResponse

@@ -24,7 +24,7 @@ export interface MacResponse {
   readonly macAddresses: readonly string[]
 }
 
-interface MacTypes {
+export interface MacTypes {
   readonly check: MacCheck
   readonly reports: { readonly mac: ReportedMac | null }
   readonly response: MacResponse

@@ -24,7 +24,7 @@ export interface EndpointStateResponse {
   readonly woken?: boolean | undefined
 }
 
-interface MfaTypes {
+export interface MfaTypes {
   readonly check: MfaCheck
   readonly reports: SessionReports
   readonly response: EndpointStateResponse

@@ -36,7 +36,7 @@ export interface OsResponse {
   readonly build?: string | undefined
 }
 
-interface OsTypes {
+export interface OsTypes {
   readonly check: OsCheck
   readonly reports: { readonly os: ReportedOs | null }
   readonly response: OsResponse

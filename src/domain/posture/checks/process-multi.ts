@@ -22,7 +22,7 @@ export interface ProcessMultiCheck extends PostureCheckBase {
   readonly processes: readonly CheckedMultiProcess[]
 }
 
-interface ProcessMultiTypes {
+export interface ProcessMultiTypes {
   readonly check: ProcessMultiCheck
   readonly reports: ProcessReports
   readonly response: never

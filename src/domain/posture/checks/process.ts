@@ -37,7 +37,7 @@ export interface ProcessView extends ReportView {
   readonly signerFingerprints: readonly string[]
 }
 
-interface ProcessTypes {
+export interface ProcessTypes {
   readonly check: ProcessCheck
   readonly reports: ProcessReports
   readonly response: ProcessResponse

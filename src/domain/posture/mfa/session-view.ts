@@ -2,7 +2,7 @@ import { instant } from '../../instant.ts'
 import type { SdkInfo, SessionPosture } from '../posture-data.ts'
 
 /** What is known of one API session. `passedOnWake` and `passedOnUnlock`: no wake or unlock awaits an MFA code. */
-export interface SessionPostureView {
+export type SessionPostureView = {
   readonly endpointState: { readonly unlockedAt: Date | null; readonly wokenAt: Date | null }
   readonly mfa: {
     readonly apiSessionId: string

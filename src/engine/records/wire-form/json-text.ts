@@ -14,7 +14,7 @@ export function keepText<T extends object>(form: T): T {
 }
 
 /** A wire form with further members, which writes its base, a form whose text is kept, as one piece. */
-export function composed(base: Form, members: Form): Form {
+export function composed<Base extends Form, Members extends Form>(base: Base, members: Members): Base & Members {
   const form = { ...base, ...members }
   // A member that stands in both would be written twice.
   if (Object.keys(members).every((name) => !Object.hasOwn(base, name))) compositions.set(form, { base, members })

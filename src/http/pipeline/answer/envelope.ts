@@ -1,6 +1,7 @@
 import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
-import type { Answer, OperationShape } from '../../operations/operation.ts'
+import type { Answer } from '../../operations/answer.ts'
+import type { OperationShape } from '../../operations/operation.ts'
 import { jsonTextResponse } from './json-response.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
@@ -12,6 +13,9 @@ export function envelope(shape: OperationShape, answer: Answer, find: FindQuery)
   if (answer.raw !== undefined) {
     const headers = { 'content-type': shape.produces ?? 'application/octet-stream', ...answer.headers }
     return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })
+  }
+  if (answer.page === undefined && shape.produces !== undefined) {
+    return jsonTextResponse(status, jsonText(answer.data), answer.headers)
   }
   if (answer.page === undefined) {
     const text = { data: jsonText(answer.data ?? {}), meta: JSON.stringify({ ...API_VERSIONS, ...answer.meta }) }

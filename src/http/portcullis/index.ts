@@ -1,0 +1,6 @@
+/**
+ * Our own API: what neither edge API has. API sessions of both are good here. The exports are its rows; what is not
+ * exported is not served.
+ */
+export { explainOperation } from './explain.ts'
+export { simulateOperation } from './simulate.ts'

@@ -1,0 +1,11 @@
+/** The rows that the client API and the management API have in common. */
+export { authenticate } from './authenticate.ts'
+export { caCertificates } from './ca-certificates.ts'
+export { capabilityOperations } from './capabilities.ts'
+export { currentApiSessionOperations } from './current-api-session.ts'
+export { currentIdentity } from './current-identity.ts'
+export { currentIdentityAuthenticatorOperations } from './current-identity-authenticators.ts'
+export { mfaOperations } from './current-identity-mfa.ts'
+export { networkJwts } from './network-jwts.ts'
+export { specOperations } from './specs.ts'
+export { versionOperations } from './version.ts'
