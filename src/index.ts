@@ -16,6 +16,7 @@ export {
 } from './domain/filter/index.ts'
 export type { Limits } from './domain/limits.ts'
 export { networkOf } from './domain/network-of.ts'
+export type { PostureResponse } from './domain/posture/index.ts'
 export type { ExplainOptions } from './engine/access/explain.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
 export type {
@@ -77,4 +78,5 @@ export {
   type WriteTransaction,
 } from './ports/storage.ts'
 export { RECORD_KINDS } from './resources/index.ts'
+export type * from './resources/types.ts'
 export { VERSION } from './version.ts'

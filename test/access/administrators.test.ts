@@ -7,7 +7,7 @@ const SOMEBODY: AnonymousCall = { by: 'anonymous' }
 describe('who has every right', () => {
   it('is the controller itself, and not a call without a caller', async () => {
     const { engine } = await createTestController()
-    const admin = { ...IDENTITY, name: 'second admin', isAdmin: true }
+    const admin = { name: 'second admin', type: 'User', isAdmin: true } as const
     await expect(engine.identities.create(SOMEBODY, admin)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     expect(await engine.identities.create(SYSTEM_CALL, admin)).toMatchObject({ isAdmin: true })
   })
@@ -33,18 +33,3 @@ describe('who has every right', () => {
     expect(told).toEqual([true, true, true])
   })
 })
-
-const IDENTITY = {
-  typeId: 'User',
-  roleAttributes: [],
-  externalId: null,
-  authPolicyId: 'default',
-  appData: {},
-  defaultHostingCost: 0,
-  defaultHostingPrecedence: 'default',
-  serviceHostingCosts: {},
-  serviceHostingPrecedences: {},
-  permissions: [],
-  tags: {},
-  enrollment: undefined,
-} as const

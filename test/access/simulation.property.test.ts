@@ -114,7 +114,7 @@ class Network {
 
 const IDENTITY = {
   enrollment: undefined,
-  typeId: 'User' as const,
+  type: 'User' as const,
   isAdmin: false,
   externalId: null,
   authPolicyId: 'default',

@@ -20,10 +20,10 @@ type Outcome =
   | { readonly refusedBy: readonly PolicyFailure[] }
 
 /** What a session is asked for; the tags are those of a new one. */
-interface SessionRequest {
+export interface SessionRequest {
   readonly serviceId: string
   readonly type: 'Dial' | 'Bind' | 'Invalid'
-  readonly tags: Session['tags']
+  readonly tags?: Session['tags']
 }
 
 /** Seconds for which a session token says it is good; the API session bounds it in fact. */
@@ -64,7 +64,7 @@ export class Sessions {
   }
 
   async #decide(tx: WriteTransaction, caller: Caller, request: SessionRequest): Promise<Outcome> {
-    const { serviceId, type, tags } = request
+    const { serviceId, type, tags = {} } = request
     const now = this.#context.clock.now()
     const index = await this.#context.access.at(tx)
     const service = await tx.collection(services).get(serviceId)

@@ -1,4 +1,4 @@
-import { ControllerError } from '../../domain/errors.ts'
+import { ControllerError, notFound } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { recordSdkInfo } from '../../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
@@ -29,18 +29,19 @@ type Identity = RecordOf<typeof identities>
 
 /** What a client tells of itself when it authenticates. */
 export interface ClientInfo {
-  readonly configTypes: readonly string[]
-  readonly envInfo: Identity['envInfo'] | undefined
-  readonly sdkInfo: Identity['sdkInfo'] | undefined
+  /** Config types, by id or name, whose configs the session sees in services; `all` for every type. Default: none. */
+  readonly configTypes?: readonly string[] | undefined
+  readonly envInfo?: Identity['envInfo'] | undefined
+  readonly sdkInfo?: Identity['sdkInfo'] | undefined
 }
 
 interface Start {
   readonly method: ApiSession['method']
   /** The authenticator's id, or what stands for one that is not stored. */
   readonly authenticatorId: string
-  readonly isCertExtendable: boolean
+  readonly isCertExtendable?: boolean
   readonly improper?: boolean
-  readonly client: ClientInfo
+  readonly client?: ClientInfo
   /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
   readonly confirm?: (tx: WriteTransaction) => Promise<void>
 }
@@ -58,22 +59,38 @@ export class ApiSessions {
     this.#activity = new SessionActivity(context)
   }
 
+  /**
+   * Starts an API session for an identity that the host has authenticated by means of its own. Errors: `UNAUTHORIZED` for
+   * any other than a system call, `NOT_FOUND`, `INVALID_AUTH` for a disabled identity.
+   *
+   * @example
+   * const caller = await engine.apiSessions.startFor(SYSTEM_CALL, identity.id)
+   * await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })
+   */
+  async startFor(call: Call, identityId: string, client: ClientInfo = {}): Promise<Caller> {
+    if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
+    const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
+    if (identity === undefined) throw notFound('identity', identityId)
+    return this.start(call, { identity }, { method: 'ext-jwt', authenticatorId: 'internal', client })
+  }
+
   /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
   async start(call: Call, who: { identity: Identity }, start: Start): Promise<Caller> {
     const { clock, random, digest } = this.#context
     const now = clock.now()
     const token = random.uuid()
     const tokenDigest = digest.sha256(token)
-    const { client, authenticatorId, method } = start
+    const { client = {}, authenticatorId, method } = start
+    const { configTypes = [] } = client
     const apiSession: ApiSession = newRecord(random.id(), now, {
       identityId: who.identity.id,
       authenticatorId,
       tokenDigest,
       ipAddress: call.remoteAddress ?? '',
-      configTypes: client.configTypes,
+      configTypes,
       isMfaRequired: false,
       isMfaComplete: false,
-      isCertExtendable: start.isCertExtendable,
+      isCertExtendable: start.isCertExtendable ?? false,
       improperClientCertChain: start.improper ?? false,
       lastActivityAt: now,
       method,
@@ -86,7 +103,7 @@ export class ApiSessions {
       const identity = { ...current, envInfo, sdkInfo }
       await tx.collection(identities).update(identity)
       const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
-      const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, client.configTypes) }
+      const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
       await makeRoom(this.#context, tx, apiSessions, started)
       await tx.collection(apiSessions).insert(started)
       if (client.sdkInfo !== undefined) {

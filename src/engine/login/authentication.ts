@@ -52,8 +52,12 @@ export class Authentication {
   /**
    * Starts an API session for a username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
    * `SERVER_TOO_MANY_REQUESTS` for an address or a username that is tried too often.
+   *
+   * @example
+   * const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
+   * await engine.sessions.create({ by: 'caller', caller }, { serviceId, type: 'Dial' })
    */
-  async byPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+  async byPassword(call: Call, username: string, password: string, client: ClientInfo = {}): Promise<Caller> {
     if (username === '' || password === '') {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
@@ -65,7 +69,7 @@ export class Authentication {
   }
 
   /** Starts an API session for the client certificate of the connection. Error: `INVALID_AUTH`. */
-  byCertificate(call: Call, client: ClientInfo): Promise<Caller> {
+  byCertificate(call: Call, client: ClientInfo = {}): Promise<Caller> {
     return this.#attempt('cert', call, async () => {
       const now = this.#context.clock.now()
       const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
@@ -91,13 +95,12 @@ export class Authentication {
   }
 
   /** Starts an API session for a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
-  byExternalJwt(call: Call, client: ClientInfo): Promise<Caller> {
+  byExternalJwt(call: Call, client: ClientInfo = {}): Promise<Caller> {
     return this.#attempt('ext-jwt', call, async () => {
       const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
       return this.#apiSessions.start(call, holder, {
         method: 'ext-jwt',
         authenticatorId: `extJwtId:${holder.signer.id}`,
-        isCertExtendable: false,
         client,
       })
     })
@@ -122,7 +125,6 @@ export class Authentication {
       return await this.#apiSessions.start(call, found, {
         method: 'password',
         authenticatorId: authenticator.id,
-        isCertExtendable: false,
         client,
         confirm: async (tx) => {
           const verdict = await admitPassword(tx, authenticator, now, fresh)

@@ -1,7 +1,9 @@
-import { invalidField, notFound } from '../../domain/errors.ts'
+import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { compareStrings } from '../../domain/filter/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource } from '../../resources/resource.ts'
+import type { FindQuery, Page, WriteTransaction } from '../../ports/storage.ts'
+import { readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
+import type { CreateOf, RecordOf, Resource, StandardOperation } from '../../resources/resource.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
@@ -20,7 +22,8 @@ type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch'
  * Creates, reads, changes and deletes the entities of one resource by the rules of its declaration. Every change is
  * atomic and checked inside its transaction: names are unique, references and role lists name existing entities.
  *
- * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`.
+ * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` with the field, `CAN_NOT_DELETE_REFERENCED_ENTITY`,
+ * `METHOD_NOT_ALLOWED` for what the APIs do not offer for the resource either.
  */
 export class ResourceService<R extends Resource> {
   /** What it creates, reads, changes and deletes. */
@@ -40,8 +43,21 @@ export class ResourceService<R extends Resource> {
     return this.#found(record, id)
   }
 
-  /** Creates an entity; `input` is a validated create request. */
-  async create(call: Call, input: CreateOf<R>): Promise<RecordOf<R>> {
+  /** A page of the entities that match a query; all of them without one. */
+  find(query: FindQuery = {}): Promise<Page<RecordOf<R>>> {
+    return this.#context.storage.read((tx) => collectionOf(tx, this.resource).find(query))
+  }
+
+  /**
+   * Creates an entity by a request in the words of the API, with the same defaults; what the API would refuse is refused.
+   * Instants of the answer are epoch milliseconds.
+   *
+   * @example
+   * const { id } = await controller.engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
+   */
+  async create(call: Call, request: CreateBodyOf<R>): Promise<RecordOf<R>> {
+    this.#requireOffered('create')
+    const input = readCreate(this.resource, request)
     const now = this.#context.clock.now()
     const id = this.#context.random.id()
     const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
@@ -56,18 +72,23 @@ export class ResourceService<R extends Resource> {
     })
   }
 
-  /** Replaces everything that a caller may write; what `input` leaves out takes its default. */
-  replace(call: Call, id: string, input: ReplaceOf<R>): Promise<RecordOf<R>> {
+  /** Replaces everything that a caller may write; what the request leaves out takes its default. */
+  async replace(call: Call, id: string, request: ReplaceBodyOf<R>): Promise<RecordOf<R>> {
+    this.#requireOffered('replace')
+    const input = readReplace(this.resource, request)
     return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() })
   }
 
-  /** Changes only what `input` holds. */
-  patch(call: Call, id: string, input: PatchOf<R>): Promise<RecordOf<R>> {
+  /** Changes only what the request holds. */
+  async patch(call: Call, id: string, request: PatchBodyOf<R>): Promise<RecordOf<R>> {
+    this.#requireOffered('patch')
+    const input = readPatch(this.resource, request)
     return this.#update(call, { kind: 'patch', id, input, now: this.#context.clock.now() })
   }
 
   /** Deletes an entity with everything that cannot be without it. */
   async delete(call: Call, id: string): Promise<void> {
+    this.#requireOffered('delete')
     await this.#write(call, async (tx) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
       await this.#behaviour.guard?.(this.#context, tx, call, { kind: 'delete', before })
@@ -109,6 +130,10 @@ export class ResourceService<R extends Resource> {
 
   async #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
+  }
+
+  #requireOffered(operation: StandardOperation): void {
+    if (!this.resource.definition.operations.includes(operation)) throw new ControllerError('METHOD_NOT_ALLOWED')
   }
 
   #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { CreateOf, PatchOf, ReplaceOf, Resource, StandardOperation } from '../../resources/resource.ts'
+import type { Resource, StandardOperation } from '../../resources/resource.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
 import { Created, created, DONE } from './answers.ts'
 import type { CrudRows, RowsOf } from './crud-types.ts'
 import { deletionText } from './deletion-text.ts'
-import { changesInStoredNames, inStoredNames } from './input-names.ts'
 import { type Access, defineOperation, type Operation, type Permission } from './operation.ts'
 
 /**
@@ -33,10 +33,6 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
   const may = (action: Permission['action'], operation: StandardOperation): Access =>
     adminOnly.includes(operation) ? 'admin' : { entity, action }
   const corrections = spellings === undefined ? {} : { spellings }
-  // Bodies were validated against the resource's own schemas, which is what these types say.
-  const asCreate = (body: Readonly<Record<string, unknown>>) => inStoredNames(resource, body) as CreateOf<R>
-  const asReplace = (body: Readonly<Record<string, unknown>>) => changesInStoredNames(resource, body) as ReplaceOf<R>
-  const asPatch = (body: Readonly<Record<string, unknown>>) => changesInStoredNames(resource, body) as PatchOf<R>
   return {
     list: defineOperation(
       {
@@ -72,7 +68,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         ...corrections,
       },
       async ({ engine, call, body }) => {
-        const { id } = await engine.of(resource).create(call, asCreate(body))
+        const { id } = await engine.of(resource).create(call, body as CreateBodyOf<R>)
         return created(resource, id)
       },
     ),
@@ -87,7 +83,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         ...corrections,
       },
       async ({ engine, call, params, body }) => {
-        await engine.of(resource).replace(call, params.id, asReplace(body))
+        await engine.of(resource).replace(call, params.id, body as ReplaceBodyOf<R>)
         return DONE
       },
     ),
@@ -103,7 +99,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         ...corrections,
       },
       async ({ engine, call, params, body }) => {
-        await engine.of(resource).patch(call, params.id, asPatch(body))
+        await engine.of(resource).patch(call, params.id, body as PatchBodyOf<R>)
         return DONE
       },
     ),

@@ -7,7 +7,6 @@ import { servicePolicies } from '../../resources/policies.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
-import { inStoredNames } from '../operations/input-names.ts'
 import { defineOperation } from '../operations/operation.ts'
 
 /** A change to one resource, in the words of its own requests. */
@@ -39,8 +38,6 @@ const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
   gained: 'Pairs that would gain it.',
   lost: 'Pairs that would lose it.',
 })
-
-const RESOURCES: readonly Resource[] = [identities, services, servicePolicies]
 
 /** Tries changes out. It is a POST because the changes are a body; nothing is written. */
 export const simulateOperation = defineOperation(
@@ -100,18 +97,11 @@ export const simulateOperation = defineOperation(
   },
   async ({ engine, body }) => {
     const { limit, cursor } = body
-    return { data: await engine.simulate(body.changes.map(asSimulated), { limit, cursor }) }
+    return { data: await engine.simulate(asSimulated(body.changes), { limit, cursor }) }
   },
 )
 
-interface ValidChange {
-  readonly kind: string
-  readonly body?: Readonly<Record<string, unknown>>
-}
-
-/** Bodies were validated against the resources' own schemas, which is what the type of a change says. */
-function asSimulated(change: ValidChange): SimulatedChange {
-  const resource = RESOURCES.find(({ name }) => name === change.kind)
-  if (resource === undefined || change.body === undefined) return change as SimulatedChange
-  return { ...change, body: inStoredNames(resource, change.body) } as unknown as SimulatedChange
+/** The changes were validated by the resources' own schemas, which is what their type says. */
+function asSimulated(changes: readonly object[]): readonly SimulatedChange[] {
+  return changes as readonly SimulatedChange[]
 }

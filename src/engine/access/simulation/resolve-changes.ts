@@ -2,8 +2,10 @@ import type { IndexChange } from '../../../domain/access-index/index.ts'
 import { invalidField, notFound } from '../../../domain/errors.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import { resourceNamed } from '../../../resources/index.ts'
+import { readCreate, readPatch } from '../../../resources/requests/entity-requests.ts'
 import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import { mergePatch } from '../../records/merge-patch.ts'
+import { newRecord } from '../../records/new-record.ts'
 import { checkRoleLists } from '../../records/role-lists.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
 import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
@@ -48,11 +50,12 @@ export async function resolveChanges(
     const entry = await touch(kind, id)
     if (action === 'create') {
       if (entry.after !== undefined) throw invalidField('id', `there is a ${resource.definition.singular} with it`, id)
-      entry.after = { id, createdAt: 0, updatedAt: 0, ...change.body }
+      entry.after = newRecord(id, 0, readCreate(resource, change.body))
       created.add(`@${id}`)
     } else {
       if (entry.after === undefined) throw notFound(resource.definition.singular, id)
-      entry.after = action === 'delete' ? undefined : mergePatch(resource, entry.after, change.body)
+      entry.after =
+        action === 'delete' ? undefined : mergePatch(resource, entry.after, readPatch(resource, change.body))
     }
     if (entry.after !== undefined)
       await checkRoleLists(tx, resource, without(resource, entry.after, created), entry.before)

@@ -1,7 +1,7 @@
 import type { identities } from '../../../resources/identities.ts'
 import type { servicePolicies } from '../../../resources/policies.ts'
-import type { CreateOf, PatchOf } from '../../../resources/resource.ts'
 import type { services } from '../../../resources/services.ts'
+import type { CreateBodyOf, PatchBodyOf } from '../../../resources/wire-forms.ts'
 
 /** What decides who may dial and bind what. */
 interface SimulatedKinds {
@@ -22,8 +22,13 @@ export type SimulatedChange = {
         readonly kind: K
         readonly action: 'create'
         readonly id?: string | undefined
-        readonly body: CreateOf<SimulatedKinds[K]>
+        readonly body: CreateBodyOf<SimulatedKinds[K]>
       }
-    | { readonly kind: K; readonly action: 'update'; readonly id: string; readonly body: PatchOf<SimulatedKinds[K]> }
+    | {
+        readonly kind: K
+        readonly action: 'update'
+        readonly id: string
+        readonly body: PatchBodyOf<SimulatedKinds[K]>
+      }
     | { readonly kind: K; readonly action: 'delete'; readonly id: string }
 }[SimulatedKind]

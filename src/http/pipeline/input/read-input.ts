@@ -3,13 +3,13 @@ import { ControllerError, invalidField } from '../../../domain/errors.ts'
 import type { SymbolTable } from '../../../domain/filter/index.ts'
 import type { Limits } from '../../../domain/limits.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
+import { readBody } from '../../../resources/requests/read-body.ts'
+import { validate } from '../../../resources/requests/validation.ts'
 import { readFilter, readListQuery } from '../../operations/list-query.ts'
 import type { OperationShape } from '../../operations/operation.ts'
 import { HttpRefusal } from '../answer/problem.ts'
 import { parseJsonBody } from './body.ts'
 import { isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
-import { withoutUnsent } from './unsent-members.ts'
-import { validate } from './validation.ts'
 
 /** The validated parts of a request. */
 export interface Input {
@@ -29,7 +29,7 @@ export function readInput(shape: OperationShape, request: Request, url: URL, bod
   return {
     query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
     find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
-    body: shape.body === undefined || isText ? undefined : readBody(shape, bodyText, limits),
+    body: shape.body === undefined || isText ? undefined : readJsonBody(shape, bodyText, limits),
     text: isText ? bodyText : undefined,
   }
 }
@@ -75,7 +75,7 @@ function takesText(shape: OperationShape, request: Request, bodyText: string): b
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Type', reason, value: given })
 }
 
-function readBody(shape: OperationShape, bodyText: string, limits: Limits): unknown {
+function readJsonBody(shape: OperationShape, bodyText: string, limits: Limits): unknown {
   if (shape.body === undefined) return undefined
   if (bodyText.trim() === '') {
     if (shape.bodyOptional) return undefined
@@ -83,19 +83,7 @@ function readBody(shape: OperationShape, bodyText: string, limits: Limits): unkn
   }
   const body = parseJsonBody(bodyText, limits)
   if (body === null && shape.bodyOptional) return undefined
-  return validate(shape.body, withoutUnsent(shape.body, spelled(shape, body)), 'body')
-}
-
-/** A body, or each element of a list, in the spelling of the declaration. A member that is null counts as not sent (ruling R33); members inside of maps keep their nulls. */
-function spelled(shape: OperationShape, body: unknown): unknown {
-  if (Array.isArray(body)) return body.map((element) => spelled(shape, element))
-  if (!isObject(body)) return body
-  const sent = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-  return shape.spellings?.(sent) ?? sent
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return readBody({ body: shape.body, spellings: shape.spellings }, body)
 }
 
 /** Refuses content that is encoded: the limit on bodies counts the bytes that are there. */

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import { ControllerError, invalidField } from '../../../domain/errors.ts'
+import { ControllerError, invalidField } from '../../domain/errors.ts'
 
-/** Where a value came from, as validation messages name it. */
-export type Source = 'body' | 'query'
+/** Where a value came from, as messages name it: parts of an HTTP request, or what a host hands in. */
+export type Source = 'body' | 'query' | 'input'
 
 type Issue = z.core.$ZodIssue
 
 /**
  * Validates a value. The first violation is answered, by its path in the words of the wire: `COULD_NOT_VALIDATE` for a
- * missing or unacceptable member, `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the field.
+ * missing or unacceptable member, for a body `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the field.
  */
 export function validate(schema: z.ZodType, value: unknown, source: Source): unknown {
   const result = schema.safeParse(value)
@@ -58,7 +58,7 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** Values of these members are never echoed (ruling R31). */
+/** Values of these members are never echoed. */
 function isSecret(field: string): boolean {
   return /password|code|token|secret|csr|pem/i.test(field)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { required } from '../../../resources/field-kind.ts'
+import { required } from '../field-kind.ts'
 
 /**
  * A body without the members that are null where they may as well be left out, at any depth: generated clients write null
- * for what they were not given (ruling R33), and forms an empty choice where there is a default. Members of maps, whose
+ * for what they were not given, and forms an empty choice where there is a default. Members of maps, whose
  * names no declaration knows, keep their nulls.
  */
 export function withoutUnsent(schema: z.core.$ZodType, value: unknown): unknown {

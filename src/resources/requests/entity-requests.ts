@@ -1,0 +1,35 @@
+import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../resource.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire-forms.ts'
+import { readInput } from './read-body.ts'
+
+// Each function reads a request by the resource's own schema, which is what the type of its answer says.
+
+/** What a create request says, in the names of the record and with every default. Error: `COULD_NOT_VALIDATE`. */
+export function readCreate<R extends Resource>(resource: R, body: CreateBodyOf<R>): CreateOf<R> {
+  return inStoredNames(resource, read(resource, 'create', body)) as CreateOf<R>
+}
+
+/** What a replace request says; what is settled at creation may be sent again and changes nothing. */
+export function readReplace<R extends Resource>(resource: R, body: ReplaceBodyOf<R>): ReplaceOf<R> {
+  return withoutSettled(resource, inStoredNames(resource, read(resource, 'replace', body))) as ReplaceOf<R>
+}
+
+/** What a patch says: only what was sent, of it only what may change. */
+export function readPatch<R extends Resource>(resource: R, body: PatchBodyOf<R>): PatchOf<R> {
+  return withoutSettled(resource, inStoredNames(resource, read(resource, 'patch', body))) as PatchOf<R>
+}
+
+function read(resource: Resource, kind: 'create' | 'replace' | 'patch', body: unknown): object {
+  return Object(readInput({ body: resource[kind], spellings: resource.definition.spellings }, body))
+}
+
+/** Some requests spell a field differently (`type` for `typeId`). */
+function inStoredNames({ definition }: Resource, body: object): Record<string, unknown> {
+  const spelled = new Map(Object.entries(definition.inputNames ?? {}).map(([field, name]) => [name, field]))
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [spelled.get(name) ?? name, value]))
+}
+
+function withoutSettled({ definition }: Resource, fields: Record<string, unknown>): Record<string, unknown> {
+  const settled = Object.keys(definition.createOnly ?? {})
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !settled.includes(field)))
+}
