@@ -65,6 +65,7 @@ export type { Scheduler } from './ports/scheduler.ts'
 export {
   type Change,
   type Collection,
+  DamagedRecord,
   type FindQuery,
   type Page,
   type ReadCollection,

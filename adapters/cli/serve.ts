@@ -3,7 +3,6 @@ import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve }
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
 import { renewServerCertificate } from './certificate-renewal.ts'
 import { openCertificates, serverWarnings } from './certificates.ts'
-import { exposureNotes } from './exposure.ts'
 import type { ServeOptions } from './options.ts'
 import { openStorage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
@@ -57,7 +56,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     })
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
-      notes: [...notes, ...(await exposureNotes(options.storage, files)), ...adminNotes(controller)],
+      notes: [...notes, ...adminNotes(controller)],
       close: async () => {
         stopRenewal()
         await server.close()

@@ -39,8 +39,12 @@ export async function runStorageVerb(
   environment: Environment,
 ): Promise<string> {
   const { storage = environment.PORTCULLIS_STORAGE, ...values } = parse(verb, args)
+  const taken = verb === 'migrate' ? 'sqlite:FILE or postgres://…' : 'sqlite:FILE'
+  if (storage === 'memory') {
+    throw new UsageError(`${verb} needs --storage ${taken}: memory is gone with the process that keeps it`)
+  }
   const scheme = /^(sqlite:.+|postgres(ql)?:\/\/.*)$/s.test(storage ?? '')
-  if (storage === undefined || !scheme) throw new UsageError(`${verb} needs --storage sqlite:FILE or postgres://…`)
+  if (storage === undefined || !scheme) throw new UsageError(`${verb} needs --storage ${taken}`)
   const file = storage.startsWith('sqlite:') ? storage.slice('sqlite:'.length) : undefined
   try {
     if (verb === 'migrate') {
@@ -51,7 +55,9 @@ export async function runStorageVerb(
       const tables = readTables(storage, { prefix: option('table-prefix'), schema: option('schema') })
       return await migrateStorage({ storage, file, tables, dryRun: values['dry-run'] ?? false })
     }
-    if (file === undefined) throw new UsageError(`${verb} is for SQLite; for PostgreSQL use ${POSTGRES_TOOLS[verb]}`)
+    if (file === undefined) {
+      throw new UsageError(`${verb} needs --storage ${taken}: a PostgreSQL database is ${POSTGRES_TOOLS[verb]}`)
+    }
     return await copyStorage(verb, file, values)
   } catch (error) {
     if (error instanceof UsageError) throw error
@@ -59,7 +65,7 @@ export async function runStorageVerb(
   }
 }
 
-const POSTGRES_TOOLS = { snapshot: 'pg_dump', restore: 'pg_restore' } as const
+const POSTGRES_TOOLS = { snapshot: 'copied with pg_dump', restore: 'put back with pg_restore' } as const
 
 function parse(verb: StorageVerb, args: readonly string[]) {
   const taken: readonly string[] = ['storage', ...VERBS[verb]]

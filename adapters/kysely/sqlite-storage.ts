@@ -19,14 +19,16 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
   if (file !== ':memory:') {
     // Where that fails, SQLite tells why better. Its further files take the mode of this one.
     if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
-    const storage = await kyselyStorage({ ...options, dialect: () => sqliteDialect(file, options) })
+    // One dialect for all connections: it knows that the file was there.
+    const dialect = sqliteDialect(file, options)
+    const storage = await kyselyStorage({ ...options, dialect: () => dialect })
     return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
   }
   const temporary = temporaryFile()
   // What is gone at the end need not outlive a loss of power.
-  const dialect = () => sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
+  const dialect = sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
   try {
-    const storage = await kyselyStorage({ ...options, dialect })
+    const storage = await kyselyStorage({ ...options, dialect: () => dialect })
     return { ...storage, close: () => storage.close().finally(temporary.remove) }
   } catch (error) {
     temporary.remove()

@@ -19,6 +19,8 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly searchedJson?: readonly string[]
   /** JSON fields that are not searched, though their members may be asked for: what was kept for searches once may go. */
   readonly unsearchedJson?: readonly string[]
+  /** What the JSON fields hold, where it is always the same; a value of the other type is damage. */
+  readonly jsonTypes?: Readonly<Record<string, 'list' | 'object'>>
   /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>
   /** Fields that records had once: what is stored of them stays, and no record shows it. */
@@ -36,14 +38,20 @@ export interface FindQuery {
   readonly offset?: number
 }
 
-/** One page of an answer; `totalCount` counts what matches `where`, whatever the limit. */
+/** One page of an answer; `totalCount` counts what matches `where`, whatever the limit, damaged records too. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly totalCount: number
+  /**
+   * The records of the page that cannot be read, which `items` leaves out; absent when there are none. Whoever asks for
+   * records that take rights away must not go on as if these were not there.
+   */
+  readonly damaged?: readonly DamagedRecord[]
 }
 
 /** The records of one kind, to be read. */
 export interface ReadCollection<T extends StoredRecord> {
+  /** Throws {@link DamagedRecord} for one that cannot be read. */
   get(id: string): Promise<T | undefined>
   find(query?: FindQuery): Promise<Page<T>>
 }
@@ -115,6 +123,28 @@ export class UniqueViolation extends Error {
     this.kind = kind
     this.field = field
     this.value = value
+  }
+}
+
+/**
+ * A record that is stored as no storage stores one: a text that is no JSON, a value of another type. It cannot be read; it
+ * can be replaced and deleted like any other, and its kind and the rest of the storage are as they were.
+ */
+export class DamagedRecord extends Error {
+  readonly kind: string
+  readonly id: string
+  /** The fields whose values cannot be read. */
+  readonly fields: readonly string[]
+  /** The record with those fields as they are in a record that nobody has written to: what is left, not what was stored. */
+  readonly remains: StoredRecord
+
+  constructor(kind: string, remains: StoredRecord, fields: readonly string[]) {
+    super(`the stored record ${remains.id} of ${kind} is damaged: ${fields.join(', ')} cannot be read`)
+    this.name = 'DamagedRecord'
+    this.kind = kind
+    this.id = remains.id
+    this.fields = fields
+    this.remains = remains
   }
 }
 

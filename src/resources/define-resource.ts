@@ -1,6 +1,6 @@
 import type { FieldKind } from '../domain/filter/index.ts'
 import { bodySchema, computedSymbols, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
-import { emptyOf, kindOf } from './field-kind.ts'
+import { emptyOf, jsonTypeOf, kindOf } from './field-kind.ts'
 import type { Resource, ResourceDefinition, Shape, WordedField } from './resource.ts'
 import { detailWords, requestWords } from './resource-words.ts'
 import { describedLater, type WordsFor } from './words.ts'
@@ -34,6 +34,15 @@ export function defineResource<const D extends ResourceDefinition>(
     indexed: definition.indexed ?? [],
     searchedJson: [...searched.filter((field) => !unsearched.includes(field)), ...(definition.searchedInside ?? [])],
     unsearchedJson: unsearched,
+    jsonTypes: {
+      tags: 'object',
+      ...Object.fromEntries(
+        Object.entries(stored).flatMap(([field, schema]) => {
+          const type = jsonTypeOf(schema)
+          return type === undefined ? [] : [[field, type] as const]
+        }),
+      ),
+    },
     defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
     create: describedLater(bodySchema(definition, creatable), asked),
     replace: describedLater(replaceSchema(definition), asked),

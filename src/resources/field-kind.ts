@@ -14,10 +14,19 @@ export function kindOf(schema: z.ZodType): FieldKind {
   return 'json'
 }
 
+/** What a field that is stored as JSON always holds; undefined for one that may hold anything, and for other fields. */
+export function jsonTypeOf(schema: z.ZodType): 'list' | 'object' | undefined {
+  const inner = required(schema)
+  if (kindOf(schema) !== 'json') return undefined
+  if (inner instanceof z.ZodArray) return 'list'
+  return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : undefined
+}
+
 /** What a field holds that nobody has written: its default, null where it may be null, or the zero of its kind. */
 export function emptyOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault) return schema.parse(undefined)
-  return schema instanceof z.ZodNullable ? null : ZERO_OF[kindOf(schema)]
+  if (schema instanceof z.ZodNullable) return null
+  return jsonTypeOf(schema) === 'list' ? [] : ZERO_OF[kindOf(schema)]
 }
 
 const ZERO_OF: Readonly<Record<FieldKind, unknown>> = {

@@ -1,6 +1,13 @@
-import { compareBy, type FindQuery, type Page, type ReadCollection, type StoredRecord } from '../../../src/index.ts'
+import {
+  compareBy,
+  DamagedRecord,
+  type FindQuery,
+  type Page,
+  type ReadCollection,
+  type StoredRecord,
+} from '../../../src/index.ts'
 import type { Connection, Row } from '../driver/connection.ts'
-import { decodeRecord } from '../records/record-row.ts'
+import { decodeRecord, pageOf, type RecordOrDamage, readable } from '../records/record-row.ts'
 import type { RecordStatements } from '../records/record-statements.ts'
 import { isStorable } from '../schema/field-value.ts'
 import type { RecordTable } from '../schema/record-table.ts'
@@ -16,7 +23,7 @@ export interface RecordSource {
   readonly table: RecordTable
   readonly statements: RecordStatements
   /** Answers every question whose records have no names; `recordOf` makes the record of a row. */
-  find(query: FindQuery, recordOf: (row: Row) => StoredRecord): Promise<Page<StoredRecord>>
+  find(query: FindQuery, recordOf: (row: Row) => RecordOrDamage): Promise<Page<StoredRecord>>
 }
 
 /** Answers from the cache what names its records by id or by a unique text, and asks the source for those not there. */
@@ -24,9 +31,9 @@ export function cachedCollection(
   { cache, isLevel }: CachedReads,
   { connection, table, statements, find }: RecordSource,
 ): ReadCollection<StoredRecord> {
-  function keep(id: string, row: Row): StoredRecord {
+  function keep(id: string, row: Row): RecordOrDamage {
     const record = decodeRecord(table, row)
-    if (isLevel()) cache.keep(table, id, record, charactersOf(row))
+    if (!(record instanceof DamagedRecord) && isLevel()) cache.keep(table, id, record, charactersOf(row))
     return record
   }
 
@@ -39,12 +46,12 @@ export function cachedCollection(
     if (known !== undefined) return known.record
     if (!isStorable(id)) return undefined
     const [row] = await connection.rows(statements.get([id]))
-    if (row !== undefined) return keep(id, row)
+    if (row !== undefined) return readable(keep(id, row))
     keepAbsence(id)
     return undefined
   }
 
-  async function getUnique(field: string, value: string): Promise<StoredRecord | undefined> {
+  async function getUnique(field: string, value: string): Promise<RecordOrDamage | undefined> {
     const known = isLevel() ? cache.findUnique(table, field, value) : undefined
     if (known !== undefined) return known.record
     if (!isStorable(value)) return undefined
@@ -52,8 +59,8 @@ export function cachedCollection(
     return row && keep(String(row.id), row)
   }
 
-  async function getAll(ids: ReadonlySet<string>): Promise<StoredRecord[]> {
-    const found: StoredRecord[] = []
+  async function getAll(ids: ReadonlySet<string>): Promise<RecordOrDamage[]> {
+    const found: RecordOrDamage[] = []
     const missing = new Set<string>()
     const mayLook = isLevel()
     for (const id of ids) {
@@ -72,7 +79,7 @@ export function cachedCollection(
   }
 
   /** The record of a row that was fetched anyway: the one that is held, so that what was made of it stays good. */
-  function held(row: Row): StoredRecord {
+  function held(row: Row): RecordOrDamage {
     const id = String(row.id)
     const known = isLevel() ? cache.find(table, id) : undefined
     return known?.record ?? keep(id, row)
@@ -84,10 +91,10 @@ export function cachedCollection(
       const named = namedRecords(table, query)
       if (named?.by === 'unique') {
         const record = await getUnique(named.field, named.value)
-        return pageOf(record === undefined ? [] : [record], query)
+        return pageFrom(record === undefined ? [] : [record], query)
       }
       const most = cache.capacity * LARGEST_SHARE
-      if (named !== undefined && named.ids.size <= most) return pageOf(await getAll(named.ids), query)
+      if (named !== undefined && named.ids.size <= most) return pageFrom(await getAll(named.ids), query)
       const isPage = query.limit !== undefined && query.limit <= most
       return find(query, isPage ? held : (row) => decodeRecord(table, row))
     },
@@ -103,9 +110,9 @@ function charactersOf(row: Row): number {
   return characters
 }
 
-const byId = compareBy<StoredRecord>([])
+const byId = compareBy<RecordOrDamage>([])
 
-function pageOf(records: StoredRecord[], { limit, offset = 0 }: FindQuery): Page<StoredRecord> {
-  const items = records.sort(byId).slice(offset, limit === undefined ? undefined : offset + limit)
-  return { items, totalCount: records.length }
+function pageFrom(records: RecordOrDamage[], { limit, offset = 0 }: FindQuery): Page<StoredRecord> {
+  const found = records.sort(byId).slice(offset, limit === undefined ? undefined : offset + limit)
+  return pageOf(found, records.length)
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { FilePlace } from './sqlite-place.ts'
 
 /** So many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
 const PREPARED = 300
@@ -10,20 +11,56 @@ interface Prepared {
   isUsed: boolean
 }
 
-/** A connection that prepares each statement once. */
+/** Reads look so often, in ms, whether the file is still in its place; writes do every time. */
+const LOOK_INTERVAL_MS = 100
+
+/** A connection that prepares each statement once, and does not acknowledge what is written to a file that is gone. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
+  readonly #place: FilePlace
+  #lookedAt = 0
+  #isWriting = false
   readonly #prepared = new Map<string, Prepared>()
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, place: FilePlace) {
     this.#database = database
+    this.#place = place
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    switch (query.sql) {
+      case 'begin':
+        this.#look(LOOK_INTERVAL_MS)
+        break
+      case 'begin immediate':
+        this.#look(0)
+        this.#isWriting = true
+        break
+      case 'rollback':
+        this.#isWriting = false
+        break
+      case 'commit':
+        if (!this.#isWriting) break
+        this.#isWriting = false
+        this.#run(query)
+        this.#look(0)
+        return { rows: [] }
+    }
+    return this.#run(query)
+  }
+
+  #look(intervalMs: number): void {
+    const now = performance.now()
+    if (now - this.#lookedAt < intervalMs) return
+    this.#lookedAt = now
+    this.#place.assertSame()
+  }
+
+  #run<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const { statement, answersRows } = this.#prepare(sql)
     // Kysely leaves the types of parameters and rows open; SQLite itself refuses what it cannot bind.
     const values = parameters as readonly SQLInputValue[]
-    if (answersRows) return { rows: statement.all(...values) as R[] }
+    if (answersRows) return { rows: allRows(statement, values) as R[] }
     const { changes } = statement.run(...values)
     return { rows: [], numAffectedRows: BigInt(changes) }
   }
@@ -54,6 +91,21 @@ export class SqliteConnection implements DatabaseConnection {
       if (!prepared.isUsed) continue
       prepared.isUsed = false
       this.#prepared.set(sql, prepared)
+    }
+  }
+}
+
+/** The rows of a statement, with large integers where some are too large for a number: what holds one is damaged. */
+function allRows(statement: StatementSync, values: readonly SQLInputValue[]): unknown[] {
+  try {
+    return statement.all(...values)
+  } catch (error) {
+    if (!(error instanceof Error) || Reflect.get(error, 'code') !== 'ERR_OUT_OF_RANGE') throw error
+    statement.setReadBigInts(true)
+    try {
+      return statement.all(...values)
+    } finally {
+      statement.setReadBigInts(false)
     }
   }
 }

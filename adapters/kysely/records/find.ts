@@ -8,6 +8,7 @@ import { compileFilter } from './filter/compile-filter.ts'
 import { toSql } from './filter/condition.ts'
 import { recordScope } from './filter/subject.ts'
 import { listStatements, orderClause, orderTerms } from './list-statements.ts'
+import { pageOf, type RecordOrDamage } from './record-row.ts'
 
 /**
  * Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. `recordOf` makes
@@ -18,7 +19,7 @@ export async function find(
   connection: Connection,
   records: RecordTable,
   query: FindQuery,
-  recordOf: (row: Row) => StoredRecord,
+  recordOf: (row: Row) => RecordOrDamage,
 ): Promise<Page<StoredRecord>> {
   const { where, limit, offset = 0 } = query
   const { list, count, table } = listStatements(database, records)
@@ -36,12 +37,11 @@ export async function find(
   const isCounted = condition !== true && limit !== undefined && !isAtMostOne
   const asked = condition === true ? list(query) : page(database, records, matching, query, isCounted)
   const rows = await connection.rows(asked)
-  const items = rows.map(recordOf)
   const [first] = rows
-  if (isCounted && first !== undefined) return { items, totalCount: Number(first.page_total) }
-  const isEnd = isAtMostOne || items.length < (limit ?? Number.POSITIVE_INFINITY)
-  const isKnown = isEnd && (items.length > 0 || offset === 0)
-  return { items, totalCount: isKnown ? offset + items.length : await countAll() }
+  if (isCounted && first !== undefined) return pageOf(rows.map(recordOf), Number(first.page_total))
+  const isEnd = isAtMostOne || rows.length < (limit ?? Number.POSITIVE_INFINITY)
+  const isKnown = isEnd && (rows.length > 0 || offset === 0)
+  return pageOf(rows.map(recordOf), isKnown ? offset + rows.length : await countAll())
 }
 
 /**

@@ -1,7 +1,8 @@
-import type { StoredRecord } from '../../../src/index.ts'
+import { DamagedRecord, type Page, type StoredRecord } from '../../../src/index.ts'
 import type { Row } from '../driver/connection.ts'
 import type { SqlLanguage } from '../language/language.ts'
 import { decode, encode, foldedText } from '../schema/field-value.ts'
+import { UNREADABLE } from '../schema/json-text.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
 
 /** A record as a row: each column of each field. */
@@ -36,9 +37,46 @@ export function encodeRecord(
   return { id, values, byField: encoded }
 }
 
-/** The record of a row, which any number of readers may share. */
-export function decodeRecord({ fields }: RecordTable, row: Row): StoredRecord {
+/** A record, or what is wrong with it. */
+export type RecordOrDamage = StoredRecord | DamagedRecord
+
+/** The record of a row, which any number of readers may share; or what is wrong with it. */
+export function decodeRecord({ kind: recordKind, fields }: RecordTable, row: Row): RecordOrDamage {
   const record: Record<string, unknown> & StoredRecord = { id: String(row.id) }
-  for (const { field, column, kind } of fields) record[field] = decode(kind, row[column])
-  return Object.freeze(record)
+  let damaged: string[] | undefined
+  for (const { field, column, kind, jsonType } of fields) {
+    const decoded = decode(kind, row[column])
+    const value = jsonType === undefined ? decoded : ofJsonType(jsonType, decoded)
+    if (value !== UNREADABLE) record[field] = value
+    else {
+      record[field] = recordKind.defaults?.[field] ?? null
+      damaged = [...(damaged ?? []), field]
+    }
+  }
+  Object.freeze(record)
+  return damaged === undefined ? record : new DamagedRecord(recordKind.name, record, damaged)
+}
+
+/** A value of the type that a JSON field always holds. */
+function ofJsonType(type: 'list' | 'object', value: unknown): unknown {
+  if (value === null) return null
+  if (typeof value !== 'object') return UNREADABLE
+  if (Array.isArray(value) === (type === 'list')) return value
+  // Up to version 0.1.0 a list that nobody had written to was filled in as an empty object.
+  return type === 'list' && Object.keys(value).length === 0 ? NO_ELEMENTS : UNREADABLE
+}
+
+const NO_ELEMENTS = Object.freeze([])
+
+/** The record itself. Throws a {@link DamagedRecord}. */
+export function readable(record: RecordOrDamage): StoredRecord {
+  if (record instanceof DamagedRecord) throw record
+  return record
+}
+
+/** The page of what was found: those that cannot be read apart. */
+export function pageOf(found: readonly RecordOrDamage[], totalCount: number): Page<StoredRecord> {
+  const damaged = found.filter((record) => record instanceof DamagedRecord)
+  if (damaged.length === 0) return { items: found, totalCount }
+  return { items: found.filter((record) => !(record instanceof DamagedRecord)), totalCount, damaged }
 }

@@ -1,6 +1,6 @@
 import type { FieldKind } from '../../../src/index.ts'
 import type { SqlLanguage } from '../language/language.ts'
-import { jsonText, parseJson } from './json-text.ts'
+import { jsonText, parseJson, UNREADABLE } from './json-text.ts'
 
 /** The column's value for a field's value. Throws a TypeError for one that is not of the field's kind. */
 export function encode(language: SqlLanguage, name: string, kind: FieldKind, value: unknown): unknown {
@@ -38,23 +38,42 @@ function unfit(name: string, kind: FieldKind): TypeError {
   return new TypeError(`${name} holds no value of the kind ${kind}`)
 }
 
-/** The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans as numbers. */
+/**
+ * The field's value, immutable through and through, for what a driver gives: some give large integers as text, some booleans
+ * as numbers. {@link UNREADABLE} for what no value of the kind is stored as.
+ */
 export function decode(kind: FieldKind, value: unknown): unknown {
   if (value === null || value === undefined) return null
   switch (kind) {
     case 'string':
-      return value
+      return typeof value === 'string' ? value : UNREADABLE
     case 'integer':
-    case 'instant':
-    case 'number':
-      return typeof value === 'number' ? value : Number(value)
+    case 'instant': {
+      const number = numberIn(value)
+      return Number.isSafeInteger(number) ? number : UNREADABLE
+    }
+    case 'number': {
+      const number = numberIn(value)
+      return Number.isFinite(number) ? number : UNREADABLE
+    }
     case 'boolean':
-      return typeof value === 'boolean' ? value : Number(value) === 1
-    case 'set':
-      return value === '[]' ? EMPTY_LIST : frozen(parse(value))
+      if (typeof value === 'boolean') return value
+      return numberIn(value) === 1 || numberIn(value) === 0 ? numberIn(value) === 1 : UNREADABLE
+    case 'set': {
+      if (value === '[]') return EMPTY_LIST
+      const list = parseJson(value)
+      return Array.isArray(list) && list.every((element) => typeof element === 'string')
+        ? Object.freeze(list)
+        : UNREADABLE
+    }
     case 'json':
-      return value === '{}' ? EMPTY_OBJECT : frozen(parse(value))
+      return value === '{}' ? EMPTY_OBJECT : frozen(parseJson(value))
   }
+}
+
+function numberIn(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'bigint' || (typeof value === 'string' && value !== '') ? Number(value) : Number.NaN
 }
 
 const EMPTY_LIST = Object.freeze([])
@@ -64,10 +83,6 @@ function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   for (const member of Object.values(value)) if (typeof member === 'object') frozen(member)
   return Object.freeze(value)
-}
-
-function parse(text: unknown): unknown {
-  return parseJson(String(text))
 }
 
 /** Reports whether a database can keep a text as it is: not U+0000, and no half of a surrogate pair. */

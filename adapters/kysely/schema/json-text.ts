@@ -1,5 +1,3 @@
-import { StorageUnavailable } from '../../../src/index.ts'
-
 /** Stands before JSON whose keys are spelled with `%`. */
 const SPELLED = '%'
 
@@ -15,12 +13,16 @@ export function jsonText(value: unknown): string {
   return text.includes('\\') && hasEscapedKey(value) ? SPELLED + JSON.stringify(renamed(value, spell)) : text
 }
 
-/** The value of a {@link jsonText}. Error: `StorageUnavailable` for a text that was none when it was stored. */
-export function parseJson(text: string): unknown {
+/** Stands for what no JSON value is stored as. */
+export const UNREADABLE = Symbol('unreadable')
+
+/** The value of a {@link jsonText}; {@link UNREADABLE} for what is none. */
+export function parseJson(text: unknown): unknown {
+  if (typeof text !== 'string') return UNREADABLE
   try {
     return text.startsWith(SPELLED) ? renamed(JSON.parse(text.slice(1)), unspell) : JSON.parse(text)
-  } catch (cause) {
-    throw new StorageUnavailable('corrupt', 'the database is damaged: it holds a text that is no JSON', { cause })
+  } catch {
+    return UNREADABLE
   }
 }
 

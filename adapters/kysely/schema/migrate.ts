@@ -80,6 +80,7 @@ async function fillSearchTable(
     const rows = await connection.rows(
       database.compile(sql`${selected} ${rest} order by id limit ${sql.lit(RECORDS_AT_ONCE)}`),
     )
+    // What cannot be read is found by nothing.
     const members = rows.flatMap(({ id, held }) => searchRows(field, String(id), decode(field.kind, held)))
     for (const query of insert(members)) await connection.run(query)
     if (rows.length < RECORDS_AT_ONCE) return

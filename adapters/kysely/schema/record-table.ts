@@ -10,6 +10,8 @@ export interface FieldColumn {
   readonly column: string
   /** Holds what `contains` looks at, where that is not the column itself: a folded text, or a number as text. */
   readonly searchColumn?: string
+  /** What a JSON field always holds. */
+  readonly jsonType?: 'list' | 'object'
   readonly isUnique: boolean
   readonly isIndexed: boolean
   /** The table that a set or a JSON value is looked up in. */
@@ -63,6 +65,7 @@ function recordTable(kind: RecordKind): RecordTable {
 
 function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: FieldKind): FieldColumn {
   const column = identifier(field)
+  const jsonType = kind.jsonTypes?.[field]
   const isSearched =
     fieldKind === 'set' ||
     (fieldKind === 'json' && (kind.searchedJson === undefined || kind.searchedJson.includes(field)))
@@ -70,6 +73,7 @@ function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: 
     field,
     kind: fieldKind,
     column,
+    ...(jsonType !== undefined && { jsonType }),
     isUnique: kind.unique.includes(field),
     isIndexed: kind.indexed.includes(field) && !isComposite(fieldKind),
     ...(fieldKind === 'string' && { searchColumn: `${column}_folded` }),

@@ -4,7 +4,7 @@ import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import { find } from '../records/find.ts'
-import { decodeRecord } from '../records/record-row.ts'
+import { decodeRecord, readable } from '../records/record-row.ts'
 import { isStorable } from '../schema/field-value.ts'
 import type { StoredTables } from './stored-tables.ts'
 
@@ -61,7 +61,7 @@ export function readCollection<T extends StoredRecord>(
     async get(id) {
       if (!isStorable(id)) return undefined
       const [row] = await connection.rows(statements.get([id]))
-      return row && decodeRecord(table, row)
+      return row && readable(decodeRecord(table, row))
     },
     find: (query = {}) => search(query, (row) => decodeRecord(table, row)),
   }

@@ -7,7 +7,7 @@ import {
   type PolicyKind,
   type SlotSet,
 } from '../../domain/access-index/index.ts'
-import type { Change, ReadTransaction } from '../../ports/storage.ts'
+import { type Change, DamagedRecord, type ReadTransaction } from '../../ports/storage.ts'
 import type { Turns } from '../../ports/turns.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
@@ -35,6 +35,7 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #latestRevision: (() => Promise<number>) | undefined
   #checking: Promise<void> | undefined
   #index = new AccessIndex()
+  #unreadableChecks: readonly string[] = []
   #revision = -1
   /** Some of the changes after `#revision` are in the index already. */
   #isMoving = false
@@ -88,20 +89,32 @@ export class AccessFeed implements AccessIndexFeed {
   async #catchUp(tx: ReadTransaction): Promise<void> {
     if (this.#revision >= tx.revision) return
     const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
-    if (changes === undefined) this.#index = await buildIndex(tx, this.#turns)
-    else await this.#follow(tx, changes)
+    if (changes === undefined || !(await this.#follow(tx, changes))) await this.#build(tx)
     this.#isMoving = false
     this.#revision = tx.revision
   }
 
-  async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<void> {
+  async #build(tx: ReadTransaction): Promise<void> {
+    const { index, unreadableChecks } = await buildIndex(tx, this.#turns)
+    this.#index = index
+    this.#unreadableChecks = unreadableChecks
+  }
+
+  /** Answers false when a changed record turns out to be damaged, so that the index has to be built afresh. */
+  async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<boolean> {
     const turn = this.#turns.begin()
     const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
     this.#isMoving = true
     for (const { kind, id } of touched.values()) {
-      await this.#refresh(tx, kind, id)
+      try {
+        await this.#refresh(tx, kind, id)
+      } catch (error) {
+        if (error instanceof DamagedRecord) return false
+        throw error
+      }
       await turn()
     }
+    return true
   }
 
   async #refresh(tx: ReadTransaction, kind: string, id: string): Promise<void> {
@@ -115,7 +128,7 @@ export class AccessFeed implements AccessIndexFeed {
       else this.#putEntity(entityKind, indexedEntity(record))
     } else if (policyKind !== undefined) {
       if (record === undefined) this.#index.removePolicy(policyKind, id)
-      else this.#index.putPolicy(policyKind, indexedPolicy(resource, record))
+      else this.#index.putPolicy(policyKind, indexedPolicy(resource, record, this.#unreadableChecks))
     }
   }
 
@@ -145,34 +158,59 @@ export class AccessFeed implements AccessIndexFeed {
   }
 }
 
-async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<AccessIndex> {
+/** An index, and the ids of the posture checks of which it does not know the role attributes. */
+interface BuiltIndex {
+  readonly index: AccessIndex
+  readonly unreadableChecks: readonly string[]
+}
+
+/**
+ * Entities that cannot be read stand in the index as far as they can; policies that cannot be read grant nothing. A posture
+ * check whose role attributes cannot be read is taken to be selected by every policy that selects any check by attribute.
+ */
+async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex> {
   const index = new AccessIndex()
+  const unreadableChecks: string[] = []
   const turn = turns.begin()
   for (const kind of ENTITY_KINDS) {
-    const { items } = await tx.collection(resourceNamed(kind)).find()
+    const { items, damaged = [] } = await tx.collection(resourceNamed(kind)).find()
     for (const record of items) {
       index.putEntity(kind, indexedEntity(record))
       await turn()
+    }
+    for (const { id, fields, remains } of damaged) {
+      index.putEntity(kind, { id, roleAttributes: textList(Reflect.get(remains, 'roleAttributes')) })
+      if (kind === 'posture-checks' && fields.includes('roleAttributes')) unreadableChecks.push(id)
     }
   }
   for (const kind of POLICY_KINDS) {
     const resource = resourceNamed(kind)
     const { items } = await tx.collection(resource).find()
     for (const record of items) {
-      index.putPolicy(kind, indexedPolicy(resource, record))
+      index.putPolicy(kind, indexedPolicy(resource, record, unreadableChecks))
       await turn()
     }
   }
-  return index
+  return { index, unreadableChecks }
 }
 
 export function indexedEntity(record: RecordOf<Resource>) {
   return { id: record.id, roleAttributes: textList(record.roleAttributes) }
 }
 
-export function indexedPolicy(resource: Resource, record: RecordOf<Resource>): IndexedPolicy {
+/** `unreadableChecks` are selected where any posture check is selected by attribute. */
+export function indexedPolicy(
+  resource: Resource,
+  record: RecordOf<Resource>,
+  unreadableChecks: readonly string[] = [],
+): IndexedPolicy {
   const sides = Object.entries(resource.definition.selects ?? {})
-  const roles = Object.fromEntries(sides.map(([field, kind]) => [kind, textList(record[field])]))
+  const rolesIn = (field: string, kind: string) => {
+    const list = textList(record[field])
+    const mayBeMore = kind === 'posture-checks' && list.some((role) => role.startsWith('#'))
+    return mayBeMore ? [...list, ...unreadableChecks.map((id) => `@${id}`)] : list
+  }
+  const roles = Object.fromEntries(sides.map(([field, kind]) => [kind, rolesIn(field, kind)]))
   const { type, semantic } = record
   return {
     id: record.id,

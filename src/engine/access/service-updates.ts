@@ -2,6 +2,7 @@ import { type Change, type ReadTransaction, StorageUnavailable } from '../../por
 import { serviceViews } from '../../resources/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { whatIsLeft } from '../context/recorded-changes.ts'
 import { newRecord } from '../records/new-record.ts'
 import { type ServiceView, viewServices } from './service-view.ts'
 
@@ -66,14 +67,14 @@ export async function beginServiceView(context: EngineContext, caller: Caller): 
 
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
 async function keepServiceView(context: EngineContext, { apiSession }: Caller, view: ServiceView): Promise<number> {
-  const kept = await context.storage.read((tx) => tx.collection(serviceViews).get(apiSession.id))
+  const kept = await context.storage.read((tx) => whatIsLeft(() => tx.collection(serviceViews).get(apiSession.id)))
   if (kept?.digest === view.digest) return kept.lastChangeAt
   const { id, createdAt } = apiSession
   const { digest, revision } = view
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
     const collection = tx.collection(serviceViews)
-    const before = await collection.get(id)
+    const before = await whatIsLeft(() => collection.get(id))
     if (before === undefined) {
       await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
       return createdAt

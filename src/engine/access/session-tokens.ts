@@ -22,8 +22,12 @@ export async function requireSessionToken(
   if (claims?.z_t !== 's' || !isOwn || claims.sub !== serviceId) throw new ControllerError('UNAUTHORIZED')
   if (claims.z_leg === true && !(await isUnderway(context, claims))) throw new ControllerError('UNAUTHORIZED')
   const issuedFor = [claims.jti, claims.z_asid, claims.z_iid].filter((id) => typeof id === 'string')
-  const { items } = await context.storage.read((tx) => tx.collection(revocations).find({ where: ids(issuedFor) }))
-  if (items.some(({ expiresAt }) => now < expiresAt)) throw new ControllerError('UNAUTHORIZED')
+  const { items, damaged } = await context.storage.read((tx) =>
+    tx.collection(revocations).find({ where: ids(issuedFor) }),
+  )
+  // A revocation that cannot be read is still one.
+  const isRevoked = damaged !== undefined || items.some(({ expiresAt }) => now < expiresAt)
+  if (isRevoked) throw new ControllerError('UNAUTHORIZED')
 }
 
 /** Whether the session that a token stands for is still there. */

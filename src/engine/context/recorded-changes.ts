@@ -1,4 +1,4 @@
-import type { Collection, StoredRecord, WriteTransaction } from '../../ports/storage.ts'
+import { type Collection, DamagedRecord, type StoredRecord, type WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 /** What a write did to one record. `before` is kept for the kinds that somebody asks for it. */
@@ -38,7 +38,7 @@ function recordingCollection<T extends StoredRecord>(
   collection: Collection<T>,
   changes: RecordedChange[],
 ): Collection<T> {
-  const beforeOf = async (id: string) => (WITH_BEFORE.has(kind) ? collection.get(id) : undefined)
+  const beforeOf = async (id: string) => (WITH_BEFORE.has(kind) ? whatIsLeft(() => collection.get(id)) : undefined)
   return {
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
@@ -58,5 +58,16 @@ function recordingCollection<T extends StoredRecord>(
       if (deleted) changes.push({ operation: 'delete', kind, id, before })
       return deleted
     },
+  }
+}
+
+/** What is read, or what is left of it: for those who only have to know that it was there, and whose it was. */
+export async function whatIsLeft<T extends StoredRecord>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    // A storage fills in every field that cannot be read with what its kind declares for it.
+    if (error instanceof DamagedRecord) return error.remains as T
+    throw error
   }
 }

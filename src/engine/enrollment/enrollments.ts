@@ -9,6 +9,7 @@ import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
+import { readToDelete } from '../records/damaged-records.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 
@@ -64,7 +65,7 @@ export class Enrollments {
 
   async delete(call: Call, id: string): Promise<void> {
     await this.#context.writes.run(call, async (tx) => {
-      const known = await tx.collection(enrollments).get(id)
+      const known = await readToDelete(call, () => tx.collection(enrollments).get(id))
       if (known === undefined) throw notFound('enrollment', id)
       await this.#refuseOfAdmin(tx, call, known)
       await tx.collection(enrollments).delete(id)

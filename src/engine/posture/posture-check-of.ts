@@ -17,3 +17,8 @@ export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureC
 export const TYPED_MEMBERS: readonly string[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) =>
   Object.keys(membersOf(typeId)),
 )
+
+/** The rule that a posture check stands for that cannot be read: nothing passes it. */
+export function impassable(id: string): PostureCheck {
+  return { id, name: '', typeId: 'DOMAIN', domains: [] }
+}

@@ -11,11 +11,12 @@ import { servicePolicies } from '../../resources/policies.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
 import { postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { postureCheckOf } from './posture-check-of.ts'
+import { ifReadable } from '../records/damaged-records.ts'
+import { impassable, postureCheckOf } from './posture-check-of.ts'
 
-/** What an identity's endpoints reported, empty when nothing was. */
+/** What an identity's endpoints reported, empty when nothing was or when it cannot be read. */
 export async function postureDataOf(tx: ReadTransaction, identityId: string): Promise<PostureData> {
-  return knownPosture(await tx.collection(postureData).get(identityId))
+  return knownPosture(await ifReadable(() => tx.collection(postureData).get(identityId)))
 }
 
 /** What a record says that endpoints reported; nothing of what no type of check asked for when it was stored. */
@@ -39,12 +40,15 @@ export async function policyFacts(
   const checked = policies.filter(({ postureCheckRoles }) => postureCheckRoles.length > 0)
   const checkIds = new Map(checked.map(({ id }) => [id, index.selectedBy('service-policies', id, 'posture-checks')]))
   const wanted = [...new Set([...checkIds.values()].flat())]
-  const { items: records } = await tx.collection(postureChecks).find({ where: ids(wanted) })
+  const { items: records, damaged = [] } = await tx.collection(postureChecks).find({ where: ids(wanted) })
   const known = new Map(records.map((record) => [record.id, { check: postureCheckOf(record), record }]))
   return new Map(
     policies.map(({ id, name, type }) => {
       const checkRecords = (checkIds.get(id) ?? []).flatMap((checkId) => known.get(checkId) ?? [])
-      const checks = checkRecords.map(({ check }) => check)
+      const selected = new Set(checkIds.get(id))
+      // Nobody passes a check that cannot be read.
+      const failing = damaged.filter((record) => selected.has(record.id)).map((record) => impassable(record.id))
+      const checks = [...checkRecords.map(({ check }) => check), ...failing]
       return [id, { id, name, type: type === 'Bind' ? 'Bind' : 'Dial', checks, checkRecords }]
     }),
   )

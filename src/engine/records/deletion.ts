@@ -8,7 +8,8 @@ import { forgetInRoleLists } from './role-lists.ts'
  * whether it was there. Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` while another entity needs it.
  */
 export async function deleteEntity(tx: WriteTransaction, resource: Resource, id: string): Promise<boolean> {
-  for (const { resource: kind, field, onDelete, records } of await dependentsOf(tx, resource, id)) {
+  for (const { resource: kind, field, onDelete, records, damaged } of await dependentsOf(tx, resource, id)) {
+    if (onDelete === 'cascade') for (const gone of damaged) await deleteEntity(tx, kind, gone)
     for (const record of records) {
       if (onDelete === 'cascade') await deleteEntity(tx, kind, record.id)
       else await tx.collection(kind).update({ ...record, [field]: without(record[field], id) })

@@ -28,6 +28,8 @@ interface Dependent {
   readonly field: string
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   readonly records: readonly RecordOf<Resource>[]
+  /** The ids of those that are damaged: they can go, and cannot be changed. */
+  readonly damaged: readonly string[]
 }
 
 /** The records that refer to an entity. Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when one of them forbids its deletion. */
@@ -36,10 +38,14 @@ export async function dependentsOf(tx: WriteTransaction, target: Resource, id: s
   for (const resource of RESOURCES) {
     for (const [field, { to, orTo, onDelete }] of Object.entries(resource.definition.references ?? {})) {
       if (to !== target.name && orTo !== target.name) continue
-      const { items: records } = await tx.collection(resource).find({ where: refersTo(resource, field, id) })
-      if (records.length === 0) continue
-      if (onDelete === 'restrict') throw stillReferenced(target, resource, field, records)
-      dependents.push({ resource, field, onDelete, records })
+      const { items: records, damaged: unreadable = [] } = await tx
+        .collection(resource)
+        .find({ where: refersTo(resource, field, id) })
+      const damaged = unreadable.map((record) => record.id)
+      if (records.length + damaged.length === 0) continue
+      const holders = [...records.map((record) => record.id), ...damaged]
+      if (onDelete === 'restrict') throw stillReferenced(target, resource, field, holders)
+      dependents.push({ resource, field, onDelete, records, damaged })
     }
   }
   return dependents
@@ -60,9 +66,9 @@ function stillReferenced(
   target: Resource,
   resource: Resource,
   field: string,
-  records: readonly RecordOf<Resource>[],
+  holders: readonly string[],
 ): ControllerError {
-  const named = records.slice(0, 10).map((record) => record.id)
+  const named = holders.slice(0, 10)
   const value = `[${named.join(' ')}]`
   const reason = `entity type ${target.definition.storeName} referenced by ${resource.definition.storeName}: ${value}`
   return new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field, reason, value })

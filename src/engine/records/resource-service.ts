@@ -8,6 +8,7 @@ import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { collectionOf } from './collection-of.ts'
+import { readToDelete } from './damaged-records.ts'
 import { deleteEntity } from './deletion.ts'
 import { mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
@@ -90,7 +91,8 @@ export class ResourceService<R extends Resource> {
   async delete(call: Call, id: string): Promise<void> {
     this.#requireOffered('delete')
     await this.#write(call, async (tx) => {
-      const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
+      const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
+      const before = this.#found(known, id)
       await this.#behaviour.guard?.(this.#context, tx, call, { kind: 'delete', before })
       await deleteEntity(tx, this.resource, id)
     })

@@ -55,13 +55,22 @@ describe('portcullis snapshot and restore', () => {
     [['snapshot', '--storage', 'sqlite:live.db'], 'snapshot needs --to FILE'],
     [
       ['snapshot', '--storage', 'postgres://a:b@c/d', '--to', 'x'],
-      'snapshot is for SQLite; for PostgreSQL use pg_dump',
+      'snapshot needs --storage sqlite:FILE: a PostgreSQL database is copied with pg_dump',
     ],
     [
       ['restore', '--storage', 'postgres://a:b@c/d', '--from', 'x'],
-      'restore is for SQLite; for PostgreSQL use pg_restore',
+      'restore needs --storage sqlite:FILE: a PostgreSQL database is put back with pg_restore',
     ],
     [['migrate'], 'migrate needs --storage sqlite:FILE or postgres://…'],
+    [['snapshot', '--to', 'x'], 'snapshot needs --storage sqlite:FILE'],
+    [
+      ['snapshot', '--storage', 'memory', '--to', 'x'],
+      'snapshot needs --storage sqlite:FILE: memory is gone with the process that keeps it',
+    ],
+    [
+      ['migrate', '--storage', 'memory'],
+      'migrate needs --storage sqlite:FILE or postgres://…: memory is gone with the process that keeps it',
+    ],
   ])('refuses %j with code 2 and one line', async (args, line) => {
     const { code, stderr } = await run(...args)
     expect([code, stderr]).toEqual([2, `portcullis: ${line}\n`])

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -112,24 +112,67 @@ describe('SQLite storage when the database cannot be used', () => {
     await (await sqliteStorage(file, { kinds })).close()
   })
 
-  it('says that it is damaged when a text in it is no JSON any more', async () => {
+  it.each([
+    ['deleted', (file: string) => rmSync(file)],
+    ['moved away', (file: string) => renameSync(file, `${file}.moved`)],
+    [
+      'replaced',
+      (file: string) => {
+        copyFileSync(file, `${file}.copy`)
+        renameSync(`${file}.copy`, file)
+      },
+    ],
+  ])('acknowledges nothing from the moment at which its file is %s', async (_what, remove) => {
     const file = freshFile()
-    const first = await sqliteStorage(file, { kinds })
-    await insertAll(first, machines, [machine('m1', { tags: { a: 1 } })])
-    await first.close()
-    const damaging = new DatabaseSync(file)
-    damaging.exec(`update contract_machines set tags = '{"a'`)
-    damaging.close()
     const storage = await sqliteStorage(file, { kinds })
-    await expect(get(storage, machines, 'm1')).rejects.toMatchObject({ name: 'StorageUnavailable', reason: 'corrupt' })
-    await insertAll(storage, machines, [machine('m2', { tags: { a: 1 } })])
-    expect(await get(storage, machines, 'm2')).toMatchObject({ tags: { a: 1 } })
+    await insertAll(storage, tickets, [ticket('t1')])
+    remove(file)
+    const refused = await insertAll(storage, tickets, [ticket('t2')]).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ name: 'StorageUnavailable', reason: 'unreachable' })
+    expect(String(refused)).toContain(`${file} was deleted, moved or replaced since it was opened`)
     await storage.close()
   })
 
+  it('notices a file that goes away during a write, before the write is acknowledged', async () => {
+    const file = freshFile()
+    const storage = await sqliteStorage(file, { kinds })
+    const write = storage.write(async (tx) => {
+      await tx.collection(tickets).insert(ticket('t1'))
+      renameSync(file, `${file}.moved`)
+    })
+    await expect(write).rejects.toMatchObject({ name: 'StorageUnavailable', reason: 'unreachable' })
+    await storage.close()
+  })
+
+  it('answers no read from a file that is gone, makes none in its place, and goes on when it is back', async () => {
+    const file = freshFile()
+    const storage = await sqliteStorage(file, { kinds })
+    await insertAll(storage, tickets, [ticket('t1')])
+    expect(await get(storage, tickets, 't1')).toEqual(ticket('t1'))
+    renameSync(file, `${file}.moved`)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await expect(get(storage, tickets, 't1')).rejects.toMatchObject({ reason: 'unreachable' })
+      await expect(insertAll(storage, tickets, [ticket('t2')])).rejects.toMatchObject({ reason: 'unreachable' })
+    }
+    expect(existsSync(file)).toBe(false)
+    renameSync(`${file}.moved`, file)
+    expect(await get(storage, tickets, 't1')).toEqual(ticket('t1'))
+    await insertAll(storage, tickets, [ticket('t2')])
+    await storage.close()
+    const again = await sqliteStorage(file, { kinds })
+    expect(await get(again, tickets, 't2')).toEqual(ticket('t2'))
+    await again.close()
+  })
+
   it('says that a folder that is not there cannot be reached', async () => {
-    const opened = sqliteStorage(join(directory, 'absent', 'records.db'), { kinds })
-    await expect(opened).rejects.toMatchObject({ name: 'StorageUnavailable', reason: 'unreachable' })
+    const file = join(directory, 'absent', 'records.db')
+    const opened = sqliteStorage(file, { kinds })
+    await expect(opened).rejects.toMatchObject({
+      name: 'StorageUnavailable',
+      reason: 'unreachable',
+      message: `the database is away: unable to open database file: ${file}`,
+    })
   })
 })
 

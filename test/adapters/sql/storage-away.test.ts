@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createTestController } from 'portcullis/testing'
+import { createTestController, recordingLogger } from 'portcullis/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { kyselyStorage, postgresStorage, sqliteDialect, sqliteStorage } from '../../../adapters/kysely/index.ts'
-import type { Storage } from '../../../src/index.ts'
+import type { Logger, Storage } from '../../../src/index.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { tcpGate } from '../../support/tcp-gate.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
@@ -20,8 +20,8 @@ afterAll(() => {
 const API = 'https://controller.test/edge/management/v1'
 
 /** A controller on a storage, asked as its admin. */
-async function startController(storage: Storage) {
-  const controller = await createTestController({ storage })
+async function startController(storage: Storage, logger?: Logger) {
+  const controller = await createTestController({ storage, ...(logger && { logger }) })
   const login = { query: { method: 'password' }, body: { username: 'admin', password: 'admin-password' } } as const
   const { data } = await controller.management.call('POST /authenticate', login)
   const ask = async (method: string, path: string, body?: object) => {
@@ -75,6 +75,23 @@ describe('a database that cannot be used at present', () => {
     expect([created, listed]).toEqual([refusedAs('busy'), LISTED])
     other.exec('rollback')
     other.close()
+    expect(await controller.create('mail')).toEqual(CREATED)
+    await controller.close()
+  })
+
+  it('answers 503 once the file of a SQLite database is gone, tells it in the log, and goes on when it is back', async () => {
+    const file = join(cwd, 'gone.db')
+    const logger = recordingLogger()
+    const controller = await startController(await sqliteStorage(file), logger)
+    renameSync(file, `${file}.moved`)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    expect([await controller.create('mail'), await controller.list()]).toEqual([
+      refusedAs('unreachable'),
+      refusedAs('unreachable'),
+    ])
+    const told = logger.entries.filter(({ level }) => level === 'error').map(({ fields }) => String(fields?.error))
+    expect(told[0]).toContain(`${file} was deleted, moved or replaced since it was opened`)
+    renameSync(`${file}.moved`, file)
     expect(await controller.create('mail')).toEqual(CREATED)
     await controller.close()
   })

@@ -1,3 +1,4 @@
+import type { DamagedRecord } from '../../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import { idsIn } from '../../records/references.ts'
 
@@ -15,6 +16,11 @@ export interface Repair {
   readonly field: string
   readonly entry: string
   readonly action: 'take-out' | 'remove'
+}
+
+/** A record that cannot be read. Only a person can decide what it held, or that it goes. */
+export function damage({ definition }: Resource, { id, fields }: DamagedRecord): Inconsistency {
+  return { description: `${definition.storeName} ${id} is damaged: ${fields.join(', ')} cannot be read` }
 }
 
 /** The ids of all records of a kind. */

@@ -6,7 +6,7 @@ import {
   TooManyAttempts,
 } from '../../../domain/errors.ts'
 import type { Logger } from '../../../ports/logger.ts'
-import { StorageUnavailable } from '../../../ports/storage.ts'
+import { DamagedRecord, StorageUnavailable } from '../../../ports/storage.ts'
 import { API_VERSIONS } from './envelope.ts'
 import { jsonResponse } from './json-response.ts'
 import { tokenChallenge } from './token-challenge.ts'
@@ -141,9 +141,15 @@ const RETRY_AFTER_SECONDS = '5'
 /** The answer to a request that failed. What is not a ControllerError is logged once and masked. */
 export function toProblem(error: unknown, requestId: string, logger: Logger): Response {
   if (error instanceof StorageUnavailable) {
-    logger.warn('the storage is not available', { requestId, reason: error.reason, error: error.message })
+    const level = error.reason === 'busy' ? 'warn' : 'error'
+    logger[level]('the storage is not available', { requestId, reason: error.reason, error: error.message })
     const cause = { code: 'UNHANDLED', message: `the storage is not available: ${error.reason}` }
     return problemResponse('TIMEOUT', STATUS_OF.TIMEOUT, requestId, cause, { 'retry-after': RETRY_AFTER_SECONDS })
+  }
+  if (error instanceof DamagedRecord) {
+    logger.error('a stored record is damaged', { requestId, kind: error.kind, id: error.id, error: error.message })
+    const cause = { code: 'UNHANDLED', message: error.message }
+    return problemResponse('UNHANDLED', STATUS_OF.UNHANDLED, requestId, cause)
   }
   if (!(error instanceof ControllerError)) {
     logger.error('request failed unexpectedly', { requestId, error: String(error), stack: stackOf(error) })
