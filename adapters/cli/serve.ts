@@ -3,6 +3,7 @@ import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve }
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
 import { renewServerCertificate } from './certificate-renewal.ts'
 import { openCertificates, serverWarnings } from './certificates.ts'
+import { exposureNotes } from './exposure.ts'
 import type { ServeOptions } from './options.ts'
 import { openStorage } from './storage.ts'
 import { UsageError } from './usage-error.ts'
@@ -56,7 +57,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     })
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
-      notes: [...notes, ...adminNotes(controller)],
+      notes: [...notes, ...(await exposureNotes(options.storage, files)), ...adminNotes(controller)],
       close: async () => {
         stopRenewal()
         await server.close()

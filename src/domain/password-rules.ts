@@ -24,3 +24,24 @@ export function passwordWeakness(password: string, rules: PasswordRules): string
   if (rules.requireSpecialChar && !/[^\p{L}\p{N}]/u.test(password)) return 'should contain a special character'
   return undefined
 }
+
+const LEAST_ADMIN_LENGTH = 12
+const LEAST_DISTINCT = 5
+/** What people take for a password, and then put digits and marks to. */
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  'admin administrator changeme default letmein openziti passwd password passwort portcullis qwerty qwertyuiop secret welcome ziti'.split(
+    ' ',
+  ),
+)
+
+/**
+ * Why an administrator's password is easily guessed, for a warning; `undefined` for one that is not known to be. It is short,
+ * little more than the username, a common word with digits and marks, or made of few characters.
+ */
+export function adminPasswordWeakness(password: string, username: string): string | undefined {
+  const [folded, name] = [password.toLowerCase(), username.toLowerCase()]
+  if ([...password].length < LEAST_ADMIN_LENGTH) return `it has fewer than ${LEAST_ADMIN_LENGTH} characters`
+  if (folded.replaceAll(name, '').length < LEAST_DISTINCT) return 'it is little more than the username'
+  if (COMMON_WORDS.has(folded.replaceAll(/[^\p{L}]/gu, ''))) return 'it is a common word'
+  return new Set(folded).size < LEAST_DISTINCT ? 'it is made of few characters' : undefined
+}

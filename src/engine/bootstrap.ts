@@ -1,4 +1,5 @@
 import { BUILT_IN_CONFIG_TYPES } from '../domain/config-types/index.ts'
+import { adminPasswordWeakness } from '../domain/password-rules.ts'
 import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
 import { authPolicies } from '../resources/auth-policies.ts'
@@ -49,7 +50,13 @@ export async function bootstrap(
   const hasAdmin = await fillStore(context, known === undefined ? admin : undefined)
   const hasOtherCredentials =
     known !== undefined && admin !== undefined && !(await logsInWith(context, known.id, admin))
+  if (admin !== undefined && !hasOtherCredentials) warnOfWeakness(context, admin)
   return { hasAdmin, hasOtherCredentials }
+}
+
+function warnOfWeakness({ logger }: EngineContext, { username, password }: AdminCredentials): void {
+  const reason = adminPasswordWeakness(password, username)
+  if (reason !== undefined) logger.warn('the password of the default admin is weak', { reason })
 }
 
 /** The value itself stays out of the message: it may be a secret. */

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { passwordWeakness } from '../../src/domain/password-rules.ts'
+import { describe, expect, it } from 'vitest'
+import { adminPasswordWeakness, passwordWeakness } from '../../src/domain/password-rules.ts'
 
 const none = { minPasswordLength: 5, requireMixedCase: false, requireNumberChar: false, requireSpecialChar: false }
 
@@ -21,4 +21,17 @@ it.each([
   ['Aa1!x', { requireMixedCase: true, requireNumberChar: true, requireSpecialChar: true }, undefined],
 ])('%j under %j: %s', (password, rules, weakness) => {
   expect(passwordWeakness(password, { ...none, ...rules })).toBe(weakness)
+})
+
+describe("an administrator's password", () => {
+  it.each([
+    ['short', 'Xk3!f9Lq2w7', 'it has fewer than 12 characters'],
+    ['the username', 'keeper-of-old', 'it is little more than the username'],
+    ['the username twice', 'Keeper-Of-OldKEEPER-OF-OLD12', 'it is little more than the username'],
+    ['a common word with digits and marks', 'Password!!!!2026', 'it is a common word'],
+    ['few characters', 'abababababab', 'it is made of few characters'],
+    ['long enough', 'a-long-password', undefined],
+  ])('%s', (_what, password, weakness) => {
+    expect(adminPasswordWeakness(password, 'keeper-of-old')).toBe(weakness)
+  })
 })

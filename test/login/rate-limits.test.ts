@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { expectError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
-import { login, person } from '../support/people.ts'
+import { apisOf, login, person } from '../support/people.ts'
 
 const once = { limit: 1, windowMs: 60_000 }
 const twice = { limit: 2, windowMs: 60_000 }
@@ -80,6 +80,34 @@ describe('rate limits', () => {
     expect((await attempt('alice')).status).toBe(401)
     expect((await attempt('bobby')).status).toBe(401)
     expect((await attempt('carol')).status).toBe(429)
+  })
+
+  it('of logins count the current password too, which who has a stolen session would guess', async () => {
+    const mounted = await open({ passwordsByUsername: { limit: 3, windowMs: 60_000 } })
+    const { api } = await apisOf(mounted, await person(mounted, await adminOf(mounted), 'alice'))
+    const [own] = (await api.get('/current-identity/authenticators')).body.data
+    const guess = (currentPassword: string) =>
+      api.patch(`/current-identity/authenticators/${own.id}`, { currentPassword, password: 'another-password' })
+    expectError(await guess('wrong-1'), 'UNAUTHORIZED', { field: 'currentPassword' })
+    expectError(await guess('wrong-2'), 'UNAUTHORIZED', { field: 'currentPassword' })
+    expectError(await guess('Correct-Horse-1'), 'SERVER_TOO_MANY_REQUESTS', null, 429)
+    const replace = { currentPassword: 'Correct-Horse-1', password: 'another-password', username: 'alice' }
+    const replaced = await api.put(`/current-identity/authenticators/${own.id}`, replace)
+    expectError(replaced, 'SERVER_TOO_MANY_REQUESTS', null, 429)
+    // As many at the door: they are the same guesses.
+    expect((await login(mounted, { username: 'alice', password: 'Correct-Horse-1' })).status).toBe(429)
+    mounted.clock.advance(60_000)
+    expect((await guess('Correct-Horse-1')).status).toBe(200)
+  })
+
+  it('of logins by address count it too', async () => {
+    const mounted = await open({ passwordsByAddress: { limit: 3, windowMs: 60_000 } })
+    const { api } = await apisOf(mounted, await person(mounted, await adminOf(mounted), 'alice'))
+    const [own] = (await api.get('/current-identity/authenticators')).body.data
+    const guess = () =>
+      api.patch(`/current-identity/authenticators/${own.id}`, { currentPassword: 'wrong', password: 'another' })
+    expectError(await guess(), 'UNAUTHORIZED', { field: 'currentPassword' })
+    expectError(await guess(), 'SERVER_TOO_MANY_REQUESTS', null, 429)
   })
 
   it('are generous by default, and tighter for logins', async () => {

@@ -13,7 +13,7 @@ import { tokenHolder } from '../credentials/external-logins.ts'
 import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
 import { findOne } from '../records/find-one.ts'
 import type { ApiSessions, ClientInfo } from './api-sessions.ts'
-import { requireRoom, requireRoomFor } from './rate-limits.ts'
+import { requirePasswordRoom } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -62,9 +62,7 @@ export class Authentication {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
     }
-    const { passwordsByAddress, passwordsByUsername } = this.#context.rateLimiters
-    await requireRoomFor(passwordsByAddress, call.remoteAddress)
-    await requireRoom(passwordsByUsername, username)
+    await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, username)
     return this.#attempt('password', call, () => this.#withPassword(call, username, password, client))
   }
 

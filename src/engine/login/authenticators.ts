@@ -16,6 +16,7 @@ import { insertInvitation } from '../enrollment/enrollments.ts'
 import { endApiSessions } from '../identities/identity-state.ts'
 import { deleteEntity } from '../records/deletion.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
+import { requirePasswordRoom } from './rate-limits.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -75,13 +76,15 @@ export class Authenticators {
 
   /**
    * Changes the caller's own username or password, which needs the current password. Errors: `NOT_FOUND` for somebody
-   * else's, `CAN_NOT_UPDATE_AUTHENTICATOR`, `UNAUTHORIZED` for a wrong password, which counts towards a lockout.
+   * else's, `CAN_NOT_UPDATE_AUTHENTICATOR`, `UNAUTHORIZED` for a wrong password, which counts towards a lockout, and
+   * `SERVER_TOO_MANY_REQUESTS` as for logins: an API session gives nobody more guesses.
    */
   async changeOwn(call: Call, id: string, currentPassword: string, change: PasswordChange): Promise<void> {
     const { identity, authPolicy } = callerOf(call)
     const known = await this.#get(id)
     if (known.identityId !== identity.id) throw notFound('authenticator', id)
     if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
+    await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, known.username ?? '')
     const now = this.#context.clock.now()
     if (!(await this.#context.passwordHasher.verify(currentPassword, known.passwordHash ?? undefined))) {
       await recordWrongPassword(this.#context, known.id, authPolicy.primary.updb, now)

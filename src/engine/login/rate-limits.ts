@@ -1,6 +1,6 @@
 import { TooManyAttempts } from '../../domain/errors.ts'
 import { networkOf } from '../../domain/network-of.ts'
-import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import type { RateLimiter, RateLimiters } from '../../ports/rate-limiter.ts'
 
 /** Takes room under a key. Error: `SERVER_TOO_MANY_REQUESTS` when none is left. */
 export async function requireRoom(limiter: RateLimiter, key: string): Promise<void> {
@@ -11,4 +11,14 @@ export async function requireRoom(limiter: RateLimiter, key: string): Promise<vo
 /** The same by network; a caller whose address nobody knows is not counted. */
 export async function requireRoomFor(limiter: RateLimiter, address: string | undefined): Promise<void> {
   if (address !== undefined) await requireRoom(limiter, networkOf(address))
+}
+
+/** Takes room for one look at a password, wherever it is given. Error: `SERVER_TOO_MANY_REQUESTS`. */
+export async function requirePasswordRoom(
+  { passwordsByAddress, passwordsByUsername }: RateLimiters,
+  address: string | undefined,
+  username: string,
+): Promise<void> {
+  await requireRoomFor(passwordsByAddress, address)
+  await requireRoom(passwordsByUsername, username)
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -88,6 +88,31 @@ describe('serve without --storage', () => {
       expect.stringMatching(/^portcullis: --storage sqlite: [^\n]+\.portcullis[^\n]*\n$/),
     ])
     await rm(folder, { recursive: true })
+  })
+})
+
+describe('serve warns', () => {
+  it('of keys and databases that every user of the machine may read, and of a weak password', async () => {
+    const weak = { ...admin, PORTCULLIS_ADMIN_PASSWORD: 'keeper1' }
+    const open = ['--pki', 'open-pki', '--storage', 'sqlite:open.sqlite']
+    const before = serve(open, weak)
+    await before.ready
+    const first = (await stop(before)).stderr
+    expect(first).toContain('"message":"the password of the default admin is weak"')
+    expect(first).not.toContain('keeper1')
+    expect(first).not.toContain('is open to every user')
+
+    await chmod(join(cwd, 'open-pki/signing.key'), 0o644)
+    await chmod(join(cwd, 'open.sqlite'), 0o666)
+    const service = serve(open)
+    await service.ready
+    const lines = (await stop(service)).stderr.split('\n').filter((line) => line.includes('warning'))
+    expect(lines).toEqual([
+      expect.stringMatching(/^portcullis: warning: the private key open-pki\/signing\.key .* \(mode 0644\): chmod 600/),
+      expect.stringMatching(/^portcullis: warning: the database open\.sqlite .* \(mode 0666\)/),
+      // SQLite gives it the mode of the database.
+      expect.stringMatching(/^portcullis: warning: the database open\.sqlite-wal .* \(mode 0666\)/),
+    ])
   })
 })
 
