@@ -176,7 +176,6 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
   const limits = limitsOf(options.limits)
   const writes = new Writes(storage, limits)
-  writes.follow(({ changes }) => presence.follow(changes))
   const engine = new ControllerEngine({
     storage,
     writes,

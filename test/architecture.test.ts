@@ -28,6 +28,15 @@ describe('the code base', () => {
     expect(quantile(1)).toBeLessThanOrEqual(400)
   })
 
+  it('writes in one place: nothing but the door of writes calls the write of the storage', () => {
+    const writers = sources('src').filter(({ text }) => /\bstorage\b[^\n]*\.write\(/i.test(text))
+    expect(writers.map(({ path }) => path)).toEqual(['src/engine/context/writes.ts'])
+    const holders = sources('src').filter(({ text }) =>
+      /\b(?:Writable|Write)Storage\b|Pick<Storage, [^>]*'write'/.test(text),
+    )
+    expect(holders.map(({ path }) => path)).toEqual([])
+  })
+
   it('gives no type up', () => {
     const given = product.filter(({ text }) => /(:|<|\|) *any\b|\bas any\b|@ts-ignore|@ts-nocheck/.test(text))
     expect(given.map(({ path }) => path)).toEqual([])

@@ -13,10 +13,8 @@ import type { Resource } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
-import { enforceAccess, enforcePosture } from './access/access-enforcement.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
 import { Posture } from './access/posture.ts'
-import { resume } from './access/resume.ts'
 import { ServiceUpdates } from './access/service-updates.ts'
 import { Sessions } from './access/sessions.ts'
 import type { SimulatedChange } from './access/simulation/simulated-change.ts'
@@ -35,6 +33,7 @@ import { NetworkToken } from './enrollment/network-token.ts'
 import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { EntityReader } from './entities/entity-reader.ts'
+import { followTime, followWrites } from './followers.ts'
 import { IdentityState } from './identities/identity-state.ts'
 import { Traces } from './identities/traces.ts'
 import { ApiSessions } from './login/api-sessions.ts'
@@ -44,7 +43,6 @@ import { Mfa } from './login/mfa.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
 import { ResourceService } from './records/resource-service.ts'
-import { tellChanges } from './records/tell-changes.ts'
 
 /**
  * The controller without its wire: what the two APIs call, and what a host may call directly. Every method takes the
@@ -99,14 +97,10 @@ export class ControllerEngine {
 
   constructor(context: EngineContext) {
     this.context = context
-    context.writes.follow((write) => tellChanges(context, write))
-    context.writes.follow((write) => this.apiSessions.follow(write))
-    context.writes.follow(({ changes }) => enforceAccess(context, changes))
-    context.timetable.onDue('posture', (ids) => enforcePosture(context, ids))
-    context.timetable.onDue('access', () => resume(context))
-    context.timetable.onDue('api-session', (ids) => this.apiSessions.endIdle(ids))
     this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
+    followWrites(context, this.apiSessions)
+    followTime(context, this.apiSessions)
     this.authentication = new Authentication(context, this.apiSessions)
     this.authenticators = new Authenticators(context)
     this.caEnrollment = new CaEnrollment(context)

@@ -1,3 +1,4 @@
+import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
 import { newAuthenticator } from '../../src/engine/credentials/new-authenticator.ts'
 import { authPolicies } from '../../src/resources/auth-policies.ts'
@@ -43,16 +44,13 @@ export async function useAuthPolicy(
   })
 }
 
-/** Gives an identity a username and a password, which no operation does yet. */
+/** Gives an identity a username and a password, also one that its auth policy would not accept. */
 export async function givePassword(
-  controller: TestController,
+  { clock, engine: { context } }: TestController,
   identityId: string,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<void> {
-  const { storage, clock, engine } = controller
-  const passwordHash = await engine.context.passwordHasher.hash(password)
-  const now = clock.now()
-  await storage.write((tx) =>
-    tx.collection(authenticators).insert(newAuthenticator(engine.context, identityId, { username, passwordHash }, now)),
-  )
+  const passwordHash = await context.passwordHasher.hash(password)
+  const authenticator = newAuthenticator(context, identityId, { username, passwordHash }, clock.now())
+  await context.writes.run(SYSTEM_CALL, (tx) => tx.collection(authenticators).insert(authenticator))
 }

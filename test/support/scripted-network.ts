@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { createTestController } from 'portcullis/testing'
+import { createTestController, type TestController } from 'portcullis/testing'
 import type { Storage } from '../../src/index.ts'
 import { now } from './certificates/certificates.ts'
 import { type FaultyStorage, faultyStorage } from './faulty-storage.ts'
@@ -19,6 +19,7 @@ export type Place = (facts: Facts, name: string) => Promise<string>
 
 /** A network that scripted requests are sent to, on a storage that can be made to fail. */
 export interface ScriptedNetwork {
+  readonly controller: TestController
   readonly faulty: FaultyStorage
   readonly storage: Storage
   /** Puts ids, tokens and codes of this network in the places of a request. */
@@ -115,6 +116,7 @@ export async function startNetwork(
     },
   }
   return {
+    controller,
     faulty,
     storage,
     send,

@@ -19,6 +19,7 @@ import type { ReadTransaction, Storage } from '../../ports/storage.ts'
 import type { Tokens } from '../../ports/tokens.ts'
 import type { Totp } from '../../ports/totp.ts'
 import type { Turns } from '../../ports/turns.ts'
+import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
 
@@ -38,6 +39,8 @@ export interface EngineSettings extends Leniency {
 /** Which routers are connected, and whose endpoints are. */
 export interface DataPlanePresence extends RouterPresence {
   statusOf(identityId: string): IdentityConnectionStatus
+  /** Lets go of the routers that a committed write took the right to be connected from. */
+  follow(changes: readonly RecordedChange[]): void
 }
 
 /** The access index, kept level with the store. */

@@ -26,7 +26,7 @@ export interface NewAuthenticator {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly certPem?: string | undefined
-  readonly tags: Authenticator['tags']
+  readonly tags?: Authenticator['tags']
 }
 
 /** What may be changed of a username and password; what is absent stays. */

@@ -1,0 +1,30 @@
+import type { TestController } from 'portcullis/testing'
+
+/** What was changed since somebody began to listen, each change as a line, sorted. */
+export interface Changes {
+  /** What a follower of writes heard. */
+  readonly heard: readonly string[]
+  /** What the storage tells of. */
+  readonly told: readonly string[]
+}
+
+/** Begins to listen to the writes of a controller. Each call of the answer tells what happened since the one before. */
+export async function listenToWrites({ engine, storage }: TestController): Promise<() => Promise<Changes>> {
+  let heard: string[] = []
+  let since = await storage.read(async (tx) => tx.revision)
+  engine.context.writes.follow(({ changes }) => {
+    heard.push(...changes.map(lineOf))
+  })
+  return () =>
+    storage.read(async (tx) => {
+      const told = (await tx.changesSince(since)) ?? []
+      const result = { heard: heard.toSorted(), told: told.map(lineOf).toSorted() }
+      since = tx.revision
+      heard = []
+      return result
+    })
+}
+
+function lineOf({ operation, kind, id }: { operation: string; kind: string; id: string }): string {
+  return `${operation} ${kind} ${id}`
+}
