@@ -31,9 +31,7 @@ export interface Limits {
   readonly terminatorsPerService: number
   /** Bytes of one request with posture responses. */
   readonly postureReportBytes: number
-  /** Processes that are kept of what the endpoints of one identity reported; the oldest report goes for a new one. */
-  readonly reportedProcesses: number
-  /** Bytes of them. */
+  /** Bytes that are kept of the processes that endpoints of one identity reported; the oldest reports go for new ones. */
   readonly reportedProcessBytes: number
   /** Bytes that are kept of one service request that posture refused, of which fifty are kept of an identity. */
   readonly failedRequestBytes: number
@@ -56,8 +54,7 @@ export const DEFAULT_LIMITS: Limits = {
   authenticatorsPerIdentity: 50,
   terminatorsPerService: 10_000,
   postureReportBytes: 128 * KIB,
-  reportedProcesses: 1000,
-  reportedProcessBytes: 128 * KIB,
+  reportedProcessBytes: 512 * KIB,
   failedRequestBytes: 16 * KIB,
   answerBytes: 16 * KIB * KIB,
 }

@@ -15,7 +15,7 @@ import { mfas } from './mfas.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policies.ts'
 import { postureCheckTypes } from './posture-check-types.ts'
 import { postureChecks } from './posture-checks.ts'
-import { failedServiceRequests, postureData } from './posture-records.ts'
+import { endpointStates, failedServiceRequests, postureData, reportedProcesses } from './posture-records.ts'
 import type { Resource } from './resource.ts'
 import { revocations } from './revocations.ts'
 import { serviceConfigs } from './service-configs.ts'
@@ -36,6 +36,7 @@ export const RESOURCES: readonly Resource[] = [
   cas,
   edgeRouterPolicies,
   edgeRouters,
+  endpointStates,
   enrollments,
   externalJwtSigners,
   failedServiceRequests,
@@ -45,6 +46,7 @@ export const RESOURCES: readonly Resource[] = [
   postureCheckTypes,
   postureChecks,
   postureData,
+  reportedProcesses,
   revocations,
   serviceConfigs,
   serviceEdgeRouterPolicies,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PolicyFailure, PostureData } from '../domain/posture/index.ts'
+import type { PolicyFailure, PostureData, ProcessReports, SessionPosture } from '../domain/posture/index.ts'
 import { defineResource } from './define-resource.ts'
 import { Id, Instant } from './fields.ts'
 import type { Resource, ResourceDefinition } from './resource.ts'
@@ -11,16 +11,56 @@ const postureDataDefinition = {
   name: 'posture-data',
   singular: 'posture data',
   storeName: 'postureData',
-  system: { identityId: Id, data: z.custom<PostureData>() },
+  system: { identityId: Id, data: z.custom<PostureData>(), processCount: z.int(), processBytes: z.int() },
   references: { identityId: { to: 'identities', onDelete: 'cascade' } },
   indexed: ['identityId'],
 } as const satisfies ResourceDefinition
 
-/** What the controller knows of the state of an identity's endpoints; its id is the identity's. */
+/**
+ * What the controller knows of the state of an identity's endpoints, apart from their processes and from what belongs to one
+ * API session; its id is the identity's.
+ */
 export interface PostureRecords extends Resource<typeof postureDataDefinition> {}
 export const postureData: PostureRecords = defineResource(postureDataDefinition, {
   identityId: 'The id of the identity.',
   data: 'What its endpoints reported.',
+  processCount: 'How many reports of processes are kept, by check and by path together.',
+  processBytes: 'The bytes of them, as JSON.',
+})
+
+const reportedProcessesDefinition = {
+  ...internal,
+  name: 'reported-processes',
+  singular: 'reported processes',
+  storeName: 'reportedProcesses',
+  system: { identityId: Id, reports: z.custom<ProcessReports>() },
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  indexed: ['identityId'],
+} as const satisfies ResourceDefinition
+
+/** A part of the processes that endpoints of an identity reported, so that a report is stored without all the others. */
+export interface ReportedProcessRecords extends Resource<typeof reportedProcessesDefinition> {}
+export const reportedProcesses: ReportedProcessRecords = defineResource(reportedProcessesDefinition, {
+  identityId: 'The id of the identity.',
+  reports: 'The processes.',
+})
+
+const endpointStatesDefinition = {
+  ...internal,
+  name: 'endpoint-states',
+  singular: 'endpoint state',
+  storeName: 'endpointStates',
+  system: { apiSessionId: Id, identityId: Id, state: z.custom<SessionPosture>() },
+  references: { apiSessionId: { to: 'api-sessions', onDelete: 'cascade' } },
+  indexed: ['apiSessionId', 'identityId'],
+} as const satisfies ResourceDefinition
+
+/** What is known of the endpoint of one API session; its id is the API session's. */
+export interface EndpointStates extends Resource<typeof endpointStatesDefinition> {}
+export const endpointStates: EndpointStates = defineResource(endpointStatesDefinition, {
+  apiSessionId: 'The id of the API session.',
+  identityId: 'The id of its identity.',
+  state: 'Its second factor, its last unlock and wake, and what its SDK said of itself.',
 })
 
 /** What was asked for, and what posture had against it. */

@@ -4,8 +4,7 @@ import { createTestController, type TestController, type TestControllerOptions }
 import { onTestFinished } from 'vitest'
 import { recordMfaPass } from '../../src/domain/posture/index.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
-import { postureDataOf } from '../../src/engine/posture/posture-facts.ts'
-import { storePostureData } from '../../src/engine/posture/posture-store.ts'
+import { changePosture } from '../../src/engine/posture/posture-store.ts'
 import { sessions as sessionRecords } from '../../src/resources/sessions.ts'
 import { givePassword } from './identity-state.ts'
 
@@ -110,7 +109,8 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       const { context } = controller.engine
       const now = context.clock.now()
       await context.writes.run(SYSTEM_CALL, async (tx) => {
-        await storePostureData(tx, id, recordMfaPass(await postureDataOf(tx, id), apiSessionId, now), now)
+        const endpoint = { identityId: id, apiSessionId, now }
+        await changePosture(context, tx, endpoint, [], (known) => recordMfaPass(known, apiSessionId, now))
       })
     },
     open: async (who, serviceId, type = 'Dial') => {

@@ -51,6 +51,6 @@ export {
   type ReportedProcess,
 } from './processes.ts'
 export { type CheckedService, mayBeginGrace, type ServiceTimeout, serviceTimeouts } from './service-timeouts.ts'
-export { clearMfa, forgetSession, recordMfaPass, recordSdkInfo, sessionPosture } from './session-posture.ts'
+export { clearMfa, recordMfaPass, recordSdkInfo, sessionPosture } from './session-posture.ts'
 export { type StoredForm, storedHexList } from './stored-form.ts'
 export { type ParsedVersionRange, parseVersionRange, type VersionRange } from './versions/version-range.ts'

@@ -30,11 +30,6 @@ export function recordSdkInfo<D extends SessionReports>(data: D, apiSessionId: s
   return changeSession(data, apiSessionId, { sdkInfo })
 }
 
-/** The API session ended. */
-export function forgetSession<D extends SessionReports>(data: D, apiSessionId: string): D {
-  return { ...data, sessions: data.sessions.filter((session) => session.apiSessionId !== apiSessionId) }
-}
-
 /** The endpoint of the API session was unlocked or woken now (epoch ms); an event that did not occur changes nothing. */
 export function recordEndpointState<D extends SessionReports>(
   data: D,

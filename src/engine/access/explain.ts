@@ -16,7 +16,8 @@ import { servicePolicies } from '../../resources/policies.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import type { EngineContext } from '../context/context.ts'
-import { policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { policyFacts } from '../posture/posture-facts.ts'
+import { postureDataOf } from '../posture/posture-of.ts'
 import { collectionOf } from '../records/collection-of.ts'
 
 /** Circumstances other than those of now. */
@@ -109,7 +110,7 @@ async function postureAt(
   responses: readonly PostureResponse[],
   at: number,
 ): Promise<PostureData> {
-  const known = await postureDataOf(tx, identityId ?? '')
+  const known = await postureDataOf(tx, identityId ?? '', apiSessionId)
   return responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
 }
 

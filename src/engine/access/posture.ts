@@ -1,4 +1,6 @@
+import { jsonBytes } from '../../domain/bytes.ts'
 import { equals, ids } from '../../domain/filter/index.ts'
+import { tooLarge } from '../../domain/limits.ts'
 import {
   applyResponses,
   mayBeginGrace,
@@ -14,8 +16,9 @@ import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { policyFacts, postureDataOf } from '../posture/posture-facts.ts'
-import { storePostureData } from '../posture/posture-store.ts'
+import { policyFacts } from '../posture/posture-facts.ts'
+import { wholePostureOf } from '../posture/posture-of.ts'
+import { changePosture } from '../posture/posture-store.ts'
 import { reachableServices } from './service-access.ts'
 
 /** What endpoints report about themselves, and what follows for their sessions (interface: Posture). */
@@ -28,15 +31,18 @@ export class Posture {
 
   /**
    * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service
-   * policy carries any more is gone. Answers the caller's services for which an MFA grace period began.
+   * policy carries any more is gone. Answers the caller's services for which an MFA grace period began. Error:
+   * `COULD_NOT_VALIDATE` beyond the limit `postureReportBytes`, naming the largest member of a response that alone is, or `body`.
    */
   async submit(call: Call, responses: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
     const caller = callerOf(call)
     const now = this.#context.clock.now()
+    requireWithin(responses, this.#context.settings.limits.postureReportBytes)
     return this.#context.writes.run(call, async (tx) => {
-      const known = await postureDataOf(tx, caller.identity.id)
-      const data = applyResponses(known, caller.apiSession.id, responses, now)
-      await storePostureData(tx, caller.identity.id, data, now)
+      const endpoint = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, now }
+      const data = await changePosture(this.#context, tx, endpoint, responses, (known) =>
+        applyResponses(known, caller.apiSession.id, responses, now),
+      )
       if (!mayBeginGrace(responses)) return []
       return serviceTimeouts(await this.#checkedServices(tx, caller), data, caller.apiSession.id, responses, now)
     })
@@ -44,7 +50,7 @@ export class Posture {
 
   /** What is known of an identity's endpoints; empty for one that never reported. */
   dataOf(identityId: string): Promise<PostureDataView> {
-    return this.#context.storage.read(async (tx) => postureDataView(await postureDataOf(tx, identityId)))
+    return this.#context.storage.read(async (tx) => postureDataView(await wholePostureOf(tx, identityId)))
   }
 
   /** The service requests of an identity that posture refused, oldest first, at most fifty. */
@@ -70,4 +76,16 @@ export class Posture {
       checks: (granting.get(id) ?? []).flatMap((policyId) => policies.get(policyId)?.checks ?? []),
     }))
   }
+}
+
+function requireWithin(responses: readonly PostureResponse[], most: number): void {
+  const sizes = responses.map((response) => jsonBytes(response))
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  if (total <= most) return
+  const alone = responses.find((_, position) => (sizes[position] ?? 0) > most)
+  if (alone === undefined) throw tooLarge('body', `${total} bytes`, most, 'postureReportBytes')
+  const [largest] = Object.entries(alone)
+    .map(([field, value]) => ({ field, size: jsonBytes(value) }))
+    .sort((a, b) => b.size - a.size)
+  throw tooLarge(largest?.field ?? 'body', `${largest?.size ?? total} bytes`, most, 'postureReportBytes')
 }

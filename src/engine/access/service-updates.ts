@@ -1,4 +1,5 @@
 import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
 import { serviceViews } from '../../resources/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -76,6 +77,8 @@ async function keepServiceView(context: EngineContext, { apiSession }: Caller, v
     const collection = tx.collection(serviceViews)
     const before = await whatIsLeft(() => collection.get(id))
     if (before === undefined) {
+      // A session that ended while its services were looked at leaves no view behind.
+      if ((await tx.collection(apiSessions).get(id)) === undefined) return createdAt
       await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
       return createdAt
     }
@@ -95,14 +98,16 @@ const UNSEEN_KINDS: ReadonlySet<string> = new Set([
   'edge-routers',
   'enrollments',
   'failed-service-requests',
+  'reported-processes',
   'service-edge-router-policies',
   'service-views',
   'sessions',
 ])
-/** Kinds of which a service list shows what is the caller's own; their records have the identity's id. */
-const OWN_KINDS: ReadonlySet<string> = new Set(['identities', 'posture-data'])
+/** Kinds of which a service list shows what is the caller's own; their records have the identity's id, or the API session's. */
+const OWN_KINDS: ReadonlySet<string> = new Set(['endpoint-states', 'identities', 'posture-data'])
 
-async function mayHaveChanged(tx: ReadTransaction, since: number, { identity }: Caller): Promise<boolean> {
-  const concerns = ({ kind, id }: Change) => !UNSEEN_KINDS.has(kind) && (!OWN_KINDS.has(kind) || id === identity.id)
+async function mayHaveChanged(tx: ReadTransaction, since: number, { identity, apiSession }: Caller): Promise<boolean> {
+  const concerns = ({ kind, id }: Change) =>
+    !UNSEEN_KINDS.has(kind) && (!OWN_KINDS.has(kind) || id === identity.id || id === apiSession.id)
   return (await tx.changesSince(since))?.some(concerns) ?? true
 }

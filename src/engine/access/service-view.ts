@@ -12,7 +12,8 @@ import { services } from '../../resources/services.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { type PolicyFacts, policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { type PolicyFacts, policyFacts } from '../posture/posture-facts.ts'
+import { postureDataOf } from '../posture/posture-of.ts'
 import { ownDetail } from '../records/wire-form/render.ts'
 import { fingerprint } from './fingerprint.ts'
 import { reachableServices } from './service-access.ts'
@@ -50,7 +51,7 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   )
   await turn()
   const policies = [...(await policyFacts(tx, index, [...new Set([...new Set(granting)].flat())])).values()]
-  const data = await postureDataOf(tx, identity.id)
+  const data = await postureDataOf(tx, identity.id, apiSession.id)
   const steady = {
     services: await servicesDigest(context, items, configs),
     granting: positionsByList(granting),

@@ -1,19 +1,12 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
-import { ids } from '../../domain/filter/index.ts'
-import {
-  type CheckedPolicy,
-  emptyPostureData,
-  evaluatePolicies,
-  nextPolicyDeadline,
-  type PostureData,
-} from '../../domain/posture/index.ts'
+import { type CheckedPolicy, evaluatePolicies, nextPolicyDeadline } from '../../domain/posture/index.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { sessions } from '../../resources/sessions.ts'
 import type { EngineContext } from '../context/context.ts'
-import { knownPosture, policyFacts } from '../posture/posture-facts.ts'
+import { policyFacts } from '../posture/posture-facts.ts'
+import { posturesOf } from '../posture/posture-of.ts'
 
 type Session = RecordOf<typeof sessions>
 
@@ -27,7 +20,7 @@ export interface Judgement {
   readonly deadlines: ReadonlyMap<string, number>
 }
 
-/** Judges sessions by the policies and the posture of now (epoch ms). Four reads, whatever their number. */
+/** Judges sessions by the policies and the posture of now (epoch ms). Six reads, whatever their number. */
 export async function judgeSessions(
   context: EngineContext,
   tx: ReadTransaction,
@@ -37,7 +30,7 @@ export async function judgeSessions(
   const index = await context.access.at(tx)
   const granting = grantingPolicies(index, suspects)
   const policies = await policyFacts(tx, index, [...new Set([...granting.values()].flat())])
-  const known = await postureOf(tx, suspects)
+  const postureOf = await posturesOf(tx, suspects)
   const ending = new Map<string, { session: Session; reason: SessionEnd }>()
   const changed: Session[] = []
   const deadlines = new Map<string, number>()
@@ -45,7 +38,7 @@ export async function judgeSessions(
     const carrying: readonly CheckedPolicy[] = (granting.get(pairOf(session)) ?? []).flatMap(
       (id) => policies.get(id) ?? [],
     )
-    const data = known.get(session.identityId) ?? emptyPostureData()
+    const data = postureOf(session)
     const decision = evaluatePolicies(carrying, data, session.apiSessionId, now)
     if (!decision.granted) {
       ending.set(session.id, { session, reason: carrying.length === 0 ? 'access-lost' : 'posture-failed' })
@@ -74,12 +67,6 @@ function grantingPolicies(index: AccessIndex, suspects: readonly Session[]): Rea
 
 function pairOf({ identityId, serviceId, type }: Session): string {
   return JSON.stringify([identityId, serviceId, type])
-}
-
-async function postureOf(tx: ReadTransaction, suspects: readonly Session[]): Promise<ReadonlyMap<string, PostureData>> {
-  const identityIds = new Set(suspects.map(({ identityId }) => identityId))
-  const { items } = await tx.collection(postureData).find({ where: ids(identityIds) })
-  return new Map(items.map((record) => [record.id, knownPosture(record)]))
 }
 
 function isSameList(left: readonly string[], right: readonly string[]): boolean {

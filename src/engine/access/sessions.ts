@@ -7,7 +7,7 @@ import { services } from '../../resources/services.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { postureDataOf } from '../posture/posture-facts.ts'
+import { postureDataOf } from '../posture/posture-of.ts'
 import { newRecord } from '../records/new-record.ts'
 import { makeRoom } from '../records/room.ts'
 import { recordFailedRequest } from './failed-requests.ts'
@@ -76,7 +76,7 @@ export class Sessions {
       throw invalidField('ServiceId', 'service not found', serviceId)
     }
     const question = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId, type }
-    const data = await postureDataOf(tx, caller.identity.id)
+    const data = await postureDataOf(tx, caller.identity.id, caller.apiSession.id)
     const decision = await decideByPosture(tx, index, question, data, now)
     if (!decision.granted) {
       await this.#record(tx, caller, service, type, decision.failures)

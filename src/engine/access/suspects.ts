@@ -1,9 +1,10 @@
 import { isIn } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
 import { servicePolicies } from '../../resources/policies.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
-import { postureData } from '../../resources/posture-records.ts'
+import { endpointStates, postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { sessions } from '../../resources/sessions.ts'
@@ -12,6 +13,7 @@ import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 
 /** The entities whose change may have taken access from a session, by their ids. */
 export interface Suspects {
+  readonly apiSessions: ReadonlySet<string>
   readonly identities: ReadonlySet<string>
   readonly services: ReadonlySet<string>
   readonly servicePolicies: ReadonlySet<string>
@@ -26,9 +28,12 @@ export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
   const updated = changes.filter(({ operation }) => operation === 'update')
   const regrouped = updated.filter(({ before, after }) => rolesOf(before) !== rolesOf(after))
   const reported = changesTo(changes, postureData)
+  const begun = idsOf(changesTo(changes, apiSessions).filter(({ operation }) => operation === 'insert'))
+  const states = changesTo(changes, endpointStates).filter(({ id, after }) => after !== undefined && !begun.has(id))
   const checks = changesTo(changes, postureChecks).filter(({ operation }) => operation !== 'delete')
   const policies = changesTo(changes, servicePolicies).filter(({ operation }) => operation !== 'insert')
   return {
+    apiSessions: idsOf(states),
     identities: idsOf([...changesTo(regrouped, identities), ...reported]),
     services: idsOf(changesTo(regrouped, services)),
     servicePolicies: idsOf(policies),
@@ -51,6 +56,7 @@ export async function suspectSessions(
   }
   const found = new Map<string, RecordOf<typeof sessions>>()
   const questions = [
+    { values: suspects.apiSessions, operand: { kind: 'field', field: 'apiSessionId' } },
     { values: suspects.identities, operand: { kind: 'field', field: 'identityId' } },
     { values: suspects.services, operand: { kind: 'field', field: 'serviceId' } },
     { values: policies, operand: { kind: 'anyOf', field: 'servicePolicies' } },

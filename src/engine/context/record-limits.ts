@@ -3,6 +3,7 @@ import type { ControllerError } from '../../domain/errors.ts'
 import { type Limits, tooLarge, tooManyTags } from '../../domain/limits.ts'
 import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../ports/storage.ts'
 import { RESOURCES } from '../../resources/index.ts'
+import { whatIsLeft } from './recorded-changes.ts'
 
 /** A field of a record that is larger than it may be. */
 interface Excess {
@@ -35,7 +36,7 @@ function limitingCollection<T extends StoredRecord>(
     },
     update: async (record) => {
       const excesses = [...excessesOf(kind, record, limits)]
-      if (excesses.length > 0) refuseGrowth(kind, excesses, await collection.get(record.id), limits)
+      if (excesses.length > 0) refuseGrowth(kind, excesses, await whatIsLeft(() => collection.get(record.id)), limits)
       return collection.update(record)
     },
     delete: (id) => collection.delete(id),

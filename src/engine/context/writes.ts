@@ -7,9 +7,9 @@ import { type RecordedChange, recording } from './recorded-changes.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
 export interface EndReasons {
-  /** By the ids of service sessions. */
-  readonly sessions?: ReadonlyMap<string, SessionEnd>
-  readonly apiSessions?: 'timeout'
+  /** Of all service sessions, or by their ids. */
+  readonly sessions?: SessionEnd | ReadonlyMap<string, SessionEnd>
+  readonly apiSessions?: 'timeout' | 'identity-deleted'
 }
 
 /** A write that is committed: who asked for it, and what it changed, in order. */

@@ -9,7 +9,8 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deletePart, endReasonsOf } from '../records/deletion.ts'
+import { MORE, type Part, writeInParts } from '../records/parts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -25,9 +26,9 @@ export class IdentityState {
   async disable(call: Call, id: string, durationMinutes: number): Promise<void> {
     const now = this.#context.clock.now()
     const disabledUntil = durationMinutes > 0 ? now + durationMinutes * MINUTE_MS : null
-    await this.#change(call, id, async (tx, identity) => {
+    await this.#change(call, id, async (tx, identity, part) => {
       await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
-      await endApiSessions(tx, 'identityId', id)
+      return endApiSessions(tx, 'identityId', id, part)
     })
   }
 
@@ -40,20 +41,26 @@ export class IdentityState {
       for (const authenticator of items.filter(({ lockedAt }) => lockedAt !== null)) {
         await tx.collection(authenticators).update({ ...authenticator, ...NO_FAILED_ATTEMPTS })
       }
+      return undefined
     })
   }
 
   async #change(
     call: Call,
     id: string,
-    change: (tx: WriteTransaction, identity: RecordOf<typeof identities>) => Promise<void>,
+    change: (
+      tx: WriteTransaction,
+      identity: RecordOf<typeof identities>,
+      part: Part,
+    ) => Promise<undefined | typeof MORE>,
   ): Promise<void> {
-    await this.#context.writes.run(call, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       const identity = await tx.collection(identities).get(id)
       if (identity === undefined) throw notFound('identity', id)
       refuseAdminChange(call, identity)
-      await change(tx, identity)
-    })
+      return change(tx, identity, part)
+    }
+    await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
   }
 }
 
@@ -66,12 +73,16 @@ export function refuseAdminChange(call: Call, identity: RecordOf<typeof identiti
   })
 }
 
-/** Ends the API sessions of an identity or an authenticator, with their service sessions. */
+/** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a part goes. */
 export async function endApiSessions(
   tx: WriteTransaction,
   of: 'identityId' | 'authenticatorId',
   id: string,
-): Promise<void> {
+  part: Part,
+): Promise<undefined | typeof MORE> {
   const { items } = await tx.collection(apiSessions).find({ where: equals(of, id) })
-  for (const session of items) await deleteEntity(tx, apiSessions, session.id)
+  for (const session of items) {
+    if (part.isOver() || (await deletePart(tx, apiSessions, session.id, part)) === MORE) return MORE
+  }
+  return undefined
 }

@@ -15,11 +15,11 @@ import { changesTo } from '../context/recorded-changes.ts'
 import type { CommittedWrite } from '../context/writes.ts'
 import { withSignerProof } from '../credentials/external-logins.ts'
 import { missingFactors, withMissing } from '../credentials/missing-factors.ts'
-import { postureDataOf } from '../posture/posture-facts.ts'
-import { storePostureData } from '../posture/posture-store.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { changePosture } from '../posture/posture-store.ts'
+import { deletePart, endReasonsOf } from '../records/deletion.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
+import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { makeRoom } from '../records/room.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
@@ -101,14 +101,18 @@ export class ApiSessions {
       await start.confirm?.(tx)
       const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
       const identity = { ...current, envInfo, sdkInfo }
-      await tx.collection(identities).update(identity)
+      // The record of an identity may be large, and most logins tell nothing new.
+      if (JSON.stringify([envInfo, sdkInfo]) !== JSON.stringify([current.envInfo, current.sdkInfo])) {
+        await tx.collection(identities).update(identity)
+      }
       const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
       const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
       await makeRoom(this.#context, tx, apiSessions, started)
       await tx.collection(apiSessions).insert(started)
       if (client.sdkInfo !== undefined) {
-        const known = await postureDataOf(tx, identity.id)
-        await storePostureData(tx, identity.id, recordSdkInfo(known, apiSession.id, client.sdkInfo), now)
+        const { sdkInfo: told } = client
+        const endpoint = { identityId: identity.id, apiSessionId: apiSession.id, now }
+        await changePosture(this.#context, tx, endpoint, [], (known) => recordSdkInfo(known, apiSession.id, told))
       }
       return this.#caller(tx, started, identity, token)
     })
@@ -135,30 +139,36 @@ export class ApiSessions {
 
   /** Ends an API session with its service sessions. */
   async end(call: Call, id: string): Promise<void> {
-    await this.#context.writes.run(call, (tx) => deleteEntity(tx, apiSessions, id))
+    await writeInParts(
+      this.#context,
+      call,
+      (tx, part) => deletePart(tx, apiSessions, id, part),
+      endReasonsOf(apiSessions),
+    )
   }
 
   /** Ends those of the API sessions that nobody used for too long, with their service sessions. */
   async endIdle(ids: readonly string[]): Promise<void> {
     const { clock, settings, timetable } = this.#context
-    const work = async (tx: WriteTransaction) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       for (const id of ids) {
         const stored = await tx.collection(apiSessions).get(id)
         if (stored === undefined) continue
         const endsAt = this.#activity.lastActivityAt(stored) + settings.apiSessionTimeoutMs
-        if (endsAt <= clock.now()) await deleteEntity(tx, apiSessions, id)
-        else timetable.set('api-session', id, endsAt)
+        if (endsAt > clock.now()) timetable.set('api-session', id, endsAt)
+        else if (part.isOver() || (await deletePart(tx, apiSessions, id, part)) === MORE) return MORE
       }
+      return undefined
     }
-    await this.#context.writes.run(SYSTEM_CALL, work, { apiSessions: 'timeout' })
+    await writeInParts(this.#context, SYSTEM_CALL, work, { ...endReasonsOf(apiSessions), apiSessions: 'timeout' })
   }
 
   /** Looks after API sessions that began, and forgets what this process remembers of those that ended. */
-  async follow({ changes }: CommittedWrite): Promise<void> {
+  follow({ changes }: CommittedWrite): void {
     for (const { operation, id } of changesTo(changes, apiSessions)) {
       if (operation === 'delete') this.#activity.forget(id)
     }
-    await followApiSessions(this.#context, changes)
+    followApiSessions(this.#context, changes)
   }
 
   async #caller(tx: ReadTransaction, apiSession: ApiSession, identity: Identity, token: string): Promise<Caller> {

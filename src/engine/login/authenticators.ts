@@ -2,6 +2,7 @@ import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { both, equals } from '../../domain/filter/index.ts'
 import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
@@ -14,7 +15,8 @@ import { admitPassword, recordWrongPassword } from '../credentials/password-atte
 import { newPasswordHash } from '../credentials/passwords.ts'
 import { insertInvitation } from '../enrollment/enrollments.ts'
 import { endApiSessions } from '../identities/identity-state.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deleteEntity, endReasonsOf } from '../records/deletion.ts'
+import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
 
@@ -108,10 +110,13 @@ export class Authenticators {
         ? ({ method: 'updb', identityId, username } as const)
         : ({ method: caId === null ? 'ott' : 'ottca', identityId, caId } as const)
     const enrollment = await inviteToEnroll(this.#context, invitation, now, expiresAt)
-    await this.#write(call, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
+      if ((await endApiSessions(tx, 'authenticatorId', id, part)) === MORE) return MORE
       await insertInvitation(tx, enrollment)
       if (!(await deleteEntity(tx, authenticators, id))) throw notFound('authenticator', id)
-    })
+      return undefined
+    }
+    await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
     return enrollment.id
   }
 
@@ -156,15 +161,17 @@ export class Authenticators {
       password === undefined
         ? {}
         : { passwordHash: await newPasswordHash(this.#context, known.identityId, password), ...NO_FAILED_ATTEMPTS }
-    await this.#write(call, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       await confirm(tx)
+      const areOver = password !== undefined && !this.#context.settings.keepSessionsOnPasswordChange
+      if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) return MORE
       const current = await tx.collection(authenticators).get(known.id)
       if (current === undefined) throw notFound('authenticator', known.id)
       const { username = current.username, tags = current.tags } = change
       await tx.collection(authenticators).update({ ...current, username, tags, ...verifier, updatedAt })
-      const areOver = password !== undefined && !this.#context.settings.keepSessionsOnPasswordChange
-      if (areOver) await endApiSessions(tx, 'authenticatorId', known.id)
-    })
+      return undefined
+    }
+    await refusingDuplicates(authenticators, () => writeInParts(this.#context, call, work, endReasonsOf(apiSessions)))
   }
 
   async #get(id: string): Promise<Authenticator> {

@@ -1,6 +1,6 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { clearMfa, recordMfaPass } from '../../domain/posture/index.ts'
+import { recordMfaPass } from '../../domain/posture/index.ts'
 import { UniqueViolation, type WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
@@ -8,8 +8,7 @@ import { mfas } from '../../resources/mfas.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
-import { postureDataOf } from '../posture/posture-facts.ts'
-import { storePostureData } from '../posture/posture-store.ts'
+import { changePosture, forgetMfaPasses } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
 import { type MfaRecord, newRecoveryCodes, purposeOf, recoveryCodesOf, totpSecretOf, withCode } from './mfa-codes.ts'
@@ -150,8 +149,8 @@ export class Mfa {
     const session = await tx.collection(apiSessions).get(apiSession.id)
     if (session === undefined) throw new ControllerError('UNAUTHORIZED')
     await tx.collection(apiSessions).update({ ...session, isMfaRequired: true, isMfaComplete: true, updatedAt: now })
-    const data = await postureDataOf(tx, identity.id)
-    await storePostureData(tx, identity.id, recordMfaPass(data, apiSession.id, now), now)
+    const endpoint = { identityId: identity.id, apiSessionId: apiSession.id, now }
+    await changePosture(this.#context, tx, endpoint, [], (known) => recordMfaPass(known, apiSession.id, now))
   }
 
   /** Without a second factor no session has passed one, and none needs it but by its auth policy. */
@@ -163,6 +162,6 @@ export class Mfa {
     for (const session of items.filter(({ isMfaRequired }) => isMfaRequired)) {
       await tx.collection(apiSessions).update({ ...session, isMfaRequired: false, isMfaComplete: false })
     }
-    await storePostureData(tx, identityId, clearMfa(await postureDataOf(tx, identityId)), this.#context.clock.now())
+    await forgetMfaPasses(this.#context, tx, identityId, this.#context.clock.now())
   }
 }

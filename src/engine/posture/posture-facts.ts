@@ -1,28 +1,11 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
-import {
-  type CheckedPolicy,
-  emptyPostureData,
-  type PostureCheck,
-  type PostureData,
-} from '../../domain/posture/index.ts'
+import type { CheckedPolicy, PostureCheck } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { servicePolicies } from '../../resources/policies.ts'
 import { postureChecks } from '../../resources/posture-checks.ts'
-import { postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import { ifReadable } from '../records/damaged-records.ts'
 import { impassable, postureCheckOf } from './posture-check-of.ts'
-
-/** What an identity's endpoints reported, empty when nothing was or when it cannot be read. */
-export async function postureDataOf(tx: ReadTransaction, identityId: string): Promise<PostureData> {
-  return knownPosture(await ifReadable(() => tx.collection(postureData).get(identityId)))
-}
-
-/** What a record says that endpoints reported; nothing of what no type of check asked for when it was stored. */
-export function knownPosture(record: Pick<RecordOf<typeof postureData>, 'data'> | undefined): PostureData {
-  return { ...emptyPostureData(), ...record?.data }
-}
 
 /** A service policy as posture sees it, with its record and the records of its checks. */
 export interface PolicyFacts extends CheckedPolicy {

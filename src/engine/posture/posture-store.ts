@@ -1,21 +1,141 @@
-import type { PostureData } from '../../domain/posture/index.ts'
+import { equals, ids } from '../../domain/filter/index.ts'
+import {
+  clearMfa,
+  emptyPostureData,
+  type PostureData,
+  type PostureResponse,
+  sessionPosture,
+} from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { postureData } from '../../resources/posture-records.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { endpointStates, postureData } from '../../resources/posture-records.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { EngineContext } from '../context/context.ts'
 import { whatIsLeft } from '../context/recorded-changes.ts'
+import { ifReadable } from '../records/damaged-records.ts'
 import { newRecord } from '../records/new-record.ts'
+import { knownPosture, statesWithin } from './posture-of.ts'
+import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from './process-parts.ts'
 
-/** Keeps what is now known of an identity's endpoints. */
-export async function storePostureData(
+type PostureRecord = RecordOf<typeof postureData>
+
+/** So many API sessions of an earlier version's record are taken over, the newest; the others know nothing any more. */
+const SESSIONS_TAKEN_OVER = 200
+
+/** Whose endpoint changed, and when (epoch ms). */
+interface Endpoint {
+  readonly identityId: string
+  readonly apiSessionId: string
+  readonly now: number
+}
+
+/**
+ * Changes what is known of the endpoints of an identity by responses, and of one API session by anything, and stores what
+ * became different. `change` sees of the processes only those like the ones in `responses`, and of the API sessions only
+ * the one that it is about. Answers what it answered.
+ */
+export async function changePosture(
+  { settings: { limits } }: EngineContext,
+  tx: WriteTransaction,
+  { identityId, apiSessionId, now }: Endpoint,
+  responses: readonly PostureResponse[],
+  change: (data: PostureData) => PostureData,
+): Promise<PostureData> {
+  const record = await takenApart(tx, identityId, limits.reportedProcessBytes, now)
+  const state = (await ifReadable(() => tx.collection(endpointStates).get(apiSessionId)))?.state
+  const processes = responses.filter((response) => response.typeId === 'PROCESS')
+  const before: PostureData = {
+    ...knownPosture(record),
+    ...(processes.length > 0 && (await processesLike(tx, identityId, processes))),
+    sessions: state === undefined ? [] : [state],
+  }
+  const after = change(before)
+  await storeState(tx, { identityId, apiSessionId, now }, before, after)
+  if (isSameOfIdentity(before, after)) return after
+  const totals = record ?? { processCount: 0, processBytes: 0 }
+  const { processCount, processBytes } = await storeProcesses(
+    tx,
+    identityId,
+    totals,
+    [before, after],
+    limits.reportedProcessBytes,
+    now,
+  )
+  const data = ofIdentityAlone(after)
+  if (record === undefined) {
+    await tx
+      .collection(postureData)
+      .insert(newRecord(identityId, now, { identityId, data, processCount, processBytes }))
+  } else {
+    await tx.collection(postureData).update({ ...record, data, processCount, processBytes, updatedAt: now })
+  }
+  return after
+}
+
+/** No API session of the identity counts as having passed MFA any more. */
+export async function forgetMfaPasses(
+  { settings: { limits } }: EngineContext,
   tx: WriteTransaction,
   identityId: string,
-  data: PostureData,
   now: number,
 ): Promise<void> {
-  const collection = tx.collection(postureData)
-  const known = await whatIsLeft(() => collection.get(identityId))
-  if (known === undefined) {
-    await collection.insert(newRecord(identityId, now, { identityId, data }))
-  } else {
-    await collection.update({ ...known, updatedAt: now, data })
+  await takenApart(tx, identityId, limits.reportedProcessBytes, now)
+  const { items } = await tx.collection(endpointStates).find({ where: equals('identityId', identityId) })
+  for (const record of items) {
+    const [state] = clearMfa({ sessions: [record.state] }).sessions
+    if (state === undefined || state === record.state) continue
+    await tx.collection(endpointStates).update({ ...record, state, updatedAt: now })
   }
+}
+
+/** The record of an identity, once what an earlier version kept in it as well stands in records of its own. */
+async function takenApart(
+  tx: WriteTransaction,
+  identityId: string,
+  mostProcessBytes: number,
+  now: number,
+): Promise<PostureRecord | undefined> {
+  const record = await whatIsLeft(() => tx.collection(postureData).get(identityId))
+  const known = knownPosture(record)
+  const isWhole = known.sessions.length + known.processes.length + known.processesByPath.length > 0
+  if (record === undefined || !isWhole) return record
+  const processes = youngest(known, mostProcessBytes)
+  await storeParts(tx, identityId, processes, now)
+  const states = statesWithin(record).slice(-SESSIONS_TAKEN_OVER)
+  const { items } = await tx.collection(apiSessions).find({ where: ids(states.map((state) => state.apiSessionId)) })
+  const existing = new Set(items.map(({ id }) => id))
+  for (const state of states.filter(({ apiSessionId }) => existing.has(apiSessionId))) {
+    const { apiSessionId } = state
+    await tx.collection(endpointStates).insert(newRecord(apiSessionId, now, { apiSessionId, identityId, state }))
+  }
+  const apart = { ...record, data: ofIdentityAlone(known), ...totalsOf(processes) }
+  await tx.collection(postureData).update(apart)
+  return apart
+}
+
+async function storeState(
+  tx: WriteTransaction,
+  { identityId, apiSessionId, now }: Endpoint,
+  before: PostureData,
+  after: PostureData,
+): Promise<void> {
+  const state = sessionPosture(after, apiSessionId)
+  if (state === undefined || state === sessionPosture(before, apiSessionId)) return
+  const collection = tx.collection(endpointStates)
+  const known = await whatIsLeft(() => collection.get(apiSessionId))
+  if (known === undefined) await collection.insert(newRecord(apiSessionId, now, { apiSessionId, identityId, state }))
+  else await collection.update({ ...known, state, updatedAt: now })
+}
+
+/** What stands in records of its own. */
+const APART = { sessions: [], processes: [], processesByPath: [] } as const
+
+function ofIdentityAlone(data: PostureData): PostureData {
+  return { ...data, ...APART }
+}
+
+function isSameOfIdentity(before: PostureData, after: PostureData): boolean {
+  return Object.keys(emptyPostureData()).every(
+    (part) => part === 'sessions' || Reflect.get(before, part) === Reflect.get(after, part),
+  )
 }

@@ -22,34 +22,51 @@ export async function checkReferences(
   }
 }
 
-/** A record that refers to a deleted one, with what its declaration says about that. */
-interface Dependent {
+/** A field that refers to entities of a resource, with what its declaration says about their deletion. */
+export interface ReferenceTo {
   readonly resource: Resource
   readonly field: string
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
-  readonly records: readonly RecordOf<Resource>[]
-  /** The ids of those that are damaged: they can go, and cannot be changed. */
-  readonly damaged: readonly string[]
 }
 
-/** The records that refer to an entity. Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when one of them forbids its deletion. */
-export async function dependentsOf(tx: WriteTransaction, target: Resource, id: string): Promise<readonly Dependent[]> {
-  const dependents: Dependent[] = []
-  for (const resource of RESOURCES) {
-    for (const [field, { to, orTo, onDelete }] of Object.entries(resource.definition.references ?? {})) {
-      if (to !== target.name && orTo !== target.name) continue
-      const { items: records, damaged: unreadable = [] } = await tx
-        .collection(resource)
-        .find({ where: refersTo(resource, field, id) })
-      const damaged = unreadable.map((record) => record.id)
-      if (records.length + damaged.length === 0) continue
-      const holders = [...records.map((record) => record.id), ...damaged]
-      if (onDelete === 'restrict') throw stillReferenced(target, resource, field, holders)
-      dependents.push({ resource, field, onDelete, records, damaged })
-    }
-  }
-  return dependents
+/** Every field that refers to entities of a resource. */
+export function referencesTo(target: Resource): readonly ReferenceTo[] {
+  return RESOURCES.flatMap((resource) =>
+    Object.entries(resource.definition.references ?? {}).flatMap(([field, { to, orTo, onDelete }]) =>
+      to === target.name || orTo === target.name ? [{ resource, field, onDelete }] : [],
+    ),
+  )
 }
+
+/** Records that refer to an entity, and the ids of all that do: damaged ones can go, and cannot be changed. */
+interface Dependents {
+  readonly records: readonly RecordOf<Resource>[]
+  readonly holders: readonly string[]
+}
+
+/** What refers to an entity by a field, at most `limit` records. */
+export async function findDependents(
+  tx: WriteTransaction,
+  { resource, field }: ReferenceTo,
+  id: string,
+  limit?: number,
+): Promise<Dependents> {
+  const where = refersTo(resource, field, id)
+  const found = await tx.collection(resource).find({ where, ...(limit !== undefined && { limit }) })
+  const { items: records, damaged = [] } = found
+  return { records, holders: [...records, ...damaged].map((record) => record.id) }
+}
+
+/** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when another entity needs one. */
+export async function refuseReferenced(tx: WriteTransaction, target: Resource, id: string): Promise<void> {
+  for (const reference of referencesTo(target).filter(({ onDelete }) => onDelete === 'restrict')) {
+    const { holders } = await findDependents(tx, reference, id, MOST_NAMED)
+    if (holders.length > 0) throw stillReferenced(target, reference.resource, reference.field, holders)
+  }
+}
+
+/** So many entities are named by the error that they cause. */
+const MOST_NAMED = 10
 
 /** The ids in a field that refers to one entity or to several. */
 export function idsIn(value: unknown): readonly string[] {
@@ -68,8 +85,7 @@ function stillReferenced(
   field: string,
   holders: readonly string[],
 ): ControllerError {
-  const named = holders.slice(0, 10)
-  const value = `[${named.join(' ')}]`
+  const value = `[${holders.join(' ')}]`
   const reason = `entity type ${target.definition.storeName} referenced by ${resource.definition.storeName}: ${value}`
   return new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field, reason, value })
 }

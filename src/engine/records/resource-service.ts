@@ -9,9 +9,10 @@ import type { EngineContext } from '../context/context.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { collectionOf } from './collection-of.ts'
 import { readToDelete } from './damaged-records.ts'
-import { deleteEntity } from './deletion.ts'
+import { deletePart, endReasonsOf } from './deletion.ts'
 import { mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
+import { type Part, writeInParts } from './parts.ts'
 import { checkReferences } from './references.ts'
 import { checkRoleLists } from './role-lists.ts'
 import { makeRoom } from './room.ts'
@@ -87,15 +88,19 @@ export class ResourceService<R extends Resource> {
     return this.#update(call, { kind: 'patch', id, input, now: this.#context.clock.now() })
   }
 
-  /** Deletes an entity with everything that cannot be without it. */
+  /**
+   * Deletes an entity with everything that cannot be without it. Where that is much it takes several writes, so that others
+   * do not wait; until the last one the entity is there, and may be deleted again.
+   */
   async delete(call: Call, id: string): Promise<void> {
     this.#requireOffered('delete')
-    await this.#write(call, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
       const before = this.#found(known, id)
       await this.#behaviour.guard?.(this.#context, tx, call, { kind: 'delete', before })
-      await deleteEntity(tx, this.resource, id)
-    })
+      return deletePart(tx, this.resource, id, part)
+    }
+    await writeInParts(this.#context, call, work, endReasonsOf(this.resource))
   }
 
   async #update(call: Call, request: Change<R>): Promise<RecordOf<R>> {

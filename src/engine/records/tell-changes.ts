@@ -3,6 +3,7 @@ import { apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
+import { endpointStates, postureData } from '../../resources/posture-records.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { type Call, knownCaller } from '../context/call.ts'
@@ -11,7 +12,13 @@ import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { CommittedWrite, EndReasons } from '../context/writes.ts'
 
 /** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
-const SILENT_KINDS: ReadonlySet<string> = new Set(['posture-data', 'failed-service-requests', 'service-views'])
+const SILENT_KINDS: ReadonlySet<string> = new Set([
+  'endpoint-states',
+  'failed-service-requests',
+  'posture-data',
+  'reported-processes',
+  'service-views',
+])
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
 export function tellChanges(context: EngineContext, { call, changes, reasons }: CommittedWrite): void {
@@ -39,13 +46,18 @@ export function tellChanges(context: EngineContext, { call, changes, reasons }: 
   for (const { operation, before, after } of changesTo(changes, sessions)) {
     if (operation === 'insert' && after !== undefined) events.emit('session.created', sessionFacts(after, at))
     if (operation !== 'delete' || before === undefined) continue
-    const reason = reasons.sessions?.get(before.id) ?? sessionEnd(before, isDeleted)
+    const told = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
+    const reason = told ?? sessionEnd(before, isDeleted)
     events.emit('session.ended', { ...sessionFacts(before, at), reason })
   }
   for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
-  for (const { kind, id, operation } of changes) {
-    if (kind === 'posture-data' && operation !== 'delete') events.emit('posture.changed', { identityId: id, at })
-  }
+  for (const identityId of reporting(changes)) events.emit('posture.changed', { identityId, at })
+}
+
+/** The identities of whose endpoints something else is known now. */
+function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
+  const reported = [...changesTo(changes, postureData), ...changesTo(changes, endpointStates)]
+  return new Set(reported.flatMap(({ after }) => after?.identityId ?? []))
 }
 
 function isBookkeeping({ operation, kind, before, after }: RecordedChange): boolean {

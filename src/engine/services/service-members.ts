@@ -4,7 +4,8 @@ import { postureChecks } from '../../resources/posture-checks.ts'
 import type { services } from '../../resources/services.ts'
 import { configMaps } from '../configs/config-map.ts'
 import { knownCaller } from '../context/call.ts'
-import { type PolicyFacts, policyFacts, postureDataOf } from '../posture/posture-facts.ts'
+import { type PolicyFacts, policyFacts } from '../posture/posture-facts.ts'
+import { postureDataOf } from '../posture/posture-of.ts'
 import { keepText } from '../records/wire-form/json-text.ts'
 import { linksOf } from '../records/wire-form/links.ts'
 import type { DeriveMembers, Detail } from '../records/wire-form/render.ts'
@@ -28,7 +29,7 @@ export const serviceMembers: DeriveMembers<typeof services> = async (context, tx
   )
   const distinct = new Set(granting)
   const policies = await policyFacts(tx, index, [...new Set([...distinct].flat())])
-  const data = await postureDataOf(tx, identityId)
+  const data = await postureDataOf(tx, identityId, caller.apiSession.id)
   const now = context.clock.now()
   const queries = new Map(
     [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),

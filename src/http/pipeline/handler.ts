@@ -70,7 +70,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       versionFacts: options.versionFacts,
       ...input,
     } as never)
-    const response = envelope(shape, result, input.find)
+    const response = envelope(shape, result, input.find, engine.context.settings.limits)
     const challenge = caller && secondaryChallenge(caller)
     if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
     return response

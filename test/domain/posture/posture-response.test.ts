@@ -3,7 +3,6 @@ import {
   applyResponses,
   clearMfa,
   emptyPostureData,
-  forgetSession,
   MAX_REPORTED_PROCESSES,
   type PostureResponse,
   recordMfaPass,
@@ -132,10 +131,5 @@ describe('API sessions in posture data', () => {
   it('all lose their MFA pass when the identity has no MFA any more', () => {
     const data = clearMfa(recordSdkInfo(two, 'c', {}))
     expect(data.sessions.map((session) => session.mfa?.passedAt)).toEqual([null, null, undefined])
-  })
-
-  it('are forgotten one by one', () => {
-    expect(forgetSession(two, 'a').sessions.map((session) => session.apiSessionId)).toEqual(['b'])
-    expect(forgetSession(two, 'unknown')).toEqual(two)
   })
 })

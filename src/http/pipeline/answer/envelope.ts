@@ -1,3 +1,5 @@
+import { utf8Bytes } from '../../../domain/bytes.ts'
+import type { Limits } from '../../../domain/limits.ts'
 import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
 import type { Answer } from '../../operations/answer.ts'
@@ -7,8 +9,14 @@ import { jsonTextResponse } from './json-response.ts'
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
 export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1' } as const
 
-/** Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list. */
-export function envelope(shape: OperationShape, answer: Answer, find: FindQuery): Response {
+/** Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list, which is no longer than
+ * `answerBytes`. */
+export function envelope(
+  shape: OperationShape,
+  answer: Answer,
+  find: FindQuery,
+  { answerBytes }: Pick<Limits, 'answerBytes'>,
+): Response {
   const status = shape.status ?? 200
   if (answer.raw !== undefined) {
     const headers = { 'content-type': shape.produces ?? 'application/octet-stream', ...answer.headers }
@@ -22,11 +30,27 @@ export function envelope(shape: OperationShape, answer: Answer, find: FindQuery)
     return jsonTextResponse(status, `{"data":${text.data},"meta":${text.meta}}\n`, answer.headers)
   }
   const { items, totalCount } = answer.page
-  const pagination = { limit: find.limit ?? items.length, offset: find.offset ?? 0, totalCount }
+  const texts = textsWithin(items, answerBytes)
+  // A page that ends early says so: who goes on at offset + limit misses nothing.
+  const limit = texts.length < items.length ? texts.length : (find.limit ?? items.length)
+  const pagination = { limit, offset: find.offset ?? 0, totalCount }
   const filterableFields = Object.keys(shape.symbols ?? {})
   const meta = { ...API_VERSIONS, filterableFields, pagination }
-  const pieces = items.flatMap((item, position) => (position === 0 ? [jsonText(item)] : [',', jsonText(item)]))
+  const pieces = texts.flatMap((text, position) => (position === 0 ? [text] : [',', text]))
   // Joined once: every further copy of a long text costs as much as writing it.
   const text = ['{"data":[', ...pieces, '],"meta":', JSON.stringify(meta), '}\n'].join('')
   return jsonTextResponse(status, text, answer.headers)
+}
+
+/** The JSON of items, one at least and no more than have so many bytes together. */
+function textsWithin(items: readonly unknown[], most: number): readonly string[] {
+  const texts: string[] = []
+  let bytes = 0
+  for (const item of items) {
+    const text = jsonText(item)
+    bytes += 1 + utf8Bytes(text)
+    if (bytes > most && texts.length > 0) break
+    texts.push(text)
+  }
+  return texts
 }

@@ -1,0 +1,50 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { EndReasons } from '../context/writes.ts'
+
+/** There is more to do than one write should. */
+export const MORE = Symbol('more')
+
+/** So many records are removed in one write, in so many milliseconds; then other writers have their turn. */
+const RECORDS = 200
+const MILLISECONDS = 25
+
+/** How much of something long one write does. */
+export interface Part {
+  /** One more record was removed. */
+  count(): void
+  /** Reports whether the rest is for another write. */
+  isOver(): boolean
+}
+
+/** A write that does everything. */
+export const WHOLE: Part = { count: () => undefined, isOver: () => false }
+
+/**
+ * Runs `work` in as many writes as it takes until one answers something else than {@link MORE}, and answers that. What is
+ * long comes first, so that the last write does what must be done at once.
+ */
+export async function writeInParts<T>(
+  { writes, clock }: EngineContext,
+  call: Call,
+  work: (tx: WriteTransaction, part: Part) => Promise<T | typeof MORE>,
+  reasons?: EndReasons,
+): Promise<T> {
+  for (;;) {
+    const done = await writes.run(call, (tx) => work(tx, newPart(clock)), reasons)
+    if (done !== MORE) return done
+  }
+}
+
+function newPart(clock: Clock): Part {
+  const begun = clock.now()
+  let records = 0
+  return {
+    count() {
+      records += 1
+    },
+    isOver: () => records >= RECORDS || (records > 0 && clock.now() - begun >= MILLISECONDS),
+  }
+}
