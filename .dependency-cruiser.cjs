@@ -31,7 +31,7 @@ module.exports = {
     ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely)/index.ts$',
+      '^adapters/(node|memory|kysely|fabric)/index.ts$',
       '^src/(index|client/index).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',

@@ -39,6 +39,7 @@ import { createScheduler } from './platform/system-scheduler.ts'
 import { createX509Pki } from './platform/x509-pki.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Events } from './ports/events.ts'
+import type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
 import type { KeySets } from './ports/key-sets.ts'
 import type { Logger } from './ports/logger.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
@@ -146,6 +147,11 @@ export interface Controller {
   replaceServerCertificate(source: ServerCertificateSource): Promise<void>
   /** The network's trust bundle, PEM: what clients verify the server with. */
   readonly caPem: string
+  /**
+   * Opens the data plane: what speaks the wire of routers calls it once, as `serve` of `portcullis/node` does with `fabric`.
+   * Enrollment tokens of routers tell its addresses from then on. Rejects when it is open already.
+   */
+  openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
   /** Stops what the controller does by itself and closes the storage. */
   close(): Promise<void>
 }
@@ -201,6 +207,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       () => options.storage.read(async (tx) => tx.revision),
     ),
     timetable,
+    dataPlane: { controlAddresses: [] },
     turns: eventLoopTurns,
     settings: {
       address,
@@ -233,11 +240,25 @@ export async function createController(options: ControllerOptions): Promise<Cont
     tls: () => server.tls(),
     replaceServerCertificate: (source) => server.replace(source),
     caPem: engine.context.pki.caBundlePem,
+    openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: async () => {
       await timetable.close()
       await storage.close()
     },
   }
+}
+
+/** Loaded when it is asked for: a controller without routers needs nothing of it. */
+async function openFabric(
+  engine: ControllerEngine,
+  presence: Presence,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const { dataPlane } = engine.context
+  if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
+  dataPlane.controlAddresses = options.addresses
+  const { Fabric } = await import('./engine/fabric/fabric.ts')
+  return new Fabric(engine, presence, options)
 }
 
 function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMaterial> {

@@ -2,6 +2,7 @@ export { type Controller, type ControllerOptions, createController } from './cre
 export type { Compat, Leniency } from './domain/compatibility.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './domain/explain/index.ts'
+export type * from './domain/fabric/index.ts'
 export {
   type Comparison,
   compareBy,
@@ -16,7 +17,7 @@ export {
 } from './domain/filter/index.ts'
 export type { Limits } from './domain/limits.ts'
 export { networkOf } from './domain/network-of.ts'
-export type { PostureResponse } from './domain/posture/index.ts'
+export type { PostureCheck, PostureResponse } from './domain/posture/index.ts'
 export type { ExplainOptions } from './engine/access/explain.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
 export type {
@@ -45,6 +46,7 @@ export type { PkiSource, ServerCertificateSource } from './platform/pki-source.t
 export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 export type { Clock } from './ports/clock.ts'
 export type { ControllerEvents, EventName, SessionEnd } from './ports/events.ts'
+export type * from './ports/fabric/index.ts'
 export type { KeySigner, SignatureAlgorithm } from './ports/key-signer.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PasswordHasher } from './ports/password-hasher.ts'

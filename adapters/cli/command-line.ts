@@ -8,6 +8,8 @@ const flag = { type: 'boolean' } as const
 const declared = {
   listen: text,
   advertise: text,
+  'control-listen': text,
+  'control-advertise': text,
   storage: text,
   'table-prefix': text,
   schema: text,

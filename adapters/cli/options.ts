@@ -17,6 +17,10 @@ export interface ServeOptions {
   readonly listen: Address
   /** Undefined when it is the address that is listened on, with the port that it gets. */
   readonly advertise: Address | undefined
+  /** Where routers connect; the port of the APIs unless it is given. */
+  readonly controlListen: Address | undefined
+  /** Undefined when it is the address that routers connect to. */
+  readonly controlAdvertise: Address | undefined
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
@@ -33,9 +37,15 @@ export function readServeOptions(typed: TypedOptions, environment: Environment):
   const setting = (option: Parameters<typeof settingOf>[2]) => settingOf(typed, environment, option)
   const storage = setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
   const listen = readAddress(setting('listen') ?? { name: '--listen', value: '127.0.0.1:1280' }, 0)
+  const advertise = readAdvertise(setting('advertise'), listen)
+  const control = setting('control-listen')
+  const controlListen = control && readAddress(control, 0)
   return {
     listen,
-    advertise: readAdvertise(setting('advertise'), listen),
+    advertise,
+    controlListen,
+    controlAdvertise:
+      readControlAdvertise(setting('control-advertise'), controlListen) ?? (control ? undefined : advertise),
     storage,
     tables: readTables(storage.value, { prefix: setting('table-prefix'), schema: setting('schema') }),
     pki: readPkiSource(typed, setting('pki')),
@@ -56,6 +66,14 @@ function readAdvertise(advertised: Setting | undefined, listen: Address): Addres
       ? `--advertise HOST:PORT is needed: ${formatAddress(listen)} stands for every interface, clients need one address`
       : `${advertised.name} takes an address that clients can connect to, not '${advertised.value}'`,
   )
+}
+
+function readControlAdvertise(advertised: Setting | undefined, listen: Address | undefined): Address | undefined {
+  const advertise = advertised && readAddress(advertised, 1)
+  const reached = advertise ?? listen
+  if (reached === undefined || !isWildcardHost(reached.host)) return advertise
+  const name = advertised?.name ?? '--control-listen'
+  throw new UsageError(`${name} stands for every interface; routers need one address: --control-advertise HOST:PORT`)
 }
 
 function readTrustDomain(setting: Setting | undefined): string | undefined {

@@ -10,6 +10,8 @@ One line on standard output tells when it is ready; everything else goes to stan
 
   --listen HOST:PORT      where to listen; port 0 lets the system choose; default 127.0.0.1:1280
   --advertise HOST:PORT   where clients reach the controller; default: the address of --listen
+  --control-listen HOST:PORT     where routers connect; default: the address of --listen, by ALPN ziti-ctrl
+  --control-advertise HOST:PORT  where routers reach it; default: --advertise, or the address of --control-listen
   --storage STORAGE       sqlite:FILE, postgres://… or memory; default sqlite:.portcullis/portcullis.sqlite
   --table-prefix TEXT     stands before the names of the tables; default: nothing
   --schema NAME           PostgreSQL schema of the tables, created when missing; default: that of the connection
@@ -37,7 +39,7 @@ with PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD; --ca is the contro
 snapshot copies a SQLite storage while it is served; restore puts a copy in place of one that nobody serves. --force
 replaces a file that is there. migrate brings the tables to this version; --dry-run prints the SQL instead.
 
-Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_TABLE_PREFIX, PORTCULLIS_SCHEMA,
+Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_CONTROL_LISTEN, PORTCULLIS_CONTROL_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_TABLE_PREFIX, PORTCULLIS_SCHEMA,
 PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN, PORTCULLIS_COMPAT, PORTCULLIS_RATE_LIMITS, PORTCULLIS_LIMITS and
 PORTCULLIS_CORS_ORIGIN (several with commas between) stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and
 PORTCULLIS_ADMIN_PASSWORD (5 to 100) create the admin of an empty store; an admin that is there is never changed.

@@ -11,6 +11,8 @@ export interface Connections {
    * that have not arrived whole are given up after `arrivalMs`.
    */
   drain(times: { readonly graceMs: number; readonly arrivalMs: number }): Promise<void>
+  /** A connection is to stay, whatever room others need: somebody else bounds it. */
+  keep(socket: Socket): void
   /** Ends every connection at once, also those still in their TLS handshake. */
   destroy(): void
 }
@@ -85,6 +87,9 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
           resolve()
         }
       })
+    },
+    keep(socket) {
+      connections.get(nameOf(socket))?.holder.work()
     },
     destroy() {
       for (const { socket } of connections.values()) socket.destroy()

@@ -1,5 +1,6 @@
 export { type Address, formatAddress, isWildcardHost, parseAddress } from './address.ts'
 export { connectionInfo } from './connection-info.ts'
+export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
 export { createListener, type Listener, type ListenerOptions } from './listener.ts'
 export { peerCertificates } from './peer-certificates.ts'
 export { openPkiDirectory, type PkiDirectoryRequest, pkiFilesIn } from './pki-directory.ts'

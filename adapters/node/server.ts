@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { ControllerFetch } from '../../src/index.ts'
 import { trackConnections } from './connections.ts'
+import { type ControlChannelOptions, controlChannel, type FabricSource } from './control-channel.ts'
 import type { CapacityOptions } from './fair-capacity.ts'
 import { listen, urlOf } from './listen.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
@@ -14,6 +15,8 @@ export interface ServableController {
   /** The headers of every answer. */
   readonly answerHeaders?: Readonly<Record<string, string>>
   tls(): ServerCertificate
+  /** Opens the data plane; needed for `fabric`. */
+  readonly openFabric?: FabricSource['openFabric']
 }
 
 /** Where a controller is served and what a connection may cost; all times in ms. */
@@ -38,6 +41,11 @@ export interface ServeOptions extends ListenerOptions {
    * All clients behind a proxy that passes TLS on, or behind a NAT, have one address.
    */
   readonly maxConnectionsPerAddress?: number
+  /**
+   * Lets routers connect: `true` on the same port, told apart by ALPN, under the address of `host` and the port that is
+   * bound; or as the options say. Without it no router is served.
+   */
+  readonly fabric?: boolean | ControlChannelOptions
 }
 
 /** A controller that is being served. */
@@ -46,6 +54,8 @@ export interface RunningServer {
   readonly url: string
   /** The port that is bound, also where the system chose it. */
   readonly port: number
+  /** Where routers reach the controller, for example `tls:host:1280`; undefined without `fabric`. */
+  readonly controlAddress: string | undefined
   /**
    * Stops accepting connections, waits `graceMs` (4 s unless given) for requests in flight, of which those that have not
    * arrived whole get a second at most, then ends the rest. Calling it again gives the same promise.
@@ -75,8 +85,9 @@ const MAX_HEADER_BYTES = 32_768
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
   const headersTimeout = options.headersTimeoutMs ?? 10_000
+  const control = controlChannel(controller, options)
   const server = createServer({
-    ...tlsOptions(controller.tls()),
+    ...tlsOptions(controller.tls(), control.protocols),
     headersTimeout,
     handshakeTimeout: headersTimeout,
     requestTimeout: Math.max(options.requestTimeoutMs ?? 30_000, headersTimeout),
@@ -90,13 +101,21 @@ export async function serve(controller: ServableController, options: ServeOption
     createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options }),
   )
   const connections = trackConnections(server, connectionLimits(options))
-  const port = await listen(server, host, options.port)
+  control.share(server, (socket) => connections.keep(socket))
+  await control.bind()
+  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await control.close()
+    throw error
+  })
+  const onError = options.onError ?? ((error: unknown) => process.emitWarning(String(error)))
+  control.open({ host, port }, onError)
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
 
   const stop = async (graceMs: number) => {
     const closed = once(server, 'close')
     server.close()
+    await control.close()
     await connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) })
     connections.destroy()
     await closed
@@ -105,12 +124,14 @@ export async function serve(controller: ServableController, options: ServeOption
   return {
     url: urlOf(host, port),
     port,
+    controlAddress: control.address,
     close({ graceMs = DEFAULT_GRACE_MS } = {}) {
       stopped ??= stop(graceMs)
       return stopped
     },
     replaceCertificate(certificate = controller.tls()) {
       server.setSecureContext(tlsOptions(certificate))
+      control.replaceCertificate(certificate)
     },
   }
 }

@@ -33,8 +33,10 @@ const CIPHERS = [
  *   accepted on one connection would be refused on the next.
  * - TLS 1.2 with ECDHE and AES-GCM or ChaCha20-Poly1305, and TLS 1.3.
  * - Renegotiation is off: nothing needs it, and the client certificate stays the one of the first handshake.
+ *
+ * `protocols` are those of ALPN, in the order in which they are chosen.
  */
-export function tlsOptions({ key, cert }: ServerCertificate): TlsOptions {
+export function tlsOptions({ key, cert }: ServerCertificate, protocols: readonly string[] = ['http/1.1']): TlsOptions {
   return {
     key,
     cert,
@@ -44,7 +46,7 @@ export function tlsOptions({ key, cert }: ServerCertificate): TlsOptions {
     minVersion: 'TLSv1.2',
     ciphers: CIPHERS,
     honorCipherOrder: true,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [...protocols],
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   }
 }

@@ -1,3 +1,6 @@
+import type { CircuitEnd } from '../domain/fabric/index.ts'
+import type { ChannelRefusal, Misbehaviour } from './fabric/index.ts'
+
 /** What happened, told after the commit that made it true. Instants are epoch milliseconds; no payload holds a secret. */
 export interface ControllerEvents {
   /** An entity was created, updated or deleted. */
@@ -74,6 +77,37 @@ export interface ControllerEvents {
   }
   /** The control channel of a router opened or closed. */
   'router.connection': { readonly routerId: string; readonly isOnline: boolean; readonly at: number }
+  /** A router was not let in. */
+  'router.refused': {
+    readonly routerId: string
+    readonly reason: ChannelRefusal
+    readonly remoteAddress: string | undefined
+    readonly at: number
+  }
+  /** A router did what could harm others, and was kept from it. Told at most once a minute for each kind. */
+  'router.misbehaved': { readonly routerId: string; readonly what: Misbehaviour; readonly at: number }
+  /** A link between two routers came up, or is gone. */
+  'link.connection': {
+    readonly linkId: string
+    readonly source: string
+    readonly target: string
+    readonly isUp: boolean
+    readonly at: number
+  }
+  /** Traffic flows from an identity to a service. */
+  'circuit.opened': CircuitFacts & { readonly path: readonly string[]; readonly tookMs: number }
+  /** A circuit takes another path. */
+  'circuit.moved': CircuitFacts & { readonly path: readonly string[] }
+  /** A circuit is over. */
+  'circuit.closed': CircuitFacts & { readonly reason: CircuitEnd }
+  /** No circuit could be laid. */
+  'circuit.failed': {
+    readonly identityId: string
+    readonly serviceId: string
+    readonly routerId: string
+    readonly reason: CircuitFailure
+    readonly at: number
+  }
   /** An identity's endpoints connected to edge routers, or left them; `unknown` while the router that knows is away. */
   'identity.connection': {
     readonly identityId: string
@@ -87,6 +121,17 @@ export interface ControllerEvents {
  * more; or all that do fail by posture.
  */
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
+
+/** Why no circuit could be laid. */
+export type CircuitFailure = 'no-terminators' | 'no-online-terminators' | 'no-path' | 'routers-failed' | 'refused'
+
+interface CircuitFacts {
+  readonly circuitId: string
+  readonly identityId: string
+  readonly serviceId: string
+  readonly terminatorId: string
+  readonly at: number
+}
 
 interface SessionFacts {
   readonly sessionId: string

@@ -1,3 +1,5 @@
+import type { ReportedInterface } from './fabric/index.ts'
+
 /** Versions that a router tells of itself. */
 export interface RouterVersion {
   readonly arch: string
@@ -15,6 +17,10 @@ export interface RouterConnection {
   /** How far the router is in taking over the model. Default: `SYNC_DONE`. */
   readonly syncStatus?: string
   readonly versionInfo?: RouterVersion | undefined
+  /** The interfaces of its host, as it reported them. */
+  readonly interfaces?: readonly ReportedInterface[] | undefined
+  /** The numbers of its capabilities, ascending. */
+  readonly capabilities?: readonly number[] | undefined
 }
 
 /** Tells which edge routers are connected. A controller without a data plane uses a presence that knows none. */

@@ -71,6 +71,7 @@ const definition = {
     identityId: Id,
     authenticatorId: z.string(),
     tokenDigest: z.string(),
+    sealedToken: z.string(),
     ipAddress: z.string(),
     configTypes: z.array(z.string()),
     isMfaRequired: z.boolean(),
@@ -87,7 +88,7 @@ const definition = {
     isCertKeyRollRequested: z.boolean().optional(),
     token: z.string(),
   },
-  hidden: ['tokenDigest', 'method'],
+  hidden: ['tokenDigest', 'sealedToken', 'method'],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
   unique: ['tokenDigest'],
@@ -102,13 +103,17 @@ const definition = {
     authenticator: 'authenticatorId',
     mfaComplete: 'isMfaComplete',
     mfaRequired: 'isMfaRequired',
+    sealedToken: null,
   },
   // Only a digest of the token is stored, and lists show none.
   computed: { token: always('string', '') },
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** An authenticated presence of an identity (interface: API session). Only a digest of its token is stored. */
+/**
+ * An authenticated presence of an identity. Of its token a digest is stored, by which it is found, and an encrypted form,
+ * because routers have to be told it again.
+ */
 export interface ApiSessions extends Resource<typeof definition> {}
 export const apiSessions: ApiSessions = defineResource(definition, {
   identityId: 'The id of the identity that authenticated.',

@@ -43,6 +43,12 @@ export interface DataPlanePresence extends RouterPresence {
   follow(changes: readonly RecordedChange[]): void
 }
 
+/** The data plane of this process: empty until it is opened. */
+export interface DataPlane {
+  /** Where routers reach this process, for example `tls:host:6262`. */
+  controlAddresses: readonly string[]
+}
+
 /** The access index, kept level with the store. */
 export interface AccessIndexFeed {
   /** The index as of the snapshot `tx`, or a later one. */
@@ -74,6 +80,8 @@ export interface EngineContext {
   readonly rateLimiters: RateLimiters
   readonly access: AccessIndexFeed
   readonly timetable: Timetable
+  /** What runs the data plane in this process, once it is opened. */
+  readonly dataPlane: DataPlane
   readonly turns: Turns
   readonly settings: EngineSettings
 }

@@ -5,10 +5,11 @@ import type { Scheduler } from '../../ports/scheduler.ts'
 
 /**
  * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
- * an identity is connected, judging every session because a change could not be enforced, and looking at what other processes
- * did to the routers that are connected here.
+ * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
+ * did to the routers that are connected here, the end of waiting for routers that lay a circuit, and what the data plane has
+ * to do at intervals.
  */
-type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access' | 'connected-routers'
+type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access' | 'connected-routers' | 'route' | 'fabric'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -27,6 +28,8 @@ export class Timetable {
     'identity-connection': new Deadlines(),
     access: new Deadlines(),
     'connected-routers': new Deadlines(),
+    route: new Deadlines(),
+    fabric: new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

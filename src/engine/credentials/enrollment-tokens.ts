@@ -28,6 +28,7 @@ export async function inviteToEnroll(
     jti: token,
     exp: Math.floor(expiresAt / 1000),
     em: invitation.method,
+    ...controlClaims(context, invitation),
   })
   return newRecord(context.random.id(), now, {
     identityId: null,
@@ -41,3 +42,11 @@ export async function inviteToEnroll(
     expiresAt,
   })
 }
+
+/** Where a router finds the control channel; `ctrl` alone is read by old ones. */
+function controlClaims({ dataPlane: { controlAddresses } }: EngineContext, { method }: Invitation) {
+  const [first] = controlAddresses
+  return first === undefined || !ROUTER_METHODS.has(method) ? {} : { ctrl: first, ctrls: controlAddresses }
+}
+
+const ROUTER_METHODS: ReadonlySet<string> = new Set(['erott', 'trott'])

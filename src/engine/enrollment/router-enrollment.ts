@@ -12,7 +12,7 @@ import { findOne } from '../records/find-one.ts'
 import { usableEnrollment } from './enrollment.ts'
 
 /** What edge routers and transit routers have in common. */
-type Router = Pick<
+export type EnrolledRouter = Pick<
   RecordOf<typeof transitRouters>,
   'id' | 'updatedAt' | 'certPem' | 'fingerprint' | 'isVerified' | 'unverifiedCertPem' | 'unverifiedFingerprint'
 >
@@ -20,7 +20,11 @@ type Router = Pick<
 /** The method by which a router enrolls tells what it is. */
 export type RouterMethod = 'erott' | 'trott'
 
-const KINDS: Readonly<Record<RouterMethod, RecordKind<Router>>> = { erott: edgeRouters, trott: transitRouters }
+/** Where the routers are that enroll by a method. */
+export const ROUTER_KINDS: Readonly<Record<RouterMethod, RecordKind<EnrolledRouter>>> = {
+  erott: edgeRouters,
+  trott: transitRouters,
+}
 
 /** Signing requests for the two certificates of a router, PEM. */
 export interface RouterRequests {
@@ -53,7 +57,7 @@ export class RouterEnrollment {
     requests: RouterRequests,
   ): Promise<RouterChains> {
     const now = this.#context.clock.now()
-    const kind = KINDS[method]
+    const kind = ROUTER_KINDS[method]
     const { enrollment, routerId } = await this.#context.storage.read(async (tx) => {
       const usable = await usableEnrollment(tx, token, method, now)
       const router = await tx.collection(kind).get(usable.edgeRouterId ?? usable.transitRouterId ?? '')
@@ -63,7 +67,7 @@ export class RouterEnrollment {
     if (requests.clientCsr.trim() === '' || requests.serverCsr.trim() === '') {
       throw new ControllerError('MISSING_OR_INVALID_CSR')
     }
-    const issued = await this.#issue(routerId, method, requests, now)
+    const issued = await issueRouterChains(this.#context, routerId, method, requests, now)
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       const router = await tx.collection(kind).get(routerId)
@@ -90,45 +94,45 @@ export class RouterEnrollment {
     const { id, method } = caller
     if (requests.clientCsr.trim() === '') throw invalidField('certCsr', 'client CSR is required', '')
     if (requests.serverCsr.trim() === '') throw invalidField('serverCertCsr', 'server CSR is required', '')
-    const issued = await this.#issue(id, method, requests, now)
+    const issued = await issueRouterChains(this.#context, id, method, requests, now)
     await this.#context.writes.run(call, async (tx) => {
-      const router = await tx.collection(KINDS[method]).get(id)
+      const router = await tx.collection(ROUTER_KINDS[method]).get(id)
       if (router?.fingerprint !== fingerprint) throw new ControllerError('UNAUTHORIZED')
-      await certify(tx, KINDS[method], router, issued, now)
+      await certify(tx, ROUTER_KINDS[method], router, issued, now)
     })
     return issued
   }
+}
 
-  async #issue(routerId: string, method: RouterMethod, { clientCsr, serverCsr }: RouterRequests, now: number) {
-    const { pki } = this.#context
-    const spiffeId = `spiffe://${pki.trustDomain}/router/${routerId}`
-    const request = {
-      clientCsrPem: clientCsr,
-      serverCsrPem: serverCsr,
-      routerId,
-      namesItself: method === 'erott',
-      spiffeId,
-      now,
-    }
-    const issued = await pki.issueRouterCertificates(request)
-    if (!issued.issued) throw refusedRouterCsr(issued.of, issued.problem)
-    const { client, clientChainPem, serverChainPem } = issued
-    return { fingerprint: client.fingerprint, cert: clientChainPem, serverCert: serverChainPem }
-  }
+/** Issues the certificates that a router asks for. Error: `COULD_NOT_PROCESS_CSR`. */
+export async function issueRouterChains(
+  { pki }: EngineContext,
+  routerId: string,
+  method: RouterMethod,
+  { clientCsr: clientCsrPem, serverCsr: serverCsrPem }: RouterRequests,
+  now: number,
+): Promise<RouterChains & { readonly fingerprint: string }> {
+  const spiffeId = `spiffe://${pki.trustDomain}/router/${routerId}`
+  const namesItself = method === 'erott'
+  const issued = await pki.issueRouterCertificates({ clientCsrPem, serverCsrPem, routerId, namesItself, spiffeId, now })
+  if (!issued.issued) throw refusedRouterCsr(issued.of, issued.problem)
+  const { client, clientChainPem, serverChainPem } = issued
+  return { fingerprint: client.fingerprint, cert: clientChainPem, serverCert: serverChainPem }
 }
 
 async function routerWith(tx: ReadTransaction, fingerprint: string) {
   for (const method of ['erott', 'trott'] as const) {
-    const router = await findOne(tx, KINDS[method], 'fingerprint', fingerprint)
+    const router = await findOne(tx, ROUTER_KINDS[method], 'fingerprint', fingerprint)
     if (router !== undefined) return { id: router.id, method }
   }
   return undefined
 }
 
-async function certify(
+/** Gives a router a certificate that it shows from now on. */
+export async function certify(
   tx: WriteTransaction,
-  kind: RecordKind<Router>,
-  router: Router,
+  kind: RecordKind<EnrolledRouter>,
+  router: EnrolledRouter,
   { cert, fingerprint }: { readonly cert: string; readonly fingerprint: string },
   now: number,
 ): Promise<void> {

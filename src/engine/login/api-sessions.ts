@@ -27,6 +27,9 @@ import { followApiSessions } from './api-session-follow-up.ts'
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
 
+/** The purpose for which tokens are sealed. */
+export const API_SESSION_TOKEN = 'api-session-token'
+
 /** What a client tells of itself when it authenticates. */
 export interface ClientInfo {
   /** Config types, by id or name, whose configs the session sees in services; `all` for every type. Default: none. */
@@ -80,12 +83,14 @@ export class ApiSessions {
     const now = clock.now()
     const token = random.uuid()
     const tokenDigest = digest.sha256(token)
+    const sealedToken = await this.#context.sealer.seal(token, API_SESSION_TOKEN)
     const { client = {}, authenticatorId, method } = start
     const { configTypes = [] } = client
     const apiSession: ApiSession = newRecord(random.id(), now, {
       identityId: who.identity.id,
       authenticatorId,
       tokenDigest,
+      sealedToken,
       ipAddress: call.remoteAddress ?? '',
       configTypes,
       isMfaRequired: false,
@@ -135,6 +140,21 @@ export class ApiSessions {
     if (caller === undefined) return undefined
     await this.#activity.touch(caller.apiSession.id, now)
     return withSignerProof(this.#context, caller, bearerTokens)
+  }
+
+  /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens of none. */
+  async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
+    const { storage, digest, clock, turns } = this.#context
+    const now = clock.now()
+    const turn = turns.begin()
+    const unknown: string[] = []
+    for (const token of tokens) {
+      const stored = await storage.read((tx) => findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token)))
+      if (stored === undefined) unknown.push(token)
+      else await this.#activity.touch(stored.id, now)
+      await turn()
+    }
+    return unknown
   }
 
   /** Ends an API session with its service sessions. */

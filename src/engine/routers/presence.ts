@@ -10,6 +10,7 @@ import type {
   RouterConnection,
   RouterHello,
   RouterPresence,
+  RouterVersion,
 } from '../../ports/router-presence.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
@@ -32,7 +33,7 @@ interface Ports {
 }
 
 interface Channel {
-  readonly fingerprint: string
+  fingerprint: string
   isAdmitted: boolean
   connection: RouterConnection
 }
@@ -82,15 +83,30 @@ export class Presence implements HostedPresence, DataPlanePresence {
   }
 
   routerHello(routerId: string, { hostname, listeners, versionInfo }: RouterHello): void {
-    const channel = this.#channels.get(routerId)
-    if (!channel?.isAdmitted) return
     const urls = listeners.map(({ protocol, advertise }) => [protocol, `${protocol}://${advertise}`])
-    channel.connection = {
+    const known = versionInfo === undefined ? {} : { versionInfo }
+    this.#learn(routerId, {
       hostname,
       supportedProtocols: Object.fromEntries(urls),
       syncStatus: 'SYNC_DONE',
-      versionInfo,
-    }
+      ...known,
+    })
+  }
+
+  /** A connected router tells the interfaces of its host. */
+  routerInterfaces(routerId: string, interfaces: RouterConnection['interfaces']): void {
+    this.#learn(routerId, { interfaces })
+  }
+
+  /** A connected router tells its software and the numbers of its capabilities. */
+  routerSoftware(routerId: string, versionInfo: RouterVersion, capabilities: readonly number[]): void {
+    this.#learn(routerId, { versionInfo, capabilities })
+  }
+
+  /** A connected router has another certificate from now on; its channel stays open with the one before. */
+  routerCertified(routerId: string, fingerprint: string): void {
+    const channel = this.#channels.get(routerId)
+    if (channel !== undefined) channel.fingerprint = fingerprint
   }
 
   routerDisconnected(routerId: string): void {
@@ -136,6 +152,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     for (const { id, after } of [...changesTo(changes, edgeRouters), ...changesTo(changes, transitRouters)]) {
       this.#judge(id, after)
     }
+  }
+
+  #learn(routerId: string, facts: Partial<RouterConnection>): void {
+    const channel = this.#channels.get(routerId)
+    if (channel?.isAdmitted) channel.connection = { ...channel.connection, ...facts }
   }
 
   #judge(routerId: string, router: RouterFacts | undefined): void {

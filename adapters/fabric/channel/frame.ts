@@ -1,0 +1,121 @@
+/** A unit of the channel: what it is, its number, named header values and a body. */
+export interface Frame {
+  readonly contentType: number
+  readonly sequence: number
+  readonly headers: ReadonlyMap<number, Uint8Array>
+  /** In pieces, so that a large body that many receive is kept once. */
+  readonly body: readonly Uint8Array[]
+}
+
+/** How much a frame may hold, in bytes. */
+export interface FrameLimits {
+  readonly headers: number
+  readonly body: number
+}
+
+/** What precedes headers and body: magic, content type, sequence and the two lengths. */
+const PREFIX_BYTES = 20
+const MAGIC = 0x0c_09_06_03
+const MOST_HEADERS = 256
+const LEAST_ROOM = 4096
+/** Room of a large frame that is given back once it is done with. */
+const MOST_IDLE_ROOM = 65_536
+
+/** Bytes that are no frames, or one that is larger than allowed. */
+export class FrameError extends Error {
+  constructor(problem: string) {
+    super(`malformed frame: ${problem}`)
+    this.name = 'FrameError'
+  }
+}
+
+/** The bytes of a frame: prefix with headers, then the pieces of the body as they are. */
+export function encodeFrame({ contentType, sequence, headers, body }: Frame): readonly Uint8Array[] {
+  const headerBytes = [...headers.values()].reduce((sum, { length }) => sum + 8 + length, 0)
+  const bodyBytes = body.reduce((sum, { length }) => sum + length, 0)
+  const head = new Uint8Array(PREFIX_BYTES + headerBytes)
+  const view = new DataView(head.buffer)
+  view.setUint32(0, MAGIC, true)
+  view.setInt32(4, contentType, true)
+  view.setInt32(8, sequence, true)
+  view.setUint32(12, headerBytes, true)
+  view.setUint32(16, bodyBytes, true)
+  let position = PREFIX_BYTES
+  for (const [key, value] of headers) {
+    view.setInt32(position, key, true)
+    view.setUint32(position + 4, value.length, true)
+    head.set(value, position + 8)
+    position += 8 + value.length
+  }
+  return [head, ...body]
+}
+
+/** Cuts a stream of bytes into frames. Room grows with what arrives, and never beyond what a frame may hold. */
+export class FrameReader {
+  readonly #limits: FrameLimits
+  #room = new Uint8Array(LEAST_ROOM)
+  #length = 0
+
+  constructor(limits: FrameLimits) {
+    this.#limits = limits
+  }
+
+  /** Adds bytes; answers the frames that are complete by them. Throws {@link FrameError}: the stream is then of no use. */
+  push(bytes: Uint8Array): readonly Frame[] {
+    this.#keep(bytes)
+    const frames: Frame[] = []
+    let position = 0
+    while (this.#length - position >= PREFIX_BYTES) {
+      const stream = this.#room.subarray(position, this.#length)
+      const { headerBytes, total } = this.#prefixOf(stream)
+      if (stream.length < total) break
+      frames.push(frameOf(stream.subarray(0, total), headerBytes))
+      position += total
+    }
+    this.#room.copyWithin(0, position, this.#length)
+    this.#length -= position
+    if (this.#length === 0 && this.#room.length > MOST_IDLE_ROOM) this.#room = new Uint8Array(LEAST_ROOM)
+    return frames
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const needed = this.#length + bytes.length
+    if (needed > this.#room.length) {
+      const grown = new Uint8Array(Math.max(needed, 2 * this.#room.length))
+      grown.set(this.#room.subarray(0, this.#length))
+      this.#room = grown
+    }
+    this.#room.set(bytes, this.#length)
+    this.#length = needed
+  }
+
+  #prefixOf(stream: Uint8Array): { readonly headerBytes: number; readonly total: number } {
+    const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength)
+    if (view.getUint32(0, true) !== MAGIC) throw new FrameError('wrong magic')
+    const [headerBytes, bodyBytes] = [view.getUint32(12, true), view.getUint32(16, true)]
+    if (headerBytes > this.#limits.headers) throw new FrameError(`${headerBytes} bytes of headers`)
+    if (bodyBytes > this.#limits.body) throw new FrameError(`${bodyBytes} bytes of body`)
+    return { headerBytes, total: PREFIX_BYTES + headerBytes + bodyBytes }
+  }
+}
+
+function frameOf(bytes: Uint8Array, headerBytes: number): Frame {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const bodyAt = PREFIX_BYTES + headerBytes
+  const headers = new Map<number, Uint8Array>()
+  for (let position = PREFIX_BYTES; position < bodyAt; ) {
+    if (position + 8 > bodyAt) throw new FrameError('a header ends too early')
+    const key = view.getInt32(position, true)
+    const end = position + 8 + view.getUint32(position + 4, true)
+    if (end > bodyAt) throw new FrameError('a header ends too early')
+    if (headers.size >= MOST_HEADERS) throw new FrameError('too many headers')
+    headers.set(key, bytes.slice(position + 8, end))
+    position = end
+  }
+  return {
+    contentType: view.getInt32(4, true),
+    sequence: view.getInt32(8, true),
+    headers,
+    body: bodyAt === bytes.length ? [] : [bytes.slice(bodyAt)],
+  }
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { ControlPlane, ControlPlaneOptions } from '../../src/index.ts'
+import { ChannelSocket, type SocketLimits, type SocketListener } from './channel/channel-socket.ts'
+import type { Frame, FrameLimits } from './channel/frame.ts'
+import {
+  acceptance,
+  HELLO_LIMITS,
+  type Hello,
+  isSameSecret,
+  newGroupSecret,
+  readHello,
+  rejection,
+} from './channel/hello.ts'
+import { type HeartbeatTimes, RouterGroup } from './channel/router-group.ts'
+import { modelCodec } from './messages/model-codec.ts'
+
+/** The ALPN protocol of control channels. */
+export const CONTROL_PROTOCOL = 'ziti-ctrl'
+
+/** What of a controller the control channel needs. */
+export interface FabricController {
+  openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
+}
+
+/** Where routers reach the controller, and what a channel may cost. */
+export interface ControlListenerOptions {
+  /** At least one address as routers dial it, for example `tls:controller.example.org:6262`. */
+  readonly addresses: readonly string[]
+  /** Milliseconds for the first frame of a socket; 5 s unless given. */
+  readonly helloTimeoutMs?: number
+  /** Heartbeats every 10 s, and 30 s of silence, unless given. */
+  readonly heartbeat?: HeartbeatTimes
+  /** Milliseconds for which a router may read nothing of what waits for it; 15 s unless given. */
+  readonly stallMs?: number
+  /** Bytes that may wait for a router beside the message at hand; 64 MiB unless given. */
+  readonly maxQueuedBytes?: number
+}
+
+/** Takes sockets of routers, from whatever accepts TLS connections. */
+export interface ControlListener {
+  /** Takes a socket on which routers are expected, with the certificates of its handshake (DER, leaf first). */
+  accept(socket: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void
+  /** Closes every channel. */
+  close(): Promise<void>
+}
+
+const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 4 * 1024 * 1024 }
+const RATE = { perSecond: 2000, burst: 10_000 }
+/** So many sockets may be unknown yet: each costs a verification. */
+const MOST_PENDING = 512
+
+/** Opens the data plane of a controller for routers. */
+export async function openControlListener(
+  controller: FabricController,
+  options: ControlListenerOptions,
+): Promise<ControlListener> {
+  const plane = await controller.openFabric({ addresses: options.addresses, modelCodec })
+  return new Listener(plane, options)
+}
+
+class Listener implements ControlListener {
+  readonly #plane: ControlPlane
+  readonly #options: ControlListenerOptions
+  readonly #limits: SocketLimits
+  readonly #groups = new Map<string, RouterGroup>()
+  readonly #pending = new Set<ChannelSocket>()
+
+  constructor(plane: ControlPlane, options: ControlListenerOptions) {
+    this.#plane = plane
+    this.#options = options
+    const outgoing = { bytes: options.maxQueuedBytes ?? 64 * 1024 * 1024, stallMs: options.stallMs ?? 15_000 }
+    this.#limits = { frame: FRAME_LIMITS, rate: RATE, outgoing }
+  }
+
+  accept(stream: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void {
+    if (this.#pending.size >= MOST_PENDING) {
+      stream.destroy()
+      return
+    }
+    const socket: ChannelSocket = new ChannelSocket(stream, this.#limits, HELLO_LIMITS, {
+      onFrame: (frame) => {
+        socket.pause()
+        done()
+        this.#greet(socket, frame, chain, remoteAddress).catch(() => socket.destroy())
+      },
+      onTrouble: () => socket.destroy(),
+      onClose: () => done(),
+    })
+    const timer = setTimeout(() => socket.destroy(), this.#options.helloTimeoutMs ?? 5000).unref()
+    const done = () => {
+      clearTimeout(timer)
+      this.#pending.delete(socket)
+    }
+    this.#pending.add(socket)
+  }
+
+  async close(): Promise<void> {
+    await this.#plane.close()
+    for (const group of this.#groups.values()) group.close()
+    for (const socket of this.#pending) socket.destroy()
+  }
+
+  async #greet(
+    socket: ChannelSocket,
+    frame: Frame,
+    chain: readonly Uint8Array[],
+    remoteAddress: string | undefined,
+  ): Promise<void> {
+    const hello = readHello(frame)
+    let isGone = false
+    // Whoever sends before it was let in is no router.
+    const waiting: SocketListener = {
+      onFrame: () => socket.destroy(),
+      onTrouble: () => socket.destroy(),
+      onClose: () => {
+        isGone = true
+      },
+    }
+    socket.admit(FRAME_LIMITS, waiting)
+    const { routerId } = hello.greeting
+    const admission = await this.#plane.admit(routerId, chain, remoteAddress)
+    if (isGone) return
+    const refuse = (reason: string) => {
+      socket.send(rejection(reason))
+      socket.end()
+    }
+    if (!admission.admitted) return refuse(admission.reason)
+    const known = hello.isGrouped ? this.#groups.get(hello.connectionId) : undefined
+    if (known !== undefined && !known.isClosed) {
+      // Any router may name the group of another one.
+      const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
+      return isMember ? this.#attach(known, socket, hello) : refuse('incorrect group secret')
+    }
+    // The group of an additional socket is gone: the router begins anew when all its sockets are.
+    if (hello.isGrouped && !hello.isFirst) return refuse('no such group')
+    await this.#found(socket, hello, admission.fingerprint, refuse)
+  }
+
+  async #found(
+    socket: ChannelSocket,
+    hello: Hello,
+    fingerprint: string,
+    refuse: (reason: string) => void,
+  ): Promise<void> {
+    const { greeting } = hello
+    const id = hello.connectionId || randomUUID()
+    const secret = hello.secret ?? newGroupSecret()
+    const facts = { id, secret, routerId: greeting.routerId }
+    const times = this.#options.heartbeat ?? { everyMs: 10_000, silenceMs: 30_000 }
+    const group = new RouterGroup(facts, times, () => {
+      if (this.#groups.get(id) === group) this.#groups.delete(id)
+    })
+    // Known before the router hears that it is let in: its next socket comes at once.
+    this.#groups.set(id, group)
+    const session = await this.#plane.connect(greeting, fingerprint, group)
+    if (typeof session === 'string') {
+      group.close()
+      return refuse(session)
+    }
+    group.begin(session)
+    this.#attach(group, socket, hello)
+  }
+
+  #attach(group: RouterGroup, socket: ChannelSocket, hello: Hello): void {
+    const type = hello.socketType || 'ctrl.default'
+    socket.send(acceptance(hello, { id: group.id, secret: group.secret, controllerId: this.#plane.controllerId }))
+    socket.admit(FRAME_LIMITS, group.listenerOf(type, socket))
+    group.attach(type, socket)
+    socket.resume()
+  }
+}

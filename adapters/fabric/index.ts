@@ -1,0 +1,8 @@
+export type { HeartbeatTimes } from './channel/router-group.ts'
+export {
+  CONTROL_PROTOCOL,
+  type ControlListener,
+  type ControlListenerOptions,
+  type FabricController,
+  openControlListener,
+} from './control-listener.ts'

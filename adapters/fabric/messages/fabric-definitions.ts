@@ -1,0 +1,144 @@
+import {
+  BOOL,
+  BYTES,
+  COUNT,
+  DOUBLE,
+  enumeration,
+  field,
+  INTEGER,
+  mapOf,
+  message,
+  optional,
+  repeated,
+  TEXT,
+} from '../protobuf/index.ts'
+
+const Listener = message({
+  address: field(1, TEXT),
+  protocol: field(2, TEXT),
+  groups: repeated(4, TEXT),
+  localBinding: field(5, TEXT),
+})
+
+export const Listeners = message({ listeners: repeated(1, Listener) })
+
+export const Fault = message({
+  subject: field(1, enumeration('ingress', 'egress', 'link', 'forward', 'forward-of-unknown-owner', 'duplicate-link')),
+  id: field(2, TEXT),
+  iteration: field(3, COUNT),
+})
+
+const Forward = message({
+  srcAddress: field(1, TEXT),
+  dstAddress: field(2, TEXT),
+  dstType: field(3, enumeration('start', 'end', 'link')),
+})
+
+const Egress = message({
+  binding: field(1, TEXT),
+  address: field(2, TEXT),
+  destination: field(3, TEXT),
+  peerData: mapOf(4, COUNT, BYTES),
+})
+
+export const Route = message({
+  circuitId: field(1, TEXT),
+  attempt: field(2, COUNT),
+  egress: optional(3, Egress),
+  forwards: repeated(4, Forward),
+  /** Nanoseconds. */
+  timeout: field(6, COUNT),
+  tags: mapOf(7, TEXT, TEXT),
+})
+
+export const Unroute = message({ circuitId: field(1, TEXT), now: field(2, BOOL) })
+
+export const CircuitConfirmation = message({
+  circuitIds: repeated(1, TEXT),
+  /** Nanoseconds. */
+  idleTimes: mapOf(2, TEXT, INTEGER),
+})
+
+const LinkConnection = message({ type: field(1, TEXT), localAddr: field(2, TEXT), remoteAddr: field(3, TEXT) })
+const LinkConnectionState = message({ stateIteration: field(1, COUNT), conns: repeated(2, LinkConnection) })
+
+export const RouterLinks = message({
+  links: repeated(
+    1,
+    message({
+      id: field(1, TEXT),
+      destRouterId: field(2, TEXT),
+      linkProtocol: field(3, TEXT),
+      dialAddress: field(5, TEXT),
+      iteration: field(6, COUNT),
+      connState: optional(7, LinkConnectionState),
+    }),
+  ),
+  fullRefresh: field(2, BOOL),
+})
+
+export const LinkStateUpdate = message({
+  linkId: field(1, TEXT),
+  linkIteration: field(2, COUNT),
+  connState: optional(3, LinkConnectionState),
+})
+
+export const VerifyRouter = message({ routerId: field(1, TEXT), fingerprints: repeated(2, TEXT) })
+
+export const PeerStateChanges = message({
+  changes: repeated(
+    1,
+    message({
+      id: field(1, TEXT),
+      version: field(2, TEXT),
+      state: field(3, enumeration('healthy', 'unhealthy', 'removed')),
+      listeners: repeated(4, Listener),
+    }),
+  ),
+})
+
+export const UpdateControllerAddresses = message({
+  addresses: repeated(1, TEXT),
+  index: field(2, COUNT),
+  isLeader: field(3, BOOL),
+  controllers: repeated(
+    4,
+    message({
+      id: field(1, TEXT),
+      endpoints: repeated(2, message({ address: field(1, TEXT), groups: repeated(2, TEXT) })),
+    }),
+  ),
+})
+
+export const RouterInterfaces = message({
+  interfaces: repeated(
+    1,
+    message({
+      name: field(1, TEXT),
+      hardwareAddress: field(2, TEXT),
+      mtu: field(3, INTEGER),
+      index: field(4, INTEGER),
+      flags: field(5, COUNT),
+      addresses: repeated(6, TEXT),
+    }),
+  ),
+})
+
+/** Of all that routers measure, the mean of what they observed often, by its name. */
+export const Metrics = message({ histograms: mapOf(8, TEXT, message({ mean: field(3, DOUBLE) })) })
+
+export const TerminatorId = message({ terminatorId: field(1, TEXT) })
+export const TerminatorIds = message({ terminatorIds: repeated(1, TEXT) })
+
+export const ValidateTerminators = message({
+  terminators: repeated(
+    1,
+    message({ id: field(1, TEXT), binding: field(2, TEXT), address: field(3, TEXT), marker: field(4, COUNT) }),
+  ),
+  fixInvalid: field(2, BOOL),
+  postCreate: field(3, BOOL),
+})
+
+export const TerminatorStates = message({
+  states: mapOf(1, TEXT, message({ valid: field(1, BOOL), detail: field(3, TEXT) })),
+})

@@ -1,0 +1,85 @@
+import type { ModelCodec, ModelEntity, ModelEvent } from '../../../src/index.ts'
+import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
+import { postureCheckFields } from './posture-check-fields.ts'
+
+/** Writes the data model as routers read it. */
+export const modelCodec: ModelCodec = {
+  state: (events) => StateEvents.encode({ events: events.map(wireEvent) }),
+  changes: (events) => ChangeSetEvents.encode({ changes: events.map(wireEvent) }),
+}
+
+const NO_EVENT = Event.blank()
+const text = new TextEncoder()
+
+function wireEvent(event: ModelEvent): WireEvent {
+  switch (event.action) {
+    case 'create':
+    case 'update':
+      return { ...NO_EVENT, action: event.action, ...entityFields(event.entity) }
+    case 'delete':
+      return { ...NO_EVENT, action: 'delete', ...deletedFields(event.type, event.id) }
+    case 'relate':
+    case 'separate': {
+      const { policyId, entityIds: relatedEntityIds, side: relatedEntityType } = event
+      const add = event.action === 'relate'
+      return { ...NO_EVENT, servicePolicyChange: { policyId, relatedEntityIds, relatedEntityType, add } }
+    }
+  }
+}
+
+function entityFields(entity: ModelEntity): Partial<WireEvent> {
+  switch (entity.type) {
+    case 'identity': {
+      const serviceConfigs = new Map([...entity.serviceConfigs].map(([id, configs]) => [id, { configs }]))
+      return { identity: { ...entity, serviceConfigs, appDataJson: text.encode(entity.appDataJson) } }
+    }
+    case 'service':
+      return { service: entity }
+    case 'service-policy':
+      return { servicePolicy: entity }
+    case 'posture-check':
+      return { postureCheck: postureCheckFields(entity.check) }
+    case 'public-key':
+      return { publicKey: entity }
+    case 'revocation': {
+      const { id, expiresAt, kind: type, issuedBefore } = entity
+      return { revocation: { id, type, expiresAt: timestamp(expiresAt), issuedBefore: timestamp(issuedBefore) } }
+    }
+    case 'config-type':
+      return { configType: entity }
+    case 'config':
+      return { config: entity }
+    case 'router':
+      return { router: entity }
+  }
+}
+
+/** Of what is gone routers read the id alone. */
+function deletedFields(type: ModelEntity['type'], id: string): Partial<WireEvent> {
+  switch (type) {
+    case 'identity':
+      return { identity: { ...BLANK.identity, id } }
+    case 'service':
+      return { service: { ...BLANK.service, id } }
+    case 'service-policy':
+      return { servicePolicy: { ...BLANK.servicePolicy, id } }
+    case 'posture-check':
+      return { postureCheck: { ...BLANK.postureCheck, id } }
+    case 'public-key':
+      return { publicKey: { ...BLANK.publicKey, kid: id } }
+    case 'revocation':
+      return { revocation: { ...BLANK.revocation, id } }
+    case 'config-type':
+      return { configType: { ...BLANK.configType, id } }
+    case 'config':
+      return { config: { ...BLANK.config, id } }
+    case 'router':
+      return { router: { ...BLANK.router, id } }
+  }
+}
+
+/** An instant of epoch milliseconds. */
+function timestamp(instant: number | undefined): { readonly seconds: number; readonly nanos: number } | undefined {
+  if (instant === undefined) return undefined
+  return { seconds: Math.floor(instant / 1000), nanos: (instant % 1000) * 1_000_000 }
+}

@@ -1,0 +1,154 @@
+import {
+  BOOL,
+  BYTES,
+  COUNT,
+  enumeration,
+  field,
+  INTEGER,
+  type MessageOf,
+  mapOf,
+  message,
+  optional,
+  repeated,
+  TEXT,
+} from '../protobuf/index.ts'
+import { PRECEDENCE } from './edge-definitions.ts'
+
+const Process = message({
+  osType: field(1, TEXT),
+  path: field(2, TEXT),
+  hashes: repeated(3, TEXT),
+  fingerprints: repeated(4, TEXT),
+})
+
+const Timestamp = message({ seconds: field(1, INTEGER), nanos: field(2, INTEGER) })
+
+const PostureCheckFields = message({
+  id: field(1, TEXT),
+  name: field(2, TEXT),
+  typeId: field(4, TEXT),
+  mac: optional(7, message({ macAddresses: repeated(1, TEXT) })),
+  mfa: optional(
+    8,
+    message({
+      timeoutSeconds: field(1, INTEGER),
+      promptOnWake: field(2, BOOL),
+      promptOnUnlock: field(3, BOOL),
+      ignoreLegacyEndpoints: field(4, BOOL),
+    }),
+  ),
+  osList: optional(
+    9,
+    message({ osList: repeated(1, message({ osType: field(1, TEXT), osVersions: repeated(2, TEXT) })) }),
+  ),
+  process: optional(10, Process),
+  processMulti: optional(11, message({ semantic: field(1, TEXT), processes: repeated(2, Process) })),
+  domains: optional(12, message({ domains: repeated(1, TEXT) })),
+})
+
+const Identity = message({
+  id: field(1, TEXT),
+  name: field(2, TEXT),
+  defaultHostingPrecedence: field(3, PRECEDENCE),
+  defaultHostingCost: field(4, COUNT),
+  serviceHostingPrecedences: mapOf(5, TEXT, PRECEDENCE),
+  serviceHostingCosts: mapOf(6, TEXT, COUNT),
+  appDataJson: field(7, BYTES),
+  serviceConfigs: mapOf(8, TEXT, message({ configs: mapOf(1, TEXT, TEXT) })),
+  disabled: field(9, BOOL),
+})
+
+const Service = message({
+  id: field(1, TEXT),
+  name: field(2, TEXT),
+  encryptionRequired: field(3, BOOL),
+  configs: repeated(4, TEXT),
+})
+
+const ServicePolicy = message({
+  id: field(1, TEXT),
+  name: field(2, TEXT),
+  policyType: field(3, enumeration('', 'Dial', 'Bind')),
+})
+
+const PublicKey = message({
+  data: field(1, BYTES),
+  kid: field(2, TEXT),
+  usages: repeated(3, enumeration('jwt', 'client-certificates')),
+})
+
+const Revocation = message({
+  id: field(1, TEXT),
+  expiresAt: optional(2, Timestamp),
+  type: field(3, TEXT),
+  issuedBefore: optional(4, Timestamp),
+})
+
+const PolicyChange = message({
+  policyId: field(1, TEXT),
+  relatedEntityIds: repeated(2, TEXT),
+  relatedEntityType: field(3, enumeration('', 'services', 'identities', 'posture-checks')),
+  add: field(4, BOOL),
+})
+
+const ConfigType = message({ id: field(1, TEXT), name: field(2, TEXT), target: field(3, TEXT) })
+
+const Config = message({
+  id: field(1, TEXT),
+  typeId: field(2, TEXT),
+  name: field(3, TEXT),
+  dataJson: field(4, TEXT),
+})
+
+const Router = message({
+  id: field(1, TEXT),
+  name: field(2, TEXT),
+  fingerprint: field(3, TEXT),
+  configs: repeated(4, TEXT),
+  disabled: field(5, BOOL),
+})
+
+/** One step of the model: an action on the one entity that is present. */
+export const Event = message({
+  action: field(1, enumeration('create', 'update', 'delete')),
+  identity: optional(10, Identity),
+  service: optional(11, Service),
+  servicePolicy: optional(12, ServicePolicy),
+  postureCheck: optional(13, PostureCheckFields),
+  publicKey: optional(14, PublicKey),
+  revocation: optional(15, Revocation),
+  servicePolicyChange: optional(16, PolicyChange),
+  configType: optional(17, ConfigType),
+  config: optional(18, Config),
+  router: optional(19, Router),
+})
+
+/** Each entity without any field. */
+export const BLANK = {
+  identity: Identity.blank(),
+  service: Service.blank(),
+  servicePolicy: ServicePolicy.blank(),
+  postureCheck: PostureCheckFields.blank(),
+  publicKey: PublicKey.blank(),
+  revocation: Revocation.blank(),
+  configType: ConfigType.blank(),
+  config: Config.blank(),
+  router: Router.blank(),
+} as const
+
+export type WireEvent = MessageOf<typeof Event>
+
+/** The events of a state; what else a state holds stands before or after them. */
+export const StateEvents = message({ events: repeated(1, Event) })
+export const StateFacts = message({ endIndex: field(2, COUNT), timelineId: field(3, TEXT) })
+/** The same of a change set. */
+export const ChangeSetEvents = message({ changes: repeated(3, Event) })
+export const ChangeSetFacts = message({ index: field(1, COUNT), previousIndex: field(5, COUNT) })
+
+export const Subscribe = message({
+  currentIndex: field(1, COUNT),
+  subscriptionDurationSeconds: field(2, COUNT),
+  renew: field(3, BOOL),
+  timelineId: field(4, TEXT),
+  subscriptionId: field(5, TEXT),
+})

@@ -1,0 +1,38 @@
+import type { PostureCheck } from '../../../src/index.ts'
+import { BLANK } from './model-definitions.ts'
+
+type Fields = typeof BLANK.postureCheck
+
+/** A posture check as routers read it. */
+export function postureCheckFields(check: PostureCheck): Fields {
+  const { id, name, typeId } = check
+  return { ...BLANK.postureCheck, id, name, typeId, ...asked(check) }
+}
+
+function asked(check: PostureCheck): Partial<Fields> {
+  switch (check.typeId) {
+    case 'MAC':
+      return { mac: check }
+    case 'MFA':
+      return { mfa: check }
+    case 'OS':
+      return {
+        osList: {
+          osList: check.operatingSystems.map(({ type, versions }) => ({ osType: type, osVersions: versions })),
+        },
+      }
+    case 'PROCESS': {
+      const { signerFingerprint, ...process } = check.process
+      return { process: { ...process, fingerprints: signerFingerprint ? [signerFingerprint] : [] } }
+    }
+    case 'PROCESS_MULTI': {
+      const processes = check.processes.map(({ signerFingerprints, ...process }) => ({
+        ...process,
+        fingerprints: signerFingerprints,
+      }))
+      return { processMulti: { semantic: check.semantic, processes } }
+    }
+    case 'DOMAIN':
+      return { domains: check }
+  }
+}

@@ -1,0 +1,194 @@
+import type { FromRouter, LinkReport } from '../../../src/index.ts'
+import type { Frame } from '../channel/frame.ts'
+import { readBytesMap, readText } from '../channel/header-values.ts'
+import type { MessageOf, MessageType } from '../protobuf/index.ts'
+import { CONTENT_TYPE, HEADER } from './content-types.ts'
+import * as edge from './edge-definitions.ts'
+import { edgeListeners } from './edge-listeners.ts'
+import * as fabric from './fabric-definitions.ts'
+import { Subscribe } from './model-definitions.ts'
+import { readRouteResult } from './route-result.ts'
+
+type Read = (frame: Frame) => FromRouter
+
+/** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
+export function readMessage(frame: Frame): FromRouter | undefined {
+  return READERS.get(frame.contentType)?.(frame)
+}
+
+const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
+  [CONTENT_TYPE.fault, typed(fabric.Fault, (fault) => ({ type: 'fault', ...fault }))],
+  [CONTENT_TYPE.routeResult, readRouteResult],
+  [
+    CONTENT_TYPE.metrics,
+    typed(fabric.Metrics, ({ histograms }) => ({ type: 'latencies', nanoseconds: meansOf(histograms) })),
+  ],
+  [
+    CONTENT_TYPE.circuitConfirmation,
+    typed(fabric.CircuitConfirmation, (report) => ({ type: 'circuit-confirmation', ...report })),
+  ],
+  [
+    CONTENT_TYPE.routerLinks,
+    typed(fabric.RouterLinks, ({ links, fullRefresh }) => ({
+      type: 'router-links',
+      fullRefresh,
+      links: links.map(linkReport),
+    })),
+  ],
+  [
+    CONTENT_TYPE.linkState,
+    typed(fabric.LinkStateUpdate, ({ linkId, linkIteration: iteration, connState }) => ({
+      type: 'link-state',
+      linkId,
+      iteration,
+      ...connectionsOf(connState),
+    })),
+  ],
+  [CONTENT_TYPE.verifyRouter, typed(fabric.VerifyRouter, (question) => ({ type: 'verify-router', ...question }))],
+  [
+    CONTENT_TYPE.updateLinkListeners,
+    typed(fabric.Listeners, ({ listeners }) => ({ type: 'link-listeners', listeners })),
+  ],
+  [
+    CONTENT_TYPE.updateInterfaces,
+    typed(fabric.RouterInterfaces, ({ interfaces }) => ({ type: 'interfaces', interfaces })),
+  ],
+  [
+    CONTENT_TYPE.removeTerminators,
+    typed(fabric.TerminatorIds, ({ terminatorIds }) => ({ type: 'remove-terminators', terminatorIds })),
+  ],
+  [
+    CONTENT_TYPE.removeTerminator,
+    typed(fabric.TerminatorId, ({ terminatorId }) => ({ type: 'remove-terminators', terminatorIds: [terminatorId] })),
+  ],
+  [
+    CONTENT_TYPE.removeEdgeTerminator,
+    typed(edge.RemoveEdgeTerminator, ({ terminatorId }) => ({
+      type: 'remove-terminators',
+      terminatorIds: [terminatorId],
+    })),
+  ],
+  [
+    CONTENT_TYPE.terminatorsValidated,
+    typed(fabric.TerminatorStates, ({ states }) => ({ type: 'terminators-validated', states })),
+  ],
+  [
+    CONTENT_TYPE.clientHello,
+    typed(edge.ClientHello, (hello) => ({
+      type: 'edge-hello',
+      hostname: hello.hostname,
+      listeners: edgeListeners(hello),
+    })),
+  ],
+  [
+    CONTENT_TYPE.connectEvents,
+    typed(edge.ConnectEvents, ({ events, fullState }) => ({
+      type: 'connect-events',
+      full: fullState,
+      identities: events.map(({ identityId, isConnected }) => ({ identityId, connected: isConnected })),
+    })),
+  ],
+  [CONTENT_TYPE.apiSessionHeartbeat, typed(edge.Tokens, ({ tokens }) => ({ type: 'api-session-heartbeat', tokens }))],
+  [CONTENT_TYPE.validateSessions, typed(edge.Tokens, ({ tokens }) => ({ type: 'validate-sessions', tokens }))],
+  [CONTENT_TYPE.resyncApiSessions, typed(edge.Reason, ({ reason }) => ({ type: 'resync-api-sessions', reason }))],
+  [
+    CONTENT_TYPE.createCircuit,
+    typed(edge.CreateCircuit, ({ terminatorInstanceId: instanceId, ...request }) => ({
+      type: 'create-circuit',
+      identityId: '',
+      serviceId: '',
+      instanceId,
+      ...request,
+    })),
+  ],
+  [
+    CONTENT_TYPE.createCircuitV2,
+    ({ headers }) => circuitRequest(headers, readText(headers, HEADER.circuitSessionToken) ?? ''),
+  ],
+  [CONTENT_TYPE.createCircuitV3, ({ headers }) => circuitRequest(headers, undefined)],
+  [
+    CONTENT_TYPE.createTunnelCircuit,
+    typed(edge.CreateTunnelCircuit, ({ terminatorInstanceId: instanceId, ...request }) => ({
+      type: 'create-tunnel-circuit',
+      instanceId,
+      ...request,
+    })),
+  ],
+  [
+    CONTENT_TYPE.createTerminatorV2,
+    typed(edge.CreateTerminator, (request) => ({ type: 'create-terminator', ...request })),
+  ],
+  [
+    CONTENT_TYPE.createTunnelTerminator,
+    typed(edge.CreateTunnelTerminator, (request) => ({ type: 'create-tunnel-terminator', ...request })),
+  ],
+  [CONTENT_TYPE.updateEdgeTerminator, typed(edge.UpdateEdgeTerminator, terminatorUpdate)],
+  [CONTENT_TYPE.updateTunnelTerminator, typed(edge.UpdateTunnelTerminator, terminatorUpdate)],
+  [
+    CONTENT_TYPE.extendCertificates,
+    typed(edge.ExtendCertificates, (requests) => ({ type: 'extend-certificates', ...requests })),
+  ],
+  [
+    CONTENT_TYPE.confirmCertificate,
+    typed(edge.ConfirmCertificate, ({ clientCertPem }) => ({ type: 'confirm-certificate', clientCertPem })),
+  ],
+  [
+    CONTENT_TYPE.subscribeToModel,
+    typed(Subscribe, ({ subscriptionDurationSeconds: durationSeconds, ...subscription }) => ({
+      type: 'subscribe',
+      durationSeconds,
+      ...subscription,
+    })),
+  ],
+])
+
+function typed<T>(type: MessageType<T>, read: (value: T) => FromRouter): Read {
+  return ({ body: [bytes = new Uint8Array(0)] }) => read(type.decode(bytes))
+}
+
+function meansOf(histograms: MessageOf<typeof fabric.Metrics>['histograms']): ReadonlyMap<string, number> {
+  return new Map([...histograms].map(([name, { mean }]) => [name, mean]))
+}
+
+type WireLink = MessageOf<typeof fabric.RouterLinks>['links'][number]
+
+function linkReport(link: WireLink): LinkReport {
+  const {
+    id = '',
+    destRouterId: target = '',
+    linkProtocol: protocol = '',
+    dialAddress = '',
+    iteration = 0,
+  } = link ?? {}
+  return { id, target, protocol, dialAddress, iteration, ...connectionsOf(link?.connState) }
+}
+
+function connectionsOf(state: MessageOf<typeof fabric.LinkStateUpdate>['connState']) {
+  const connections = (state?.conns ?? []).map(({ type, localAddr, remoteAddr }) => {
+    return { type, source: localAddr, target: remoteAddr }
+  })
+  return { stateIteration: state?.stateIteration ?? 0, connections }
+}
+
+function circuitRequest(headers: Frame['headers'], sessionToken: string | undefined): FromRouter {
+  const text = (key: number) => readText(headers, key) ?? ''
+  return {
+    type: 'create-circuit',
+    sessionToken,
+    apiSessionToken: text(HEADER.circuitApiSessionToken),
+    identityId: text(HEADER.circuitIdentityId),
+    serviceId: text(HEADER.circuitServiceId),
+    instanceId: text(HEADER.circuitInstanceId),
+    peerData: readBytesMap(headers, HEADER.circuitPeerData),
+  }
+}
+
+function terminatorUpdate(update: MessageOf<typeof edge.UpdateTunnelTerminator>): FromRouter {
+  const { terminatorId, cost, precedence, updateCost, updatePrecedence } = update
+  return {
+    type: 'update-terminator',
+    terminatorId,
+    cost: updateCost ? cost : undefined,
+    precedence: updatePrecedence ? precedence : undefined,
+  }
+}

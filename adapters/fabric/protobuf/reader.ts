@@ -1,0 +1,104 @@
+import { ProtobufError } from './protobuf-error.ts'
+
+/** So many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
+const MOST_MEMBERS = 200_000
+const MOST_VARINT_BYTES = 10
+const text = new TextDecoder()
+
+/** What all parts of one message share. */
+interface Budget {
+  members: number
+}
+
+/** Reads the bytes of a message from front to back. Whatever they are, it ends, or throws a {@link ProtobufError}. */
+export class ProtobufReader {
+  readonly #bytes: Uint8Array
+  readonly #budget: Budget
+  #position = 0
+
+  constructor(bytes: Uint8Array, budget: Budget = { members: MOST_MEMBERS }) {
+    this.#bytes = bytes
+    this.#budget = budget
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position >= this.#bytes.length
+  }
+
+  /** Counts one repeated member. */
+  member(): void {
+    this.#budget.members -= 1
+    if (this.#budget.members < 0) throw new ProtobufError('too many members')
+  }
+
+  /** Which field comes next, and in which form. */
+  tag(): { readonly number: number; readonly wireType: number } {
+    const tag = this.varint()
+    return { number: Math.floor(tag / 8), wireType: tag % 8 }
+  }
+
+  /** Unsigned 64 bits. */
+  bigVarint(): bigint {
+    let value = 0n
+    for (let count = 0; count < MOST_VARINT_BYTES; count += 1) {
+      const byte = this.#byte()
+      value |= BigInt(byte & 0x7f) << BigInt(7 * count)
+      if (byte < 0x80) return BigInt.asUintN(64, value)
+    }
+    throw new ProtobufError('a number without end')
+  }
+
+  /** Unsigned; what is beyond the safe integers becomes the greatest of them. */
+  varint(): number {
+    let value = 0
+    for (let count = 0; count < MOST_VARINT_BYTES; count += 1) {
+      const byte = this.#byte()
+      value += (byte & 0x7f) * 2 ** (7 * count)
+      if (byte < 0x80) return Math.min(value, Number.MAX_SAFE_INTEGER)
+    }
+    throw new ProtobufError('a number without end')
+  }
+
+  double(): number {
+    const { buffer, byteOffset } = this.#take(8)
+    return new DataView(buffer, byteOffset, 8).getFloat64(0, true)
+  }
+
+  /** Bytes with their length before them, not copied. */
+  bytes(): Uint8Array {
+    return this.#take(this.varint())
+  }
+
+  text(): string {
+    return text.decode(this.bytes())
+  }
+
+  /** A reader of the message that comes next with its length before it. */
+  nested(): ProtobufReader {
+    return new ProtobufReader(this.bytes(), this.#budget)
+  }
+
+  /** Passes over a field that nobody asked for. */
+  skip(wireType: number): void {
+    if (wireType === 0) this.varint()
+    else if (wireType === 1) this.#take(8)
+    else if (wireType === 2) this.bytes()
+    else if (wireType === 5) this.#take(4)
+    else throw new ProtobufError(`wire type ${wireType}`)
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#position]
+    if (byte === undefined) throw new ProtobufError('it ends too early')
+    this.#position += 1
+    return byte
+  }
+
+  #take(length: number): Uint8Array {
+    const end = this.#position + length
+    if (end > this.#bytes.length) throw new ProtobufError('it ends too early')
+    const taken = this.#bytes.subarray(this.#position, end)
+    this.#position = end
+    return taken
+  }
+}

@@ -1,0 +1,114 @@
+import { firstRouter, lastRouter, passes } from '../../domain/fabric/index.ts'
+import { ids } from '../../domain/filter/index.ts'
+import type {
+  CircuitRequest,
+  FaultSubject,
+  FromRouter,
+  ToRouter,
+  TunnelCircuitRequest,
+} from '../../ports/fabric/index.ts'
+import { services } from '../../resources/services.ts'
+import { sessions } from '../../resources/sessions.ts'
+import { type Circuit, MOVING_ATTEMPT } from './circuits/circuit.ts'
+import type { LaidCircuit } from './circuits/circuit-setup.ts'
+import { type DialRight, dialRight, tunnelDialRight } from './circuits/dial-rights.ts'
+import type { FabricParts } from './fabric-parts.ts'
+import type { ConnectedRouter } from './routers/connected-routers.ts'
+
+type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
+
+const NANOSECONDS = 1_000_000
+
+/** What a router says of circuits. It speaks for those that pass it, and for no others. */
+export class CircuitMessages {
+  readonly #parts: FabricParts
+  readonly #router: ConnectedRouter
+
+  constructor(parts: FabricParts, router: ConnectedRouter) {
+    this.#parts = parts
+    this.#router = router
+  }
+
+  async create(request: CircuitRequest): Promise<ToRouter> {
+    return this.#lay(request, await dialRight(this.#parts.context, this.#router.id, request))
+  }
+
+  async createForRouter(request: TunnelCircuitRequest): Promise<ToRouter> {
+    return this.#lay(request, await tunnelDialRight(this.#parts.context, this.#router.id, request))
+  }
+
+  /** An answer that nobody waits for is to a circuit that was given up: the router is to forget it. */
+  routeResult(result: Message<'route-result'>): undefined {
+    if (this.#parts.exchange.answered(this.#router.id, result)) return
+    const circuit = this.#parts.circuits.get(result.circuitId)
+    if (circuit !== undefined && passes(circuit.course, this.#router.id)) return
+    if (result.success && (circuit === undefined || result.attempt !== MOVING_ATTEMPT)) this.#unroute(result.circuitId)
+  }
+
+  /** A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. */
+  fault(subject: FaultSubject, ids: string): { readonly hasForeign: boolean } {
+    const { circuits, ends, rerouting } = this.#parts
+    let hasForeign = false
+    for (const id of ids.split(' ')) {
+      const circuit = circuits.get(id)
+      if (circuit === undefined) {
+        if (subject === 'forward') this.#unroute(id)
+      } else if (!passes(circuit.course, this.#router.id)) hasForeign = true
+      else if (subject === 'ingress') ends.end(circuit, 'client-closed', false)
+      else if (subject === 'egress') ends.end(circuit, 'host-closed', false)
+      else rerouting.repair(circuit)
+    }
+    return { hasForeign }
+  }
+
+  /** The router lists circuits without traffic: those that nobody knows end, and those that are idle for too long. */
+  async confirm({ circuitIds, idleTimes }: Message<'circuit-confirmation'>): Promise<undefined> {
+    const { circuits, ends, context } = this.#parts
+    const own: Circuit[] = []
+    for (const id of circuitIds) {
+      const circuit = circuits.get(id)
+      if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#unroute(id)
+      else own.push(circuit)
+    }
+    if (own.length === 0) return
+    const { items } = await context.storage.read((tx) =>
+      tx.collection(services).find({ where: ids(new Set(own.map(({ serviceId }) => serviceId))) }),
+    )
+    const limits = new Map(items.map(({ id, maxIdleTimeMillis }) => [id, maxIdleTimeMillis]))
+    for (const circuit of own) {
+      const limit = limits.get(circuit.serviceId)
+      if (limit === undefined) ends.end(circuit, 'service-deleted', true)
+      else if (limit > 0 && this.#isAtEnd(circuit) && (idleTimes.get(circuit.id) ?? 0) >= limit * NANOSECONDS) {
+        ends.end(circuit, 'idle', true)
+      }
+    }
+  }
+
+  /** Which of the service sessions are over? Tokens are told back as the ids that they carry. */
+  async validateSessions(tokens: readonly string[]): Promise<ToRouter | undefined> {
+    const { context } = this.#parts
+    const claims = await Promise.all(tokens.map((token) => context.tokens.verify(token, context.clock.now())))
+    const asked = claims.map((claim, position) => String(claim?.jti ?? tokens[position]))
+    const { items } = await context.storage.read((tx) => tx.collection(sessions).find({ where: ids(asked) }))
+    const known = new Set(items.map(({ id }) => id))
+    const over = asked.filter((id) => !known.has(id))
+    return over.length === 0 ? undefined : { type: 'sessions-removed', ids: over }
+  }
+
+  async #lay(
+    { instanceId, peerData }: CircuitRequest | TunnelCircuitRequest,
+    { client, service }: DialRight,
+  ): Promise<ToRouter> {
+    const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, { client, service, instanceId, peerData })
+    const { id: circuitId, ends, tags } = laid.circuit
+    return { type: 'circuit-created', circuitId, address: ends.ingress, peerData: laid.peerData, tags }
+  }
+
+  #isAtEnd({ course: { path } }: Circuit): boolean {
+    return firstRouter(path) === this.#router.id || lastRouter(path) === this.#router.id
+  }
+
+  #unroute(circuitId: string): void {
+    this.#parts.ends.unroute(circuitId, [this.#router.id], true)
+  }
+}

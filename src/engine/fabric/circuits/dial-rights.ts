@@ -1,0 +1,107 @@
+import { emptyPostureData } from '../../../domain/posture/index.ts'
+import type { CircuitRequest, TunnelCircuitRequest } from '../../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { identities } from '../../../resources/identities.ts'
+import type { RecordOf } from '../../../resources/resource.ts'
+import { services } from '../../../resources/services.ts'
+import { decideByPosture } from '../../access/service-access.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { findOne } from '../../records/find-one.ts'
+import { RouterRefusal } from '../refusal.ts'
+import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
+import type { CircuitClient } from './circuit.ts'
+
+type Service = RecordOf<typeof services>
+
+/** Who may have which circuit. */
+export interface DialRight {
+  readonly client: CircuitClient
+  readonly service: Service
+}
+
+/**
+ * The right of an SDK to a circuit from a router, by the tokens that it presented there. Throws {@link RouterRefusal}: the
+ * tokens are no good, the session is not for dialing, or the identity and the service may not meet at the router.
+ */
+export async function dialRight(
+  context: EngineContext,
+  routerId: string,
+  { apiSessionToken, sessionToken, identityId, serviceId }: CircuitRequest,
+): Promise<DialRight> {
+  const apiSession = await requireApiSession(context, apiSessionToken)
+  if (sessionToken === undefined && apiSession.identityId !== identityId) {
+    throw new RouterRefusal('invalid-api-session', 'api session of another identity')
+  }
+  const session =
+    sessionToken === undefined ? undefined : await requireSession(context, apiSession, sessionToken, 'Dial')
+  return context.storage.read(async (tx) => {
+    const service = await tx.collection(services).get(session?.serviceId ?? serviceId)
+    if (service === undefined) throw new RouterRefusal('invalid-service', 'invalid service')
+    const index = await context.access.at(tx)
+    if (!index.allows(apiSession.identityId, service.id, 'Dial')) {
+      throw new RouterRefusal('invalid-service', 'no policy lets the identity dial the service')
+    }
+    await requireRouter(context, tx, routerId, apiSession.identityId, service.id, 'invalid-edge-router')
+    const client = {
+      identityId: apiSession.identityId,
+      apiSessionId: apiSession.id,
+      sessionId: session?.storedId,
+    }
+    return { client, service }
+  })
+}
+
+/**
+ * The right of a router to a circuit for its own host. Its identity has no posture, so that a policy with posture checks
+ * grants it nothing. Throws {@link RouterRefusal}.
+ */
+export async function tunnelDialRight(
+  context: EngineContext,
+  routerId: string,
+  { serviceName }: TunnelCircuitRequest,
+): Promise<DialRight> {
+  return context.storage.read(async (tx) => {
+    await requireTunneler(tx, routerId)
+    const service = await findOne(tx, services, 'name', serviceName)
+    if (service === undefined) throw new RouterRefusal('invalid-service', 'invalid service')
+    await requireRouterRight(context, tx, routerId, service.id, 'Dial')
+    return { client: { identityId: routerId, apiSessionId: undefined, sessionId: undefined }, service }
+  })
+}
+
+/** The identity of a router may dial or bind a service. Throws {@link RouterRefusal}. */
+export async function requireRouterRight(
+  context: EngineContext,
+  tx: ReadTransaction,
+  routerId: string,
+  serviceId: string,
+  type: 'Dial' | 'Bind',
+): Promise<void> {
+  const index = await context.access.at(tx)
+  const question = { identityId: routerId, apiSessionId: '', serviceId, type }
+  const { granted } = await decideByPosture(tx, index, question, emptyPostureData(), context.clock.now())
+  if (!granted)
+    throw new RouterRefusal('invalid-service', `no policy lets the router ${type.toLowerCase()} the service`)
+  await requireRouter(context, tx, routerId, routerId, serviceId, 'access-denied')
+}
+
+/** The router hosts and dials for itself. */
+export async function requireTunneler(tx: ReadTransaction, routerId: string): Promise<RecordOf<typeof identities>> {
+  const identity = await tx.collection(identities).get(routerId)
+  if (identity?.typeId !== 'Router') throw new RouterRefusal('tunneling-not-enabled', 'tunneling not enabled')
+  return identity
+}
+
+/** The identity and the service may both use the router. */
+export async function requireRouter(
+  context: EngineContext,
+  tx: ReadTransaction,
+  routerId: string,
+  identityId: string,
+  serviceId: string,
+  code: 'invalid-edge-router' | 'access-denied',
+): Promise<void> {
+  const index = await context.access.at(tx)
+  if (index.commonEdgeRouters(identityId, serviceId).includes(routerId)) return
+  throw new RouterRefusal(code, 'invalid edge router for session')
+}

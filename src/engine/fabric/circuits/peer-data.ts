@@ -1,0 +1,37 @@
+import type { PeerData } from '../../../ports/fabric/index.ts'
+import type { Terminator } from './terminator-selection.ts'
+
+/** Items that the controller itself reads or writes. */
+export const PEER_DATA = {
+  /** The public key of one end, for encryption from end to end. */
+  publicKey: 1003,
+  /** Which terminator the client had before, or has now. */
+  stickiness: 1114,
+} as const
+
+/** What a router tells of its result to the controller alone. */
+const FOR_THE_CONTROLLER: ReadonlySet<number> = new Set([1110, 1111, 1112, 1113])
+
+/** What the client is told by the host: what the host registered with, and what it said to this very dial. */
+export function sharedWithClient(registered: PeerData, answered: PeerData): PeerData {
+  return new Map([...registered, ...answered].filter(([key]) => !FOR_THE_CONTROLLER.has(key)))
+}
+
+/** The peer data with which a terminator was registered. */
+export function storedPeerData({ peerData }: Pick<Terminator, 'peerData'>): PeerData {
+  return new Map(Object.entries(peerData).map(([key, hex]) => [Number(key), fromHex(hex)]))
+}
+
+/** Peer data in the form that records keep: hexadecimal texts. */
+export function recordedPeerData(peerData: PeerData): Terminator['peerData'] {
+  return Object.fromEntries([...peerData].map(([key, bytes]) => [String(key), toHex(bytes)]))
+}
+
+/** Bytes as lower-case hexadecimal text. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+}

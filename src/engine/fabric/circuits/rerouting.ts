@@ -1,0 +1,100 @@
+import {
+  circuitsOver,
+  detourOf,
+  moveBegun,
+  moved,
+  moveFailed,
+  type Path,
+  routersLeft,
+  worthwhileDetours,
+} from '../../../domain/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { Network } from '../routers/network.ts'
+import { type Circuit, MOVING_ATTEMPT } from './circuit.ts'
+import type { CircuitEnds } from './circuit-end.ts'
+import type { OpenCircuits } from './open-circuits.ts'
+import type { RouteExchange } from './route-exchange.ts'
+
+interface Parts {
+  readonly context: EngineContext
+  readonly network: Network
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly ends: CircuitEnds
+}
+
+const TIMEOUT_MS = 10_000
+
+/** Moves open circuits to other paths: those whose way is broken, and now and then those that another way serves better. */
+export class Rerouting {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A link is gone: every circuit over it takes another way, or ends. */
+  linkLost(linkId: string): void {
+    const over = circuitsOver(
+      linkId,
+      this.#parts.circuits.all().map((circuit) => ({ id: circuit.id, path: circuit.course.path, circuit })),
+    )
+    for (const { circuit } of over) this.repair(circuit)
+  }
+
+  /** The way of a circuit is broken at some place: it is laid anew by the links of now, or ends. */
+  repair(circuit: Circuit): void {
+    void this.#move(
+      circuit,
+      detourOf({ id: circuit.id, path: circuit.course.path }, this.#parts.network.topology()),
+      true,
+    )
+  }
+
+  /** Moves the few circuits that gain most by it. */
+  improve(): void {
+    const { circuits, network } = this.#parts
+    const routed = circuits.all().map((circuit) => ({ id: circuit.id, path: circuit.course.path, circuit }))
+    const topology = network.topology()
+    for (const { circuit, path } of worthwhileDetours(routed, topology, (way) => network.costOf(way))) {
+      void this.#move(circuit.circuit, path, false)
+    }
+  }
+
+  /** Moves a circuit. Where its way is broken it is laid again even along the same routers, and ends when that fails. */
+  async #move(circuit: Circuit, path: Path | undefined, isBroken: boolean): Promise<void> {
+    const { ends, exchange, circuits, network } = this.#parts
+    if (path === undefined) {
+      ends.end(circuit, 'no-path', true)
+      return
+    }
+    const before = circuit.course
+    circuit.course = moveBegun(before, path)
+    if (before.phase.name !== 'open') return
+    if (circuit.course === before && !isBroken) return
+    const { attempt } = await exchange.lay(circuit, MOVING_ATTEMPT, path, TIMEOUT_MS, false)
+    if (circuits.get(circuit.id) === undefined) {
+      ends.unroute(circuit.id, path.routers, true)
+      return
+    }
+    const { phase, path: formerPath } = circuit.course
+    if (attempt.failure !== undefined) {
+      circuit.course = moveFailed(circuit.course)
+      if (isBroken) ends.end(circuit, 'no-path', true)
+      return
+    }
+    circuit.course = moved(circuit.course)
+    ends.unroute(circuit.id, routersLeft(formerPath, path), true)
+    this.#tell(circuit, path)
+    // What happened to the links meanwhile may concern the new way too.
+    const isStale = phase.name === 'moving' && phase.isStale
+    if (isStale && network.costOf(path) === undefined) this.repair(circuit)
+  }
+
+  #tell({ id: circuitId, client, serviceId, terminatorId }: Circuit, path: Path): void {
+    const { events, clock } = this.#parts.context
+    const at = clock.now()
+    const { identityId } = client
+    events.emit('circuit.moved', { circuitId, identityId, serviceId, terminatorId, path: path.routers, at })
+  }
+}

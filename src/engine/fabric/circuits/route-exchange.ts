@@ -1,0 +1,100 @@
+import {
+  answered,
+  attemptState,
+  beginAttempt,
+  expired,
+  forwardsOf,
+  type Path,
+  type RouteAttempt,
+  routerGone,
+} from '../../../domain/fabric/index.ts'
+import type { FromRouter, PeerData } from '../../../ports/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import type { Circuit } from './circuit.ts'
+
+type RouteResult = Extract<FromRouter, { type: 'route-result' }>
+/** What routes are made of: an open circuit, or one that is to become one. */
+export type RoutedCircuit = Pick<Circuit, 'id' | 'ends' | 'egress' | 'tags'>
+
+/** How an attempt ended, and what the router at the end told for the client. */
+export interface SettledAttempt {
+  readonly attempt: RouteAttempt
+  readonly peerData: PeerData
+}
+
+interface Pending {
+  attempt: RouteAttempt
+  peerData: PeerData
+  readonly settle: (settled: SettledAttempt) => void
+}
+
+/** Sends routes to all routers of a path at once and waits until each has answered. */
+export class RouteExchange {
+  readonly #context: Pick<EngineContext, 'clock' | 'timetable'>
+  readonly #routers: ConnectedRouters
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(context: EngineContext, routers: ConnectedRouters) {
+    this.#context = context
+    this.#routers = routers
+    context.timetable.onDue('route', async (ids) => {
+      for (const id of ids) this.#update(id, (attempt) => expired(attempt, context.clock.now()))
+    })
+  }
+
+  /** How many circuits wait for routers. */
+  get size(): number {
+    return this.#pending.size
+  }
+
+  /** Lays a circuit along a path. Never rejects: the attempt tells what became of it. At most `timeoutMs` pass. */
+  lay(circuit: RoutedCircuit, number: number, path: Path, timeoutMs: number, dials: boolean): Promise<SettledAttempt> {
+    const deadline = this.#context.clock.now() + timeoutMs
+    return new Promise((settle) => {
+      this.#pending.set(circuit.id, {
+        attempt: beginAttempt(number, path, deadline),
+        peerData: new Map(),
+        settle,
+      })
+      this.#context.timetable.set('route', circuit.id, deadline)
+      for (const { routerId, forwards, isLast } of forwardsOf(path, circuit.ends)) {
+        const router = this.#routers.get(routerId)
+        if (router === undefined) {
+          this.routerGone(routerId)
+          continue
+        }
+        const { binding, destination, peerData } = circuit.egress
+        const egress = { binding, address: circuit.ends.egress, destination, peerData }
+        const { id: circuitId, tags } = circuit
+        const route = { type: 'route', circuitId, attempt: number, timeoutMs, forwards, tags } as const
+        router.channel.send(isLast && dials ? { ...route, egress } : route)
+      }
+    })
+  }
+
+  /** A router answered; false when nobody waits for such an answer. */
+  answered(routerId: string, { circuitId, attempt: number, success, cause, message, peerData }: RouteResult): boolean {
+    const pending = this.#pending.get(circuitId)
+    if (pending?.attempt.number !== number || !pending.attempt.path.routers.includes(routerId)) return false
+    if (success && pending.attempt.path.routers.at(-1) === routerId) pending.peerData = peerData
+    this.#update(circuitId, (attempt) =>
+      answered(attempt, routerId, success ? { success } : { success, cause, message: message || cause }),
+    )
+    return true
+  }
+
+  routerGone(routerId: string): void {
+    for (const id of [...this.#pending.keys()]) this.#update(id, (attempt) => routerGone(attempt, routerId))
+  }
+
+  #update(circuitId: string, step: (attempt: RouteAttempt) => RouteAttempt): void {
+    const pending = this.#pending.get(circuitId)
+    if (pending === undefined) return
+    pending.attempt = step(pending.attempt)
+    if (attemptState(pending.attempt) === 'waiting') return
+    this.#pending.delete(circuitId)
+    this.#context.timetable.set('route', circuitId, undefined)
+    pending.settle({ attempt: pending.attempt, peerData: pending.peerData })
+  }
+}

@@ -1,0 +1,38 @@
+import type { EngineContext } from '../context/context.ts'
+import type { RouterCertificates } from '../enrollment/router-certificates.ts'
+import type { ApiSessions } from '../login/api-sessions.ts'
+import type { Presence } from '../routers/presence.ts'
+import type { CircuitEnds } from './circuits/circuit-end.ts'
+import type { CircuitSetup } from './circuits/circuit-setup.ts'
+import type { OpenCircuits } from './circuits/open-circuits.ts'
+import type { Rerouting } from './circuits/rerouting.ts'
+import type { RouteExchange } from './circuits/route-exchange.ts'
+import type { ModelSubscriptions } from './model/model-subscriptions.ts'
+import type { ConnectedRouters } from './routers/connected-routers.ts'
+import type { LinkReports } from './routers/link-reports.ts'
+import type { Network } from './routers/network.ts'
+import type { Peers } from './routers/peers.ts'
+import type { AnnouncedSessions } from './sessions/announced-sessions.ts'
+import type { HostedTerminators } from './terminators/hosted-terminators.ts'
+import type { TerminatorValidation } from './terminators/terminator-validation.ts'
+
+/** What the sessions of routers share. */
+export interface FabricParts {
+  readonly context: EngineContext
+  readonly presence: Presence
+  readonly apiSessions: ApiSessions
+  readonly routers: ConnectedRouters
+  readonly network: Network
+  readonly peers: Peers
+  readonly links: LinkReports
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly setup: CircuitSetup
+  readonly ends: CircuitEnds
+  readonly rerouting: Rerouting
+  readonly hosted: HostedTerminators
+  readonly validation: TerminatorValidation
+  readonly announced: AnnouncedSessions
+  readonly model: ModelSubscriptions
+  readonly certificates: RouterCertificates
+}

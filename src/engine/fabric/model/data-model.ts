@@ -1,0 +1,116 @@
+import type { ModelCodec, ModelEvent, ModelState } from '../../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { ModelContent } from './model-content.ts'
+import { type ModelStep, StepLog } from './step-log.ts'
+
+/** The whole model as of `index`, written once for all who ask. */
+export type WrittenModel = Pick<ModelState, 'index' | 'events'>
+
+/** What is known of the model while somebody is interested. */
+interface Known {
+  content: ModelContent
+  index: number
+  written: WrittenModel
+  readonly log: StepLog
+}
+
+const EVENTS_AT_ONCE = 200
+
+/**
+ * The model that routers decide by, and the steps by which it changes. Its index is the revision of the store. Its timeline
+ * belongs to this process and begins anew when the store is another one, because indexes of two timelines say nothing of
+ * each other.
+ */
+export class DataModel {
+  readonly #context: EngineContext
+  readonly #codec: ModelCodec
+  #timelineId: string
+  #known: Known | undefined
+
+  constructor(context: EngineContext, codec: ModelCodec) {
+    this.#context = context
+    this.#codec = codec
+    this.#timelineId = context.random.uuid()
+  }
+
+  get timelineId(): string {
+    return this.#timelineId
+  }
+
+  /** The steps that lead on from an index; undefined where only the whole model does. */
+  stepsAfter(index: number): readonly ModelStep[] | undefined {
+    return this.#known === undefined || index > this.#known.index ? undefined : this.#known.log.after(index)
+  }
+
+  /** Brings the model level with the store; answers the new steps, or that everybody must start afresh. */
+  follow(): Promise<readonly ModelStep[] | 'restarted'> {
+    return this.#context.storage.read((tx) => this.#follow(tx))
+  }
+
+  /**
+   * The whole model, perhaps of a moment ago: {@link stepsAfter} leads on from it. `steps` are new to those who have an
+   * earlier one.
+   */
+  async whole(): Promise<{ readonly written: WrittenModel; readonly steps: readonly ModelStep[] }> {
+    const { written, log } = this.#known ?? {}
+    if (written !== undefined && log?.after(written.index) !== undefined) return { written, steps: [] }
+    return this.#context.storage.read(async (tx) => {
+      const followed = await this.#follow(tx)
+      return { written: await this.#writeAll(tx), steps: followed === 'restarted' ? [] : followed }
+    })
+  }
+
+  /** Nobody is interested any more, or the store is another one. */
+  forget(): void {
+    this.#known = undefined
+    this.#timelineId = this.#context.random.uuid()
+  }
+
+  async #follow(tx: ReadTransaction): Promise<readonly ModelStep[] | 'restarted'> {
+    const known = this.#known
+    if (known === undefined) return []
+    const changes = tx.revision < known.index ? undefined : await tx.changesSince(known.index)
+    if (changes === undefined) {
+      this.forget()
+      return 'restarted'
+    }
+    const events = await known.content.changed(tx, changes)
+    known.index = tx.revision
+    if (events.length === 0) return []
+    const step = { index: tx.revision, events: await this.#writeStep(events) }
+    known.log.add(step)
+    return [step]
+  }
+
+  async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
+    const content = new ModelContent(this.#context)
+    const pieces: Uint8Array[] = []
+    for await (const events of content.all(tx)) pieces.push(this.#codec.state(events))
+    const written = { index: tx.revision, events: pieces }
+    // What it is now is the same as what it became step by step.
+    const log = this.#known?.log ?? new StepLog(tx.revision)
+    this.#known = { content, index: tx.revision, written, log }
+    return written
+  }
+
+  async #writeStep(events: readonly ModelEvent[]): Promise<Uint8Array> {
+    const turn = this.#context.turns.begin()
+    const pieces: Uint8Array[] = []
+    for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
+      pieces.push(this.#codec.changes(events.slice(at, at + EVENTS_AT_ONCE)))
+      await turn()
+    }
+    return joined(pieces)
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let position = 0
+  for (const piece of pieces) {
+    all.set(piece, position)
+    position += piece.length
+  }
+  return all
+}

@@ -1,0 +1,123 @@
+import { AccessIndex, type IndexedPolicy } from '../../../domain/access-index/index.ts'
+import type { Digest } from '../../../ports/digest.ts'
+import type { ModelEntity, ModelEvent, PolicySide } from '../../../ports/fabric/index.ts'
+
+type Sides = Readonly<Record<PolicySide, readonly string[]>>
+
+const SIDES: readonly PolicySide[] = ['services', 'identities', 'posture-checks']
+/** So many related ids go into one event: an event of all identities would stop everything else while it is written. */
+const MOST_RELATED = 1000
+/** 52 bits of a digest fit a number. */
+const DIGEST_DIGITS = 13
+
+/**
+ * What routers were told, in little room: who is selected by which policy, and a digest of every entity. A change of the
+ * store becomes the events that take routers from the one state to the next, and nothing else.
+ */
+export class ModelImage {
+  readonly #digest: Digest
+  readonly #index = new AccessIndex()
+  readonly #known = new Map<string, number>()
+
+  constructor(digest: Digest) {
+    this.#digest = digest
+  }
+
+  /** An entity is as it is now, or gone; its role attributes decide by which policies it is selected. */
+  putEntity(
+    type: ModelEntity['type'],
+    id: string,
+    entity: ModelEntity | undefined,
+    roleAttributes: readonly string[] = [],
+  ): ModelEvent[] {
+    const side = sideOf(type)
+    if (side === undefined) return this.#note(type, id, entity)
+    const before = this.#index.policiesSelecting('service-policies', side, id)
+    if (entity === undefined) this.#index.removeEntity(side, id)
+    else this.#index.putEntity(side, { id, roleAttributes })
+    const after = this.#index.policiesSelecting('service-policies', side, id)
+    const events = this.#note(type, id, entity)
+    // Routers forget by themselves how something was related that is gone.
+    if (entity === undefined) return events
+    const separated = minus(before, after).map((policyId) => relation('separate', policyId, side, [id]))
+    const related = minus(after, before).map((policyId) => relation('relate', policyId, side, [id]))
+    return [...events, ...separated, ...related]
+  }
+
+  /** A policy is as it is now, or gone. */
+  putPolicy(id: string, entity: ModelEntity | undefined, policy: IndexedPolicy | undefined): ModelEvent[] {
+    const before = this.#selected(id)
+    if (policy === undefined) this.#index.removePolicy('service-policies', id)
+    else this.#index.putPolicy('service-policies', policy)
+    const events = this.#note('service-policy', id, entity)
+    if (entity === undefined) return events
+    const after = this.#selected(id)
+    const separated = SIDES.flatMap((side) => relations('separate', id, side, minus(before[side], after[side])))
+    const related = SIDES.flatMap((side) => relations('relate', id, side, minus(after[side], before[side])))
+    return [...events, ...separated, ...related]
+  }
+
+  /** The events that tell what a policy selects to somebody who knows nothing of it. */
+  relationsOf(policyId: string): readonly ModelEvent[] {
+    const selected = this.#selected(policyId)
+    return SIDES.flatMap((side) => relations('relate', policyId, side, selected[side]))
+  }
+
+  #selected(policyId: string): Sides {
+    const members = (side: PolicySide) =>
+      this.#index.has('service-policies', policyId) ? this.#index.selectedBy('service-policies', policyId, side) : []
+    return {
+      services: members('services'),
+      identities: members('identities'),
+      'posture-checks': members('posture-checks'),
+    }
+  }
+
+  #note(type: ModelEntity['type'], id: string, entity: ModelEntity | undefined): ModelEvent[] {
+    const key = `${type} ${id}`
+    const before = this.#known.get(key)
+    if (entity === undefined) return this.#known.delete(key) ? [{ action: 'delete', type, id }] : []
+    const digest = this.#digestOf(entity)
+    this.#known.set(key, digest)
+    if (before === digest) return []
+    return [{ action: before === undefined ? 'create' : 'update', entity }]
+  }
+
+  #digestOf(entity: ModelEntity): number {
+    const text = JSON.stringify(entity, (_key, value) => (value instanceof Map ? [...value] : value))
+    return Number.parseInt(this.#digest.sha256(text).slice(0, DIGEST_DIGITS), 16)
+  }
+}
+
+function sideOf(type: ModelEntity['type']): PolicySide | undefined {
+  if (type === 'identity') return 'identities'
+  if (type === 'service') return 'services'
+  return type === 'posture-check' ? 'posture-checks' : undefined
+}
+
+function relations(
+  action: 'relate' | 'separate',
+  policyId: string,
+  side: PolicySide,
+  ids: readonly string[],
+): readonly ModelEvent[] {
+  const pieces: ModelEvent[] = []
+  for (let at = 0; at < ids.length; at += MOST_RELATED) {
+    pieces.push(relation(action, policyId, side, ids.slice(at, at + MOST_RELATED)))
+  }
+  return pieces
+}
+
+function relation(
+  action: 'relate' | 'separate',
+  policyId: string,
+  side: PolicySide,
+  entityIds: readonly string[],
+): ModelEvent {
+  return { action, policyId, side, entityIds }
+}
+
+function minus(ids: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others)
+  return ids.filter((id) => !known.has(id))
+}

@@ -1,0 +1,135 @@
+import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../../ports/fabric/index.ts'
+import { CircuitMessages } from './circuit-messages.ts'
+import type { FabricParts } from './fabric-parts.ts'
+import { RouterRefusal } from './refusal.ts'
+import { RouterFacts } from './router-facts.ts'
+import type { ConnectedRouter } from './routers/connected-routers.ts'
+
+const MINUTE_MS = 60_000
+
+/** What a connected router says, handed to the part of the controller that it concerns. */
+export class ConnectedSession implements RouterSession {
+  readonly #parts: FabricParts
+  readonly #router: ConnectedRouter
+  readonly #circuits: CircuitMessages
+  readonly #facts: RouterFacts
+  readonly #onClosed: () => void
+  /** Epoch ms at which a misbehaviour was told last. */
+  readonly #told = new Map<Misbehaviour, number>()
+
+  constructor(parts: FabricParts, router: ConnectedRouter, onClosed: () => void) {
+    this.#parts = parts
+    this.#router = router
+    this.#circuits = new CircuitMessages(parts, router)
+    this.#facts = new RouterFacts(parts, router)
+    this.#onClosed = onClosed
+  }
+
+  async receive(message: FromRouter): Promise<ToRouter | undefined> {
+    if (this.#parts.routers.get(this.#router.id) !== this.#router) return undefined
+    try {
+      return await this.#handle(message)
+    } catch (error) {
+      return this.#refusal(message, error)
+    }
+  }
+
+  misbehaved(what: Misbehaviour): void {
+    const at = this.#parts.context.clock.now()
+    if (at - (this.#told.get(what) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return
+    this.#told.set(what, at)
+    this.#parts.context.events.emit('router.misbehaved', { routerId: this.#router.id, what, at })
+  }
+
+  closed(): void {
+    this.#onClosed()
+  }
+
+  async #handle(message: FromRouter): Promise<ToRouter | undefined> {
+    const { hosted, validation, announced, apiSessions, model, links } = this.#parts
+    const { id } = this.#router
+    switch (message.type) {
+      case 'fault':
+        return this.#fault(message)
+      case 'route-result':
+        return this.#circuits.routeResult(message)
+      case 'circuit-confirmation':
+        return this.#circuits.confirm(message)
+      case 'create-circuit':
+        return this.#circuits.create(message)
+      case 'create-tunnel-circuit':
+        return this.#circuits.createForRouter(message)
+      case 'latencies':
+        links.measured(id, message.nanoseconds)
+        return undefined
+      case 'router-links':
+        if (links.reported(id, message.links, message.fullRefresh).hasForeign) this.misbehaved('foreign-link')
+        return undefined
+      case 'create-terminator':
+        return hosted.registerForSdk(id, message)
+      case 'create-tunnel-terminator':
+        return hosted.registerForRouter(id, message)
+      case 'update-terminator':
+        await hosted.update(id, message)
+        return { type: 'terminator-updated' }
+      case 'remove-terminators':
+        if ((await hosted.remove(id, message.terminatorIds)).hasForeign) this.misbehaved('foreign-terminator')
+        return { type: 'result', success: true, message: '' }
+      case 'terminators-validated':
+        if ((await validation.answered(id, message)).hasForeign) this.misbehaved('foreign-terminator')
+        return undefined
+      case 'subscribe':
+        model.subscribe(this.#router, message)
+        return undefined
+      case 'api-session-heartbeat':
+        return this.#forget(await apiSessions.keepAlive(message.tokens))
+      case 'resync-api-sessions':
+        await announced.tellAll(this.#router)
+        return undefined
+      case 'validate-sessions':
+        return this.#circuits.validateSessions(message.tokens)
+      default:
+        return this.#facts.handle(message)
+    }
+  }
+
+  #fault({ subject, id, iteration }: Extract<FromRouter, { type: 'fault' }>): undefined {
+    const isAboutLink = subject === 'link' || subject === 'duplicate-link'
+    if (!isAboutLink) {
+      if (this.#circuits.fault(subject, id).hasForeign) this.misbehaved('foreign-circuit')
+    } else if (this.#parts.links.fault(this.#router.id, id, iteration, subject === 'duplicate-link').isForeign) {
+      this.misbehaved('foreign-link')
+    }
+  }
+
+  #forget(tokens: readonly string[]): ToRouter | undefined {
+    return tokens.length === 0 ? undefined : { type: 'api-sessions-removed', tokens, ids: tokens }
+  }
+
+  #refusal(message: FromRouter, error: unknown): ToRouter | undefined {
+    const refused = error instanceof RouterRefusal ? error : undefined
+    if (refused === undefined) {
+      const facts = { routerId: this.#router.id, message: message.type, error: String(error) }
+      this.#parts.context.logger.error('a message of a router could not be handled', facts)
+    }
+    const { code, hint } = refused ?? ({ code: 'internal', hint: 'too-busy' } as const)
+    const text = refused?.message ?? 'the controller failed'
+    switch (message.type) {
+      case 'create-terminator':
+      case 'create-tunnel-terminator':
+        return { type: 'terminator-refused', terminatorId: message.address, code, hint, message: text }
+      case 'create-circuit':
+      case 'create-tunnel-circuit':
+      case 'update-terminator': {
+        const { circuitId } = refused ?? {}
+        return { type: 'refusal', code, hint, message: text, ...(circuitId === undefined ? {} : { circuitId }) }
+      }
+      case 'remove-terminators':
+      case 'verify-router':
+      case 'interfaces':
+        return { type: 'result', success: false, message: text }
+      default:
+        return undefined
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import { equals } from '../../../domain/filter/index.ts'
+import type { AnnouncedApiSession } from '../../../ports/fabric/index.ts'
+import type { Change, ReadTransaction } from '../../../ports/storage.ts'
+import { apiSessionCertificates } from '../../../resources/api-session-certificates.ts'
+import { apiSessions } from '../../../resources/api-sessions.ts'
+import { authPolicies } from '../../../resources/auth-policies.ts'
+import { authenticators } from '../../../resources/authenticators.ts'
+import { identities } from '../../../resources/identities.ts'
+import type { RecordOf } from '../../../resources/resource.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { missingFactors } from '../../credentials/missing-factors.ts'
+import { API_SESSION_TOKEN } from '../../login/api-sessions.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+
+type ApiSession = RecordOf<typeof apiSessions>
+
+/** So many sessions go into one message. */
+const BATCH = 100
+
+/**
+ * Tells edge routers which API sessions clients may present to them. A router lets nobody in whom it was not told of, and
+ * closes what somebody opened whom it is told to forget.
+ */
+export class AnnouncedSessions {
+  readonly #context: EngineContext
+  readonly #routers: ConnectedRouters
+  /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
+  readonly #tokens = new Map<string, string>()
+  #syncs = 0
+
+  constructor(context: EngineContext, routers: ConnectedRouters) {
+    this.#context = context
+    this.#routers = routers
+  }
+
+  /** Tells a router all sessions; those that it knows beyond them it forgets. */
+  async tellAll(router: ConnectedRouter): Promise<void> {
+    const syncId = this.#nextSyncId()
+    const known = await this.#context.storage.read((tx) => this.#all(tx))
+    for (let sequence = 0; sequence === 0 || sequence * BATCH < known.length; sequence += 1) {
+      const sessions = known.slice(sequence * BATCH, (sequence + 1) * BATCH)
+      const isLast = (sequence + 1) * BATCH >= known.length
+      router.channel.send({ type: 'api-sessions-added', sessions, full: { syncId, sequence, isLast } })
+    }
+  }
+
+  /** Tells all edge routers what happened to sessions and to the certificates that go with them. */
+  async follow(tx: ReadTransaction, changes: readonly Change[]): Promise<void> {
+    const routers = this.#routers.edgeRouters()
+    if (routers.length === 0) return
+    this.#forget(routers, changes)
+    const added: AnnouncedApiSession[] = []
+    const updated: AnnouncedApiSession[] = []
+    for (const id of await concerned(tx, changes)) {
+      const isNew = !this.#tokens.has(id)
+      const stored = await tx.collection(apiSessions).get(id)
+      const announced = stored && (await this.#announced(tx, stored))
+      if (announced !== undefined) (isNew ? added : updated).push(announced)
+    }
+    for (const { channel } of routers) {
+      if (added.length > 0) channel.send({ type: 'api-sessions-added', sessions: added })
+      if (updated.length > 0) channel.send({ type: 'api-sessions-updated', sessions: updated })
+    }
+  }
+
+  #forget(routers: readonly ConnectedRouter[], changes: readonly Change[]): void {
+    const gone = changes.filter(({ kind, operation }) => kind === apiSessions.name && operation === 'delete')
+    const known = gone.flatMap(({ id }) => {
+      const token = this.#tokens.get(id)
+      this.#tokens.delete(id)
+      return token === undefined ? [] : [{ id, token }]
+    })
+    if (known.length === 0) return
+    const tokens = known.map(({ token }) => token)
+    const ids = known.map(({ id }) => id)
+    for (const { channel } of routers) channel.send({ type: 'api-sessions-removed', tokens, ids })
+  }
+
+  async #all(tx: ReadTransaction): Promise<readonly AnnouncedApiSession[]> {
+    const turn = this.#context.turns.begin()
+    const announced: AnnouncedApiSession[] = []
+    this.#tokens.clear()
+    const { items } = await tx.collection(apiSessions).find()
+    for (const stored of items) {
+      const session = await this.#announced(tx, stored)
+      if (session !== undefined) announced.push(session)
+      await turn()
+    }
+    return announced
+  }
+
+  /** A session as routers know it; undefined while a factor is missing, and where its token cannot be read here. */
+  async #announced(tx: ReadTransaction, stored: ApiSession): Promise<AnnouncedApiSession | undefined> {
+    const { id, identityId, sealedToken } = stored
+    const identity = await tx.collection(identities).get(identityId)
+    const policy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+    if (policy === undefined || (await missingFactors(tx, stored, policy)).totp !== undefined) return undefined
+    const token = await this.#context.sealer.open(sealedToken, API_SESSION_TOKEN).catch(() => undefined)
+    if (token === undefined) return undefined
+    this.#tokens.set(id, token)
+    return { id, identityId, token, certFingerprints: await fingerprintsOf(tx, stored) }
+  }
+
+  /** Sorts after every earlier one, over restarts too. */
+  #nextSyncId(): string {
+    this.#syncs += 1
+    const now = this.#context.clock.now().toString(36).padStart(9, '0')
+    return `${now}${this.#syncs.toString(36).padStart(8, '0')}`
+  }
+}
+
+/** Every certificate that a client may present with a session. */
+async function fingerprintsOf(tx: ReadTransaction, { id, identityId }: ApiSession): Promise<readonly string[]> {
+  const own = await tx.collection(authenticators).find({ where: equals('identityId', identityId) })
+  const ofSession = await tx.collection(apiSessionCertificates).find({ where: equals('apiSessionId', id) })
+  const fingerprints = [...own.items, ...ofSession.items].map(({ fingerprint }) => fingerprint)
+  return [...new Set(fingerprints.filter((fingerprint) => fingerprint !== null))]
+}
+
+/** The sessions that are new or whose certificates changed. */
+async function concerned(tx: ReadTransaction, changes: readonly Change[]): Promise<ReadonlySet<string>> {
+  const present = changes.filter(({ operation }) => operation !== 'delete')
+  const found = new Set(present.filter(({ kind }) => kind === apiSessions.name).map(({ id }) => id))
+  for (const { kind, id } of present) {
+    if (kind === apiSessionCertificates.name) {
+      const certificate = await tx.collection(apiSessionCertificates).get(id)
+      if (certificate !== undefined) found.add(certificate.apiSessionId)
+    } else if (kind === authenticators.name) {
+      const authenticator = await tx.collection(authenticators).get(id)
+      const where = equals('identityId', authenticator?.identityId ?? '')
+      for (const session of (await tx.collection(apiSessions).find({ where })).items) found.add(session.id)
+    }
+  }
+  return found
+}

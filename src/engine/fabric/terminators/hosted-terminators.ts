@@ -1,0 +1,188 @@
+import type { Precedence } from '../../../domain/fabric/index.ts'
+import { equals } from '../../../domain/filter/index.ts'
+import type {
+  PeerData,
+  TerminatorRequest,
+  TerminatorUpdate,
+  ToRouter,
+  TunnelTerminatorRequest,
+} from '../../../ports/fabric/index.ts'
+import type { WriteTransaction } from '../../../ports/storage.ts'
+import { services } from '../../../resources/services.ts'
+import { terminators } from '../../../resources/terminators.ts'
+import { SYSTEM_CALL } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
+import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
+import type { Terminator } from '../circuits/terminator-selection.ts'
+import { RouterRefusal } from '../refusal.ts'
+import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
+
+/** An address of a service at a router, as it is registered. */
+interface Registration {
+  readonly id: string
+  readonly routerId: string
+  readonly serviceId: string
+  readonly hostId: string
+  readonly binding: 'edge' | 'tunnel'
+  readonly address: string
+  readonly peerData: PeerData
+  readonly cost: number
+  readonly precedence: Precedence
+  readonly instanceId: string
+  readonly instanceSecret: Uint8Array
+}
+
+const GREATEST_COST = 65_535
+const LONGEST_ID = 64
+const LONGEST_TEXT = 1024
+/** One host that registers without end must not fill the store. */
+const MOST_OF_A_SERVICE = 10_000
+
+/**
+ * Terminators that hosts register through their routers: SDKs, and routers for themselves. They are stored, so that they
+ * outlive the controller's process; who dials them is told apart from who registered them by the host's identity.
+ */
+export class HostedTerminators {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** An SDK hosts a service at a router. Throws {@link RouterRefusal}. */
+  async registerForSdk(routerId: string, request: TerminatorRequest): Promise<ToRouter> {
+    const id = requireId(request.address)
+    const apiSession = await requireApiSession(this.#context, request.apiSessionToken)
+    const { serviceId } = await requireSession(this.#context, apiSession, request.sessionToken, 'Bind')
+    const { identityId: hostId } = apiSession
+    await this.#context.storage.read(async (tx) => {
+      const index = await this.#context.access.at(tx)
+      if (!index.allows(hostId, serviceId, 'Bind')) {
+        throw new RouterRefusal('invalid-service', 'no policy lets the identity bind the service')
+      }
+      await requireRouter(this.#context, tx, routerId, hostId, serviceId, 'invalid-edge-router')
+    })
+    return this.#register({ ...request, id, routerId, serviceId, hostId, binding: 'edge' }, 0n)
+  }
+
+  /** A router hosts a service itself. Throws {@link RouterRefusal}. */
+  async registerForRouter(routerId: string, request: TunnelTerminatorRequest): Promise<ToRouter> {
+    const id = requireId(request.address)
+    const { serviceId, startTime } = request
+    await this.#context.storage.read(async (tx) => {
+      await requireTunneler(tx, routerId)
+      await requireRouterRight(this.#context, tx, routerId, serviceId, 'Bind')
+    })
+    return this.#register({ ...request, id, routerId, serviceId, hostId: routerId, binding: 'tunnel' }, startTime)
+  }
+
+  /** Changes cost or precedence of a terminator of the router. Throws {@link RouterRefusal}. */
+  async update(routerId: string, { terminatorId, cost, precedence }: TerminatorUpdate): Promise<void> {
+    if (cost !== undefined) requireCost(cost)
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      const known = await tx.collection(terminators).get(terminatorId)
+      if (known?.routerId !== routerId) throw new RouterRefusal('invalid-terminator', 'invalid terminator')
+      const change = { cost: cost ?? known.cost, precedence: precedence ?? known.precedence }
+      if (change.cost === known.cost && change.precedence === known.precedence) return
+      await tx.collection(terminators).update({ ...known, ...change, updatedAt: this.#context.clock.now() })
+    })
+  }
+
+  /** Removes terminators of the router; answers whether some belong to others, which stay. */
+  async remove(routerId: string, ids: readonly string[]): Promise<{ readonly hasForeign: boolean }> {
+    return this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      let hasForeign = false
+      for (const id of ids) {
+        const known = await tx.collection(terminators).get(id)
+        if (known === undefined) continue
+        if (known.routerId === routerId) await tx.collection(terminators).delete(id)
+        else hasForeign = true
+      }
+      return { hasForeign }
+    })
+  }
+
+  /** A dial found that a router does not know a terminator: what hosts register anew goes, another is tried last. */
+  async dead({ id, binding }: Terminator): Promise<void> {
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      const known = await tx.collection(terminators).get(id)
+      if (known === undefined) return
+      if (binding === 'edge' || binding === 'tunnel') await tx.collection(terminators).delete(id)
+      else await tx.collection(terminators).update({ ...known, precedence: 'failed' })
+    })
+  }
+
+  async #register(registration: Registration, startTime: bigint): Promise<ToRouter> {
+    requireCost(registration.cost)
+    const terminatorId = registration.id
+    await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#store(tx, registration))
+    return { type: 'terminator-created', terminatorId, startTime }
+  }
+
+  async #store(tx: WriteTransaction, registration: Registration): Promise<void> {
+    const { id, routerId, serviceId, hostId, binding, address, cost, precedence } = registration
+    const now = this.#context.clock.now()
+    if ((await tx.collection(services).get(serviceId)) === undefined) {
+      throw new RouterRefusal('invalid-service', 'invalid service')
+    }
+    const known = await tx.collection(terminators).get(id)
+    if (known !== undefined) {
+      const isSame =
+        known.routerId === routerId &&
+        known.serviceId === serviceId &&
+        known.hostId === hostId &&
+        known.binding === binding
+      if (!isSame) throw new RouterRefusal('invalid-terminator', 'terminator id is taken', { hint: 'not-retriable' })
+      if (known.cost === cost && known.precedence === precedence) return
+      await tx.collection(terminators).update({ ...known, cost, precedence, updatedAt: now })
+      return
+    }
+    const { instanceId: identity, instanceSecret } = registration
+    await requireInstance(tx, serviceId, identity, hostId)
+    await tx.collection(terminators).insert({
+      id,
+      createdAt: now,
+      updatedAt: now,
+      tags: {},
+      address,
+      binding,
+      cost,
+      precedence,
+      routerId,
+      serviceId,
+      hostId,
+      identity,
+      identitySecret: toHex(instanceSecret),
+      peerData: recordedPeerData(registration.peerData),
+    })
+  }
+}
+
+function requireId(address: string): string {
+  if (/^[\w.:~-]+$/.test(address) && address.length <= LONGEST_ID) return address
+  throw new RouterRefusal('invalid-terminator', 'invalid terminator id')
+}
+
+function requireCost(cost: number): void {
+  if (cost > GREATEST_COST) throw new RouterRefusal('invalid-cost', `cost ${cost} is beyond ${GREATEST_COST}`)
+}
+
+/** An instance of a service belongs to the identity that registered it first. */
+async function requireInstance(
+  tx: WriteTransaction,
+  serviceId: string,
+  instanceId: string,
+  hostId: string,
+): Promise<void> {
+  if (instanceId.length > LONGEST_TEXT) throw new RouterRefusal('invalid-instance-id', 'instance id is too long')
+  const ofService = equals('serviceId', serviceId)
+  const { totalCount } = await tx.collection(terminators).find({ where: ofService, limit: 1 })
+  if (totalCount >= MOST_OF_A_SERVICE) throw new RouterRefusal('internal', 'too many terminators', { hint: 'too-busy' })
+  if (instanceId === '') return
+  const where = { kind: 'and', left: ofService, right: equals('identity', instanceId) } as const
+  const { items } = await tx.collection(terminators).find({ where, limit: 1 })
+  if (items.some((other) => other.hostId !== hostId)) {
+    throw new RouterRefusal('invalid-instance-id', 'instance belongs to another identity')
+  }
+}

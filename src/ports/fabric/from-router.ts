@@ -1,0 +1,128 @@
+import type { LinkConnection, LinkReport, Precedence, RouteFailureCause } from '../../domain/fabric/index.ts'
+import type { EdgeListener, LinkListener, ReportedInterface } from './router-facts.ts'
+
+/** What the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
+export type PeerData = ReadonlyMap<number, Uint8Array>
+
+/** What a fault is about. */
+export type FaultSubject = 'ingress' | 'egress' | 'link' | 'forward' | 'forward-of-unknown-owner' | 'duplicate-link'
+
+/** Every message that the controller takes from routers. The comments tell what is asked with it. */
+export type FromRouter =
+  | { readonly type: 'fault'; readonly subject: FaultSubject; readonly id: string; readonly iteration: number }
+  | {
+      readonly type: 'route-result'
+      readonly circuitId: string
+      readonly attempt: number
+      readonly success: boolean
+      readonly cause: RouteFailureCause
+      readonly message: string
+      readonly peerData: PeerData
+    }
+  | { readonly type: 'latencies'; readonly nanoseconds: ReadonlyMap<string, number> }
+  | {
+      /** Idle times are nanoseconds by circuit. */
+      readonly type: 'circuit-confirmation'
+      readonly circuitIds: readonly string[]
+      readonly idleTimes: ReadonlyMap<string, number>
+    }
+  | { readonly type: 'router-links'; readonly links: readonly LinkReport[]; readonly fullRefresh: boolean }
+  | {
+      readonly type: 'link-state'
+      readonly linkId: string
+      readonly iteration: number
+      readonly stateIteration: number
+      readonly connections: readonly LinkConnection[]
+    }
+  /** Is the router that dials a link the one whose certificate it shows? */
+  | { readonly type: 'verify-router'; readonly routerId: string; readonly fingerprints: readonly string[] }
+  | { readonly type: 'link-listeners'; readonly listeners: readonly LinkListener[] }
+  | { readonly type: 'interfaces'; readonly interfaces: readonly ReportedInterface[] }
+  | { readonly type: 'edge-hello'; readonly hostname: string; readonly listeners: readonly EdgeListener[] }
+  | {
+      readonly type: 'connect-events'
+      readonly full: boolean
+      readonly identities: readonly { readonly identityId: string; readonly connected: boolean }[]
+    }
+  | { readonly type: 'api-session-heartbeat'; readonly tokens: readonly string[] }
+  | { readonly type: 'validate-sessions'; readonly tokens: readonly string[] }
+  | { readonly type: 'resync-api-sessions'; readonly reason: string }
+  | CircuitRequest
+  | TunnelCircuitRequest
+  | TerminatorRequest
+  | TunnelTerminatorRequest
+  | TerminatorUpdate
+  | { readonly type: 'remove-terminators'; readonly terminatorIds: readonly string[] }
+  | {
+      readonly type: 'terminators-validated'
+      readonly states: ReadonlyMap<string, { readonly valid: boolean; readonly detail: string }>
+    }
+  | ModelSubscription
+  | { readonly type: 'extend-certificates'; readonly clientCertCsr: string; readonly serverCertCsr: string }
+  | { readonly type: 'confirm-certificate'; readonly clientCertPem: string }
+
+/** An SDK dials a service through the router. */
+export interface CircuitRequest {
+  readonly type: 'create-circuit'
+  /** The service session; undefined where the API session itself says who asks. */
+  readonly sessionToken: string | undefined
+  readonly apiSessionToken: string
+  /** Named only where there is no service session. */
+  readonly identityId: string
+  readonly serviceId: string
+  /** Which instance of the service; empty for those that have no name. */
+  readonly instanceId: string
+  readonly peerData: PeerData
+}
+
+/** The router dials a service for its own host. */
+export interface TunnelCircuitRequest {
+  readonly type: 'create-tunnel-circuit'
+  readonly serviceName: string
+  readonly instanceId: string
+  readonly peerData: PeerData
+}
+
+interface HostedAddress {
+  /** Chosen by the router. For an SDK it is the id of the terminator too. */
+  readonly address: string
+  readonly peerData: PeerData
+  readonly cost: number
+  readonly precedence: Precedence
+  readonly instanceId: string
+  readonly instanceSecret: Uint8Array
+}
+
+/** An SDK hosts a service at the router. */
+export interface TerminatorRequest extends HostedAddress {
+  readonly type: 'create-terminator'
+  readonly sessionToken: string
+  readonly apiSessionToken: string
+}
+
+/** The router hosts a service itself. */
+export interface TunnelTerminatorRequest extends HostedAddress {
+  readonly type: 'create-tunnel-terminator'
+  readonly serviceId: string
+  /** Given back as it is. */
+  readonly startTime: bigint
+}
+
+/** What is undefined stays as it is. */
+export interface TerminatorUpdate {
+  readonly type: 'update-terminator'
+  readonly terminatorId: string
+  readonly cost: number | undefined
+  readonly precedence: Precedence | undefined
+}
+
+/** The router wants the data model, from what it has on. */
+export interface ModelSubscription {
+  readonly type: 'subscribe'
+  readonly currentIndex: number
+  readonly timelineId: string
+  readonly durationSeconds: number
+  /** Empty for routers that name none. */
+  readonly subscriptionId: string
+  readonly renew: boolean
+}

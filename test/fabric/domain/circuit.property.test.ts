@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  answered,
+  attemptState,
+  beginAttempt,
+  type CircuitCourse,
+  closed,
+  expired,
+  forwardsOf,
+  laidAt,
+  moveBegun,
+  moved,
+  moveFailed,
+  opened,
+  type Path,
+  passes,
+  routerGone,
+  routersLeft,
+} from '../../../src/domain/fabric/index.ts'
+import { runs } from '../../support/property-runs.ts'
+
+const ROUTERS = ['a', 'b', 'c', 'd', 'e']
+const path: fc.Arbitrary<Path> = fc
+  .shuffledSubarray(ROUTERS, { minLength: 1 })
+  .map((routers) => ({ routers, links: routers.slice(1).map((id, at) => `${routers[at]}${id}`), cost: 0 }))
+
+describe('forwards', () => {
+  it('carry what enters at one end to the other, both ways, and nowhere else', () => {
+    fc.assert(
+      fc.property(path, (way) => {
+        const tables = new Map(forwardsOf(way, { ingress: 'I', egress: 'E' }).map((one) => [one.routerId, one]))
+        const carry = (from: string, first: string | undefined, order: readonly string[]) => {
+          let address = from
+          expect(order[0]).toBe(first)
+          for (const id of order) {
+            const next = tables.get(id)?.forwards.find(({ srcAddress }) => srcAddress === address)
+            expect(next).toBeDefined()
+            address = next?.dstAddress ?? ''
+          }
+          return address
+        }
+        expect(carry('I', way.routers[0], way.routers)).toBe('E')
+        expect(carry('E', way.routers.at(-1), way.routers.toReversed())).toBe('I')
+        const types = [...tables.values()].flatMap(({ forwards }) => forwards)
+        expect(types.filter(({ dstType }) => dstType === 'link')).toHaveLength(2 * way.links.length)
+        expect([...tables.values()].filter(({ isLast }) => isLast).map(({ routerId }) => routerId)).toEqual([
+          way.routers.at(-1),
+        ])
+      }),
+      runs(200),
+    )
+  })
+})
+
+describe('an attempt to lay a circuit', () => {
+  const event = fc.oneof(
+    fc.record({ kind: fc.constant('ok' as const), router: fc.constantFrom(...ROUTERS) }),
+    fc.record({ kind: fc.constant('bad' as const), router: fc.constantFrom(...ROUTERS) }),
+    fc.record({ kind: fc.constant('gone' as const), router: fc.constantFrom(...ROUTERS) }),
+    fc.record({ kind: fc.constant('late' as const), router: fc.constantFrom(...ROUTERS) }),
+  )
+
+  it('succeeds when every router answered so, and fails with the first that did not, in whatever order', () => {
+    fc.assert(
+      fc.property(path, fc.array(event, { maxLength: 12 }), (way, events) => {
+        let attempt = beginAttempt(0, way, 100)
+        // The oracle: a set that shrinks, and the first mishap that concerns somebody in it.
+        const left = new Set(way.routers)
+        let outcome: 'waiting' | 'succeeded' | 'failed' = 'waiting'
+        for (const { kind, router } of events) {
+          if (kind === 'ok') attempt = answered(attempt, router, { success: true })
+          if (kind === 'bad') attempt = answered(attempt, router, { success: false, cause: 'generic', message: 'no' })
+          if (kind === 'gone') attempt = routerGone(attempt, router)
+          if (kind === 'late') attempt = expired(attempt, 100)
+          if (outcome !== 'waiting') continue
+          if (kind === 'late') outcome = 'failed'
+          else if (left.has(router)) {
+            if (kind === 'ok') left.delete(router)
+            else outcome = 'failed'
+          }
+          if (outcome === 'waiting' && left.size === 0) outcome = 'succeeded'
+        }
+        expect(attemptState(attempt)).toBe(outcome)
+        expect([...laidAt(attempt)].every((id) => !left.has(id))).toBe(true)
+        if (outcome === 'succeeded') expect(laidAt(attempt)).toEqual(way.routers)
+        const { failure } = attempt
+        if (failure?.cause === 'generic') expect(failure.isAtTerminator).toBe(failure.routerId === way.routers.at(-1))
+      }),
+      runs(300),
+    )
+  })
+
+  it('waits until its deadline and no longer', () => {
+    const attempt = beginAttempt(0, { routers: ['a'], links: [], cost: 0 }, 100)
+    expect(attemptState(expired(attempt, 99))).toBe('waiting')
+    expect(expired(attempt, 100).failure).toMatchObject({ cause: 'no-answer', isAtTerminator: true })
+  })
+})
+
+describe('the course of a circuit', () => {
+  const step = fc.oneof(
+    path.map((to) => ({ kind: 'move' as const, to })),
+    fc.constantFrom({ kind: 'moved' as const }, { kind: 'failed' as const }, { kind: 'close' as const }),
+  )
+
+  it('is on one path, moves to one other at a time, and once closed stays so', () => {
+    fc.assert(
+      fc.property(path, fc.array(step, { maxLength: 20 }), (first, steps) => {
+        let course: CircuitCourse = opened(first)
+        for (const one of steps) {
+          const before = course
+          if (one.kind === 'move') course = moveBegun(course, one.to)
+          if (one.kind === 'moved') course = moved(course)
+          if (one.kind === 'failed') course = moveFailed(course)
+          if (one.kind === 'close') course = closed(course, 'removed')
+          if (before.phase.name === 'closed') expect(course).toBe(before)
+          if (before.phase.name === 'moving' && course.phase.name === 'moving') {
+            expect(course.phase.to).toBe(before.phase.to)
+            expect(course.phase.isStale).toBe(true)
+          }
+          const isArrived = before.phase.name === 'moving' && one.kind === 'moved'
+          expect(course.path).toBe(isArrived ? (before.phase as { to: Path }).to : before.path)
+          for (const id of course.path.routers) expect(passes(course, id)).toBe(true)
+        }
+      }),
+      runs(200),
+    )
+  })
+
+  it('leaves the routers that only the former path passes', () => {
+    const before = { routers: ['a', 'b', 'd'], links: ['ab', 'bd'], cost: 0 }
+    const after = { routers: ['a', 'c', 'd'], links: ['ac', 'cd'], cost: 0 }
+    expect(routersLeft(before, after)).toEqual(['b'])
+  })
+})

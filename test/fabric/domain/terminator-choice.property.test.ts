@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Candidate,
+  chooseTerminator,
+  circuitEnded,
+  dialFailed,
+  dialSucceeded,
+  dynamicCost,
+  type TerminatorStrategy,
+  UNUSED,
+} from '../../../src/domain/fabric/index.ts'
+import { runs } from '../../support/property-runs.ts'
+
+const precedence = fc.constantFrom('required' as const, 'default' as const, 'failed' as const)
+const candidates: fc.Arbitrary<Candidate[]> = fc
+  .array(fc.record({ precedence, cost: fc.nat(200_000) }), { maxLength: 8 })
+  .map((drawn) => drawn.map((one, position) => ({ ...one, id: `t${position}`, routerId: 'r' })))
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const strategy = fc.constantFrom<TerminatorStrategy>('smartrouting', 'random', 'weighted', 'sticky')
+const RANK = { required: 0, default: 1, failed: 2 }
+
+describe('the choice of a terminator', () => {
+  it('is one of the best precedence, if there is any at all', () => {
+    fc.assert(
+      fc.property(strategy, candidates, random, (by, known, drawn) => {
+        const chosen = chooseTerminator(by, known, { random: drawn })
+        const best = Math.min(...known.map((candidate) => RANK[candidate.precedence]))
+        expect(chosen === undefined).toBe(known.length === 0)
+        if (chosen !== undefined) expect(RANK[chosen.precedence]).toBe(best)
+      }),
+      runs(300),
+    )
+  })
+
+  it('is the cheapest of them by smart routing, and for a sticky client that has none of them', () => {
+    fc.assert(
+      fc.property(candidates, random, (known, drawn) => {
+        const order = [...known].sort(
+          (left, right) => RANK[left.precedence] - RANK[right.precedence] || left.cost - right.cost,
+        )
+        const chosen = chooseTerminator('smartrouting', known, { random: drawn })
+        expect(chosen?.cost).toBe(order[0]?.cost)
+        expect(chooseTerminator('sticky', known, { random: drawn, stickTo: 'gone' })).toEqual(chosen)
+      }),
+      runs(300),
+    )
+  })
+
+  it('stays with a sticky client unless others are of a better precedence', () => {
+    const known: Candidate[] = [
+      { id: 'cheap', routerId: 'r', precedence: 'default', cost: 1 },
+      { id: 'dear', routerId: 'r', precedence: 'default', cost: 99 },
+      { id: 'failed', routerId: 'r', precedence: 'failed', cost: 0 },
+    ]
+    expect(chooseTerminator('sticky', known, { random: 0, stickTo: 'dear' })?.id).toBe('dear')
+    expect(chooseTerminator('sticky', known, { random: 0, stickTo: 'failed' })?.id).toBe('cheap')
+  })
+
+  it.each([
+    ['random', [0.5, 0.5]],
+    ['weighted', [0.75, 0.25]],
+  ] as const)('meets each with its share: %s', (by, shares) => {
+    const known: Candidate[] = [
+      { id: 'cheap', routerId: 'r', precedence: 'default', cost: 25 },
+      { id: 'dear', routerId: 'r', precedence: 'default', cost: 75 },
+    ]
+    const draws = Array.from({ length: 1000 }, (_, position) => position / 1000)
+    const chosen = draws.map((drawn) => chooseTerminator(by, known, { random: drawn })?.id)
+    const share = (id: string) => chosen.filter((one) => one === id).length / draws.length
+    expect([share('cheap'), share('dear')]).toEqual(shares)
+  })
+})
+
+describe('the dynamic cost of a terminator', () => {
+  const step = fc.oneof(
+    fc.constant('failed' as const),
+    fc.constant('succeeded' as const),
+    fc.constant('ended' as const),
+    fc.nat(20).map((minutes) => minutes),
+  )
+
+  it('is never beyond its bounds, and nothing is left of failures in the end', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let [use, now, open] = [UNUSED, 0, 0]
+        for (const one of steps) {
+          if (one === 'failed') use = dialFailed(use, now)
+          else if (one === 'succeeded') {
+            use = dialSucceeded(use, now)
+            open += 1
+          } else if (one === 'ended') {
+            use = circuitEnded(use)
+            open = Math.max(0, open - 1)
+          } else now += one * 60_000
+          expect(dynamicCost(use, now)).toBeGreaterThanOrEqual(2 * open)
+          expect(dynamicCost(use, now)).toBeLessThanOrEqual(65_535)
+        }
+        expect(dynamicCost(use, now + 24 * 60 * 60_000)).toBe(2 * open)
+      }),
+      runs(300),
+    )
+  })
+
+  it('grows by 20 with a failure, falls by 2 with a success and by 10 with each minute', () => {
+    const failed = dialFailed(dialFailed(UNUSED, 1000), 1000)
+    expect(dynamicCost(failed, 1000)).toBe(40)
+    expect(dynamicCost(dialSucceeded(failed, 1000), 1000)).toBe(40)
+    expect(dynamicCost(failed, 60_999)).toBe(40)
+    expect(dynamicCost(failed, 61_000)).toBe(30)
+    expect(dynamicCost(failed, 121_000)).toBe(20)
+  })
+})
