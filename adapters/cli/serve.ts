@@ -43,7 +43,6 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   let ready: Controller | undefined
   const server = await bind(options, material, {
     fetch: (...request) => building.then((built) => built.fetch(...request)),
-    openFabric: (fabric) => building.then((built) => built.openFabric(fabric)),
     answerHeaders: () => ready?.answerHeaders ?? {},
   })
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
@@ -51,6 +50,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   try {
     const controller = await building
     ready = controller
+    await server.openFabric(controller)
     const stopRenewal = renewServerCertificate(files, material, {
       server,
       controller,
@@ -79,11 +79,7 @@ function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] 
 async function bind(
   { listen: { host, port }, controlListen, controlAdvertise, limits }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
-  {
-    fetch,
-    openFabric,
-    answerHeaders,
-  }: Pick<Controller, 'fetch' | 'openFabric'> & { answerHeaders(): Controller['answerHeaders'] },
+  { fetch, answerHeaders }: Pick<Controller, 'fetch'> & { answerHeaders(): Controller['answerHeaders'] },
 ): Promise<RunningServer> {
   try {
     const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
@@ -91,7 +87,7 @@ async function bind(
       ...(controlListen === undefined ? {} : { listen: controlListen }),
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
     }
-    return await serve({ fetch, tls, openFabric }, { host, port, answerHeaders, fabric, ...limits })
+    return await serve({ fetch, tls }, { host, port, answerHeaders, fabric, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })

@@ -25,54 +25,49 @@ interface ControlChannel {
   share(server: Server, onTaken: (socket: TLSSocket) => void): void
   /** Binds the port of its own, if there is one. */
   bind(): Promise<void>
-  /** Begins to serve routers, once the APIs are bound to an address. Failures are told to `onError`. */
-  open(apis: Address, onError: (error: Error) => void): void
+  /** Says where routers connect, once the APIs are bound to an address. */
+  advertise(apis: Address): void
+  /** Begins to serve routers; until then their sockets wait. */
+  open(source: FabricSource): Promise<void>
   replaceCertificate(certificate: ServerCertificate): void
   close(): Promise<void>
-}
-
-interface Source {
-  tls(): ServerCertificate
-  readonly openFabric?: FabricSource['openFabric']
 }
 
 const PROTOCOL = 'ziti-ctrl'
 const HTTP = 'http/1.1'
 const HANDSHAKE_MS = 5000
 const KEEP_ALIVE_MS = 15_000
-const NONE: ControlChannel = {
+/** Serves no routers. */
+export const NO_CONTROL_CHANNEL: ControlChannel = {
   protocols: [HTTP],
   address: undefined,
   share: () => undefined,
   bind: async () => undefined,
-  open: () => undefined,
+  advertise: () => undefined,
+  open: async () => undefined,
   replaceCertificate: () => undefined,
   close: async () => undefined,
 }
 
 /** The control channel as the options of `serve` ask for it; one that does nothing where they do not. */
 export function controlChannel(
-  controller: Source,
-  { fabric = false }: { readonly fabric?: boolean | ControlChannelOptions },
+  certificate: ServerCertificate,
+  fabric: boolean | ControlChannelOptions,
 ): ControlChannel {
-  if (fabric === false) return NONE
-  const { openFabric } = controller
-  if (openFabric === undefined) throw new Error('fabric: the controller has no openFabric')
-  return new OpenControlChannel(controller, { openFabric }, fabric === true ? {} : fabric)
+  return fabric === false ? NO_CONTROL_CHANNEL : new OpenControlChannel(certificate, fabric === true ? {} : fabric)
 }
 
 class OpenControlChannel implements ControlChannel {
-  readonly #source: FabricSource
   readonly #options: ControlChannelOptions
   readonly #own: ReturnType<typeof createServer> | undefined
-  #listener: Promise<ControlListener> | undefined
+  /** Settles when routers are served. */
+  readonly #listener = deferred<ControlListener>()
   #address: string | undefined
   #port: number | undefined
 
-  constructor(controller: Source, source: FabricSource, options: ControlChannelOptions) {
-    this.#source = source
+  constructor(certificate: ServerCertificate, options: ControlChannelOptions) {
     this.#options = options
-    this.#own = options.listen && createServer(this.#tls(controller.tls()), (socket) => this.#accept(socket))
+    this.#own = options.listen && createServer(this.#tls(certificate), (socket) => this.#accept(socket))
   }
 
   get protocols(): readonly string[] {
@@ -100,7 +95,7 @@ class OpenControlChannel implements ControlChannel {
     if (own !== undefined && this.#own !== undefined) this.#port = await listen(this.#own, own.host, own.port)
   }
 
-  open(apis: Address, onError: (error: Error) => void): void {
+  advertise(apis: Address): void {
     const { listen: own, advertise } = this.#options
     const reached = advertise ?? { host: (own ?? apis).host, port: this.#port ?? apis.port }
     if (isWildcardHost(reached.host)) {
@@ -108,13 +103,12 @@ class OpenControlChannel implements ControlChannel {
         `fabric.advertise: ${formatAddress(reached)} stands for every interface, routers need one address`,
       )
     }
-    const address = `tls:${formatAddress(reached)}`
-    this.#address = address
-    this.#own?.on('error', onError)
-    this.#listener = import('../fabric/index.ts').then(({ openControlListener }) => {
-      return openControlListener(this.#source, { addresses: [address] })
-    })
-    this.#listener.catch(onError)
+    this.#address = `tls:${formatAddress(reached)}`
+  }
+
+  async open(source: FabricSource): Promise<void> {
+    const { openControlListener } = await import('../fabric/index.ts')
+    this.#listener.resolve(await openControlListener(source, { addresses: [this.#address ?? ''] }))
   }
 
   replaceCertificate(certificate: ServerCertificate): void {
@@ -123,7 +117,8 @@ class OpenControlChannel implements ControlChannel {
 
   async close(): Promise<void> {
     this.#own?.close()
-    await this.#listener?.then(
+    this.#listener.reject(new Error('closed before routers were served'))
+    await this.#listener.promise.then(
       (listener) => listener.close(),
       () => undefined,
     )
@@ -139,10 +134,22 @@ class OpenControlChannel implements ControlChannel {
     socket.setTimeout(0)
     const { remoteAddress } = socket
     const chain = peerCertificates(socket) ?? []
-    if (this.#listener === undefined) socket.destroy()
-    this.#listener?.then(
+    this.#listener.promise.then(
       (listener) => listener.accept(socket, chain, remoteAddress),
       () => socket.destroy(),
     )
   }
+}
+
+/** A promise that somebody else settles. */
+function deferred<T>() {
+  let resolve: (value: T) => void = () => undefined
+  let reject: (reason: Error) => void = () => undefined
+  const promise = new Promise<T>((settle, fail) => {
+    resolve = settle
+    reject = fail
+  })
+  // Nobody may wait for it.
+  promise.catch(() => undefined)
+  return { promise, resolve, reject }
 }

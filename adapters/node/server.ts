@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { ControllerFetch } from '../../src/index.ts'
 import { trackConnections } from './connections.ts'
-import { type ControlChannelOptions, controlChannel, type FabricSource } from './control-channel.ts'
+import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
 import type { CapacityOptions } from './fair-capacity.ts'
 import { listen, urlOf } from './listen.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
@@ -15,7 +15,7 @@ export interface ServableController {
   /** The headers of every answer. */
   readonly answerHeaders?: Readonly<Record<string, string>>
   tls(): ServerCertificate
-  /** Opens the data plane; needed for `fabric`. */
+  /** Opens the data plane; where it is not there yet, {@link RunningServer.openFabric} has to be called. */
   readonly openFabric?: FabricSource['openFabric']
 }
 
@@ -56,6 +56,8 @@ export interface RunningServer {
   readonly port: number
   /** Where routers reach the controller, for example `tls:host:1280`; undefined without `fabric`. */
   readonly controlAddress: string | undefined
+  /** Serves the routers of a controller that came to be after its server. Does nothing without `fabric`. */
+  openFabric(controller: FabricSource): Promise<void>
   /**
    * Stops accepting connections, waits `graceMs` (4 s unless given) for requests in flight, of which those that have not
    * arrived whole get a second at most, then ends the rest. Calling it again gives the same promise.
@@ -85,7 +87,7 @@ const MAX_HEADER_BYTES = 32_768
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
   const headersTimeout = options.headersTimeoutMs ?? 10_000
-  const control = controlChannel(controller, options)
+  const control = controlChannel(controller.tls(), options.fabric ?? false)
   const server = createServer({
     ...tlsOptions(controller.tls(), control.protocols),
     headersTimeout,
@@ -107,8 +109,19 @@ export async function serve(controller: ServableController, options: ServeOption
     await control.close()
     throw error
   })
-  const onError = options.onError ?? ((error: unknown) => process.emitWarning(String(error)))
-  control.open({ host, port }, onError)
+  const openFabric = async (source: FabricSource) => {
+    control.advertise({ host, port })
+    await control.open(source)
+  }
+  if (controller.openFabric !== undefined && control !== NO_CONTROL_CHANNEL) {
+    try {
+      await openFabric({ openFabric: controller.openFabric })
+    } catch (error) {
+      server.close()
+      await control.close()
+      throw error
+    }
+  }
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
 
@@ -124,7 +137,10 @@ export async function serve(controller: ServableController, options: ServeOption
   return {
     url: urlOf(host, port),
     port,
-    controlAddress: control.address,
+    get controlAddress() {
+      return control.address
+    },
+    openFabric,
     close({ graceMs = DEFAULT_GRACE_MS } = {}) {
       stopped ??= stop(graceMs)
       return stopped
