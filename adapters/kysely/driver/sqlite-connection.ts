@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import type { FilePlace } from './sqlite-place.ts'
+import type { SqlitePlace } from './sqlite-place.ts'
 
 /** So many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
 const PREPARED = 300
@@ -17,12 +17,12 @@ const LOOK_INTERVAL_MS = 100
 /** A connection that prepares each statement once, and does not acknowledge what is written to a file that is gone. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
-  readonly #place: FilePlace
+  readonly #place: SqlitePlace
   #lookedAt = 0
   #isWriting = false
   readonly #prepared = new Map<string, Prepared>()
 
-  constructor(database: DatabaseSync, place: FilePlace) {
+  constructor(database: DatabaseSync, place: SqlitePlace) {
     this.#database = database
     this.#place = place
   }

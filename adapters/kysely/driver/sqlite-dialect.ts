@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import {
   CompiledQuery,
@@ -10,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { SqliteConnection } from './sqlite-connection.ts'
-import { FilePlace, isGone } from './sqlite-place.ts'
+import { SqlitePlace } from './sqlite-place.ts'
 
 /** How a SQLite file is used. */
 export interface SqliteDriverOptions {
@@ -25,10 +24,10 @@ const BUSY_TIMEOUT_MS = 5
 
 /** A Kysely dialect over the SQLite that is built into Node (22.13 and later); each driver is one connection to `file`. */
 export function sqliteDialect(file: string, options: SqliteDriverOptions = {}): Dialect {
-  const opened = { before: false }
+  const place = new SqlitePlace(file)
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteFileDriver(file, options, opened),
+    createDriver: () => new SqliteFileDriver(file, options, place),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -45,38 +44,36 @@ export function builtInSqlite(): Promise<typeof import('node:sqlite')> {
 class SqliteFileDriver implements Driver {
   readonly #file: string
   readonly #options: SqliteDriverOptions
-  /** Whether the file was there for a connection of the same dialect. */
-  readonly #opened: { before: boolean }
+  readonly #place: SqlitePlace
   #database: DatabaseSync | undefined
   #connection: SqliteConnection | undefined
 
-  constructor(file: string, options: SqliteDriverOptions, opened: { before: boolean }) {
+  constructor(file: string, options: SqliteDriverOptions, place: SqlitePlace) {
     this.#file = file
     this.#options = options
-    this.#opened = opened
+    this.#place = place
   }
 
   async init(): Promise<void> {
     const { DatabaseSync } = await builtInSqlite()
-    // SQLite would make an empty one in place of the file that is gone.
-    if (this.#opened.before && !existsSync(this.#file)) throw isGone(this.#file)
+    this.#place.opening()
     try {
       await this.#open(DatabaseSync)
     } catch (error) {
       if (error instanceof Error) error.message += `: ${this.#file}`
       throw error
     }
-    this.#opened.before = existsSync(this.#file)
   }
 
   async #open(DatabaseSync: typeof import('node:sqlite').DatabaseSync): Promise<void> {
     const { synchronous = 'full', cacheMiB = 32 } = this.#options
     this.#database = new DatabaseSync(this.#file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
+    this.#place.opened()
     await enterWalMode(this.#database)
     // Pages are read from the memory of the operating system where they are, without a copy.
     this.#database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = ${-1024 * cacheMiB};
       pragma mmap_size = 1073741824; pragma temp_store = memory`)
-    this.#connection = new SqliteConnection(this.#database, new FilePlace(this.#file))
+    this.#connection = new SqliteConnection(this.#database, this.#place)
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -100,8 +97,13 @@ class SqliteFileDriver implements Driver {
 
   async destroy(): Promise<void> {
     this.#connection = undefined
-    this.#database?.close()
-    this.#database = undefined
+    if (this.#database === undefined) return
+    try {
+      this.#database.close()
+    } finally {
+      this.#database = undefined
+      this.#place.closed()
+    }
   }
 }
 
