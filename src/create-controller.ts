@@ -225,6 +225,9 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const identity = { instanceId: random.uuid(), version }
   const fetch = createHandler(engine, APIS, {
     authorize: options.authorize,
+    limits,
+    logger,
+    newRequestId: () => random.id(),
     documents: () => apiDocuments(VERSION),
     versionFacts,
     ...identity,
@@ -239,7 +242,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     hasOtherAdmin: defaultAdmin.hasOtherCredentials,
     tls: () => server.tls(),
     replaceServerCertificate: (source) => server.replace(source),
-    caPem: engine.context.pki.caBundlePem,
+    caPem: engine.network.caPem,
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: async () => {
       await timetable.close()

@@ -37,6 +37,11 @@ describe('the code base', () => {
     expect(holders.map(({ path }) => path)).toEqual([])
   })
 
+  it('calls the engine in one way: HTTP asks its methods and reaches for nothing behind them', () => {
+    const reaching = sources('src/http').filter(({ text }) => /engine\.context|\{ context[ ,}].*= engine/.test(text))
+    expect(reaching.map(({ path }) => path)).toEqual([])
+  })
+
   it('gives no type up', () => {
     const given = product.filter(({ text }) => /(:|<|\|) *any\b|\bas any\b|@ts-ignore|@ts-nocheck/.test(text))
     expect(given.map(({ path }) => path)).toEqual([])

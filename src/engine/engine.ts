@@ -13,6 +13,7 @@ import type { Resource } from '../resources/resource.ts'
 import { services } from '../resources/services.ts'
 import { terminators } from '../resources/terminators.ts'
 import { transitRouters } from '../resources/transit-routers.ts'
+import { Access } from './access/access.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
 import { Posture } from './access/posture.ts'
 import { ServiceUpdates } from './access/service-updates.ts'
@@ -29,7 +30,7 @@ import { CertificateAuthorities } from './enrollment/certificate-authorities.ts'
 import { CertificateExtension } from './enrollment/certificate-extension.ts'
 import { Enrollment } from './enrollment/enrollment.ts'
 import { Enrollments } from './enrollment/enrollments.ts'
-import { NetworkToken } from './enrollment/network-token.ts'
+import { Network } from './enrollment/network.ts'
 import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { EntityReader } from './entities/entity-reader.ts'
@@ -40,6 +41,7 @@ import { ApiSessions } from './login/api-sessions.ts'
 import { Authentication } from './login/authentication.ts'
 import { Authenticators } from './login/authenticators.ts'
 import { Mfa } from './login/mfa.ts'
+import { RequestRates } from './login/rate-limits.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
 import { ResourceService } from './records/resource-service.ts'
@@ -67,7 +69,10 @@ export class ControllerEngine {
   readonly mfa: Mfa
   /** Epoch milliseconds. */
   readonly startedAt: number
-  readonly networkToken: NetworkToken
+  readonly network: Network
+  /** What policies let identities reach. */
+  readonly access: Access
+  readonly requestRates: RequestRates
   readonly posture: Posture
   readonly revocations: Revocations
   readonly serviceUpdates: ServiceUpdates
@@ -114,7 +119,9 @@ export class ControllerEngine {
     this.identityState = new IdentityState(context)
     this.mfa = new Mfa(context)
     this.startedAt = context.clock.now()
-    this.networkToken = new NetworkToken(context)
+    this.network = new Network(context)
+    this.access = new Access(context)
+    this.requestRates = new RequestRates(context)
     this.posture = new Posture(context)
     this.revocations = new Revocations(context)
     this.serviceUpdates = new ServiceUpdates(context)

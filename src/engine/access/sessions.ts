@@ -12,6 +12,7 @@ import { newRecord } from '../records/new-record.ts'
 import { makeRoom } from '../records/room.ts'
 import { recordFailedRequest } from './failed-requests.ts'
 import { decideByPosture, isReachable } from './service-access.ts'
+import { requireSessionToken } from './session-tokens.ts'
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
@@ -51,6 +52,11 @@ export class Sessions {
     const { identityId } = outcome.session
     if (outcome.until !== undefined) this.#context.timetable.notLater('posture', identityId, outcome.until)
     return { session: outcome.session, token: await this.#sign(outcome.session) }
+  }
+
+  /** Refuses a session token that is not good for the service and the caller's API session. Error: `UNAUTHORIZED`. */
+  requireToken(call: Call, serviceId: string, token: string): Promise<void> {
+    return requireSessionToken(this.#context, callerOf(call), serviceId, token)
   }
 
   /** Ends a session of the caller's identity. Error: `NOT_FOUND`, also for a session of somebody else. */

@@ -9,6 +9,7 @@ import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { findOne } from '../records/find-one.ts'
+import { reEnrollEdgeRouter } from './edge-router-re-enrollment.ts'
 import { usableEnrollment } from './enrollment.ts'
 
 /** What edge routers and transit routers have in common. */
@@ -101,6 +102,14 @@ export class RouterEnrollment {
       await certify(tx, ROUTER_KINDS[method], router, issued, now)
     })
     return issued
+  }
+
+  /**
+   * Takes the certificate from an edge router and invites it to enroll anew; an outstanding token is replaced. Error:
+   * `NOT_FOUND`.
+   */
+  reEnroll(call: Call, id: string): Promise<void> {
+    return reEnrollEdgeRouter(this.#context, call, id)
   }
 }
 

@@ -1,8 +1,11 @@
+import type { EntityKind } from '../../domain/access-index/index.ts'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { both, type Filter, ids } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
+import { type TransitRouters, transitRouters } from '../../resources/transit-routers.ts'
 import type { DetailOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -11,6 +14,8 @@ import { collectionOf } from '../records/collection-of.ts'
 import { findOne } from '../records/find-one.ts'
 import { renderDetails } from '../records/wire-form/render.ts'
 import type { PresentIds, Scope } from './list-scope.ts'
+import { resourceCounts } from './resource-counts.ts'
+import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
 import { findBySymbols } from './symbols/find-by-symbols.ts'
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
@@ -70,6 +75,32 @@ export class EntityReader {
     }
     const [detail] = await this.#details(tx, call, resource, [record])
     return rendered(detail)
+  }
+
+  /**
+   * The router of an id as a transit router is shown, whichever kind it is: terminators link to every router in that way.
+   * Error: `NOT_FOUND`.
+   */
+  async anyRouter(call: Call, id: string): Promise<DetailOf<TransitRouters>> {
+    const edgeRouter = await this.#context.storage.read((tx) => tx.collection(edgeRouters).get(id))
+    if (edgeRouter === undefined) return this.get(call, transitRouters, id)
+    const { appData, isTunnelerEnabled, roleAttributes, ...router } = edgeRouter
+    return this.show(call, transitRouters, router)
+  }
+
+  /** How many entities of each kind there are. */
+  counts() {
+    return this.#context.storage.read(resourceCounts)
+  }
+
+  /** A page of the role attributes that entities of a kind have, ascending. */
+  roleAttributes(kind: EntityKind, query: FindQuery) {
+    return this.#context.storage.read((tx) => roleAttributesOf(this.#context, tx, kind, query))
+  }
+
+  /** A page of the role attributes that entities of a kind have or policies select among them, with who does. */
+  roleAttributeUses(kind: EntityKind, query: FindQuery, withIds: boolean) {
+    return this.#context.storage.read((tx) => roleAttributeUses(this.#context, tx, kind, query, withIds))
   }
 
   async #one<R extends Resource>(

@@ -23,6 +23,7 @@ import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { makeRoom } from '../records/room.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
+import { currentApiSessionMembers } from './current-api-session.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -60,6 +61,16 @@ export class ApiSessions {
   constructor(context: EngineContext) {
     this.#context = context
     this.#activity = new SessionActivity(context)
+  }
+
+  /** Milliseconds without use after which an API session ends. */
+  get timeoutMs(): number {
+    return this.#context.settings.apiSessionTimeoutMs
+  }
+
+  /** What only the holder of an API session sees of it: its token, what is still to be proved, and when it ends. */
+  ownMembers(caller: Caller) {
+    return currentApiSessionMembers(this.#context, caller)
   }
 
   /**

@@ -1,15 +1,16 @@
 import { TooManyAttempts } from '../../domain/errors.ts'
 import { networkOf } from '../../domain/network-of.ts'
 import type { RateLimiter, RateLimiters } from '../../ports/rate-limiter.ts'
+import type { EngineContext } from '../context/context.ts'
 
 /** Takes room under a key. Error: `SERVER_TOO_MANY_REQUESTS` when none is left. */
-export async function requireRoom(limiter: RateLimiter, key: string): Promise<void> {
+async function requireRoom(limiter: RateLimiter, key: string): Promise<void> {
   const taken = await limiter.take(key)
   if (!taken.allowed) throw new TooManyAttempts(taken.retryAfterMs, 'SERVER_TOO_MANY_REQUESTS')
 }
 
 /** The same by network; a caller whose address nobody knows is not counted. */
-export async function requireRoomFor(limiter: RateLimiter, address: string | undefined): Promise<void> {
+async function requireRoomFor(limiter: RateLimiter, address: string | undefined): Promise<void> {
   if (address !== undefined) await requireRoom(limiter, networkOf(address))
 }
 
@@ -21,4 +22,23 @@ export async function requirePasswordRoom(
 ): Promise<void> {
   await requireRoomFor(passwordsByAddress, address)
   await requireRoom(passwordsByUsername, username)
+}
+
+/** How often callers may ask for anything at all. Error of both: `SERVER_TOO_MANY_REQUESTS`. */
+export class RequestRates {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Counts a request of somebody who is not known, by network. */
+  countAnonymous(address: string | undefined): Promise<void> {
+    return requireRoomFor(this.#context.rateLimiters.anonymous, address)
+  }
+
+  /** Counts a request of an identity. */
+  countIdentity(identityId: string): Promise<void> {
+    return requireRoom(this.#context.rateLimiters.identity, identityId)
+  }
 }

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { both, equals, ids } from '../../domain/filter/index.ts'
+import { both, equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
-import { isReachable } from '../../engine/access/service-access.ts'
-import { requireSessionToken } from '../../engine/access/session-tokens.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import { edgeRoutersFor } from '../../engine/services/session-members.ts'
 import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../../resources/common-edge-router.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
@@ -38,8 +35,9 @@ export const clientEdgeRouterOperations = [
     async ({ engine, call, find }) => {
       const caller = callerOf(call)
       const { items, totalCount } = await engine.reader.list(call, edgeRouters, find, async (tx) => {
-        const index = await engine.context.access.at(tx)
-        const own = isAdministrator(caller.identity) ? undefined : ids(index.edgeRoutersOfIdentity(caller.identity.id))
+        const own = isAdministrator(caller.identity)
+          ? undefined
+          : await engine.access.edgeRoutersOf(caller.identity.id)(tx)
         return both(own, equals('isVerified', true))
       })
       return { page: { items: items.map((router) => onlyMembers(router, UsableEdgeRouter)), totalCount } }
@@ -60,13 +58,9 @@ export const clientEdgeRouterOperations = [
     async ({ engine, call, params, headers }) => {
       const caller = callerOf(call)
       const token = headers.get('session-token')
-      if (token) await requireSessionToken(engine.context, caller, params.id, token)
-      await engine.reader.get(call, services, params.id, async (tx, service) =>
-        isReachable(await engine.context.access.at(tx), caller.identity.id, service.id),
-      )
-      const found = await engine.context.storage.read((tx) =>
-        edgeRoutersFor(engine.context, tx, caller.identity.id, params.id),
-      )
+      if (token) await engine.sessions.requireToken(call, params.id, token)
+      await engine.reader.get(call, services, params.id, engine.access.reachableBy(caller.identity.id))
+      const found = await engine.access.edgeRoutersBetween(caller.identity.id, params.id)
       return { data: { edgeRouters: found.map((router) => onlyMembers(router, CommonEdgeRouter)) } }
     },
   ),

@@ -171,7 +171,7 @@ export const enrollOperations = [
     async ({ engine, call, body }) => {
       const requests = { clientCsr: body.certCsr, serverCsr: body.serverCertCsr }
       const { cert, serverCert } = await engine.routerEnrollment.extend(call, requests)
-      return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
+      return { data: { ca: engine.network.caPem, cert, serverCert } }
     },
   ),
   defineOperation(
@@ -199,7 +199,7 @@ export const enrollOperations = [
       const cert = await engine.tokenEnrollment.enroll(call, headers.get('ziti-token-issuer-id'), body?.clientCsr)
       const controllers = await controllersForClients(engine)
       if (cert === undefined) return { data: { controllers } }
-      return { data: { ca: engine.context.pki.caBundlePem, cert, controllers } }
+      return { data: { ca: engine.network.caPem, cert, controllers } }
     },
   ),
 ] as const
@@ -244,5 +244,5 @@ async function routerByOneTimeToken(
   requests: { readonly clientCsr: string; readonly serverCsr: string },
 ) {
   const { cert, serverCert } = await engine.routerEnrollment.byOneTimeToken(call, method, token, requests)
-  return { data: { ca: engine.context.pki.caBundlePem, cert, serverCert } }
+  return { data: { ca: engine.network.caPem, cert, serverCert } }
 }

@@ -27,7 +27,7 @@ export const enrollmentKeyOperations = [
       data: KeySet,
       produces: 'application/json',
     },
-    async ({ engine }) => ({ data: { keys: [await engine.context.tokens.publicKey()] } }),
+    async ({ engine }) => ({ data: { keys: [await engine.network.publicKey()] } }),
   ),
   defineOperation(
     {
@@ -43,11 +43,11 @@ export const enrollmentKeyOperations = [
       produces: 'application/json',
     },
     async ({ engine, body }) => {
-      const { tokens, pki } = engine.context
-      const { kid } = await tokens.publicKey()
+      const { network } = engine
+      const { kid } = await network.publicKey()
       if (body.keyId !== kid) throw invalidField('keyId', 'no enrollment key has this id', body.keyId)
-      const proof = await tokens.signNonce(body.nonce)
-      return { data: { ...proof, kid, caPool: pki.caBundlePem } }
+      const proof = await network.signNonce(body.nonce)
+      return { data: { ...proof, kid, caPool: network.caPem } }
     },
   ),
 ] as const

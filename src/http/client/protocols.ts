@@ -9,5 +9,5 @@ export const protocols = defineOperation(
     access: 'public',
     data: z.record(z.string(), described(z.object({ address: z.string() }), { address: 'Host and port.' })),
   },
-  async ({ engine }) => ({ data: { https: { address: engine.context.settings.address } } }),
+  async ({ engine }) => ({ data: { https: { address: engine.network.address } } }),
 )

@@ -1,6 +1,4 @@
-import { isReachable, reachableServices } from '../../engine/access/service-access.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import { indexedScope } from '../../engine/entities/list-scope.ts'
 import { services } from '../../resources/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
 import { crudForAdmins } from '../operations/crud.ts'
@@ -27,7 +25,7 @@ export const clientServiceOperations = [
         { ...call, serviceView: configTypesIn(query) },
         services,
         find,
-        indexedScope(engine.context.access, (index) => reachableServices(index, identity.id)),
+        engine.access.servicesOf(identity.id),
       )
       return { page }
     },
@@ -41,9 +39,7 @@ export const clientServiceOperations = [
     },
     async ({ engine, call, params }) => {
       const { identity } = callerOf(call)
-      const data = await engine.reader.get(call, services, params.id, async (tx, service) =>
-        isReachable(await engine.context.access.at(tx), identity.id, service.id),
-      )
+      const data = await engine.reader.get(call, services, params.id, engine.access.reachableBy(identity.id))
       return { data }
     },
   ),

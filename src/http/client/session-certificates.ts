@@ -45,7 +45,7 @@ export const sessionCertificateOperations = [
     async ({ engine, call, body }) => {
       const { id, certificate } = await engine.sessionCertificates.create(call, body.csr)
       const _links = { self: { href: `${PATH}/${id}` } }
-      return { data: { _links, cas: engine.context.pki.caBundlePem, certificate, id } }
+      return { data: { _links, cas: engine.network.caPem, certificate, id } }
     },
   ),
   defineOperation(

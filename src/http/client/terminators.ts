@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
-import { isReachable } from '../../engine/access/service-access.ts'
 import { callerOf } from '../../engine/context/call.ts'
 import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
@@ -40,9 +39,7 @@ export const reachableTerminators = defineOperation(
   },
   async ({ engine, call, params, find }) => {
     const { identity } = callerOf(call)
-    await engine.reader.get(call, services, params.id, async (tx, service) =>
-      isReachable(await engine.context.access.at(tx), identity.id, service.id),
-    )
+    await engine.reader.get(call, services, params.id, engine.access.reachableBy(identity.id))
     const page = await engine.reader.list(call, terminators, find, async () => equals('serviceId', params.id))
     return { page: { ...page, items: page.items.map((terminator) => onlyMembers(terminator, ClientTerminator)) } }
   },

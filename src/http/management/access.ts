@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
-import { policyAdvice } from '../../engine/access/policy-advice.ts'
 import { EntityRef } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operations/operation.ts'
@@ -64,7 +63,7 @@ export const identityAccessOperations = [
       access: { entity: 'service', action: 'read' },
       data: PolicyAdvice,
     },
-    async ({ engine, params }) => ({ data: await policyAdvice(engine.context, params.id, params.serviceId) }),
+    async ({ engine, params }) => ({ data: await engine.access.advice(params.id, params.serviceId) }),
   ),
   defineOperation(
     {

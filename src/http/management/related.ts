@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { indexedScope } from '../../engine/entities/list-scope.ts'
 import { RELATIONS, type Relation } from '../../engine/entities/related.ts'
 import type { Detail } from '../../engine/records/wire-form/render.ts'
 import type { Page } from '../../ports/storage.ts'
@@ -56,7 +55,7 @@ function relatedOperation(relation: Relation): Operation {
       // Deployed clients see an empty list below an unknown entity, except below a service.
       if (relation.of === 'services') await engine.services.get(id)
       const type = accessType(relation.byType ? url.searchParams.get('policyType') : null)
-      const related = indexedScope(engine.context.access, (index) => relation.ids(index, id, type))
+      const related = engine.access.related((index) => relation.ids(index, id, type))
       const page = await engine.reader.list(call, listed, find, related)
       return { page: relation.besides === undefined ? page : withMembers(page, relation.besides) }
     },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { roleAttributesOf, roleAttributeUses } from '../../engine/entities/role-attributes.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import { described } from '../../resources/words.ts'
 import { defineOperation, type Operation } from '../operations/operation.ts'
@@ -41,8 +40,7 @@ export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([wor
         ...list,
       },
       async ({ engine, find }) => {
-        const { context } = engine
-        return { page: await context.storage.read((tx) => roleAttributesOf(context, tx, kind, find)) }
+        return { page: await engine.reader.roleAttributes(kind, find) }
       },
     ),
     defineOperation(
@@ -54,9 +52,8 @@ export const roleAttributeOperations: readonly Operation[] = KINDS.flatMap(([wor
         ...list,
       },
       async ({ engine, find, query }) => {
-        const { context } = engine
         const withIds = query.withIds?.toLowerCase() === 'true'
-        return { page: await context.storage.read((tx) => roleAttributeUses(context, tx, kind, find, withIds)) }
+        return { page: await engine.reader.roleAttributeUses(kind, find, withIds) }
       },
     ),
   ]

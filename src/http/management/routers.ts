@@ -1,5 +1,3 @@
-import { reEnrollEdgeRouter } from '../../engine/enrollment/edge-router-re-enrollment.ts'
-import { showAnyRouter } from '../../engine/entities/any-router.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
 import { DONE } from '../operations/answers.ts'
 import { crud } from '../operations/crud.ts'
@@ -19,7 +17,7 @@ export const transitRouterOperations = {
       data: wireSchema(transitRouters),
     },
     async ({ engine, call, params }) => ({
-      data: await showAnyRouter(engine.context, engine.reader, call, params.id),
+      data: await engine.reader.anyRouter(call, params.id),
     }),
   ),
 }
@@ -55,7 +53,7 @@ export const edgeRouterReEnrollment = defineOperation(
     access: { entity: 'router', action: 'update' },
   },
   async ({ engine, call, params }) => {
-    await reEnrollEdgeRouter(engine.context, call, params.id)
+    await engine.routerEnrollment.reEnroll(call, params.id)
     return DONE
   },
 )

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { resourceCounts } from '../../engine/entities/resource-counts.ts'
 import { defineOperation } from '../operations/operation.ts'
 
 export const summary = defineOperation(
@@ -9,5 +8,5 @@ export const summary = defineOperation(
     access: 'admin',
     data: z.record(z.string(), z.int()),
   },
-  async ({ engine }) => ({ data: await engine.context.storage.read(resourceCounts) }),
+  async ({ engine }) => ({ data: await engine.reader.counts() }),
 )

@@ -1,6 +1,5 @@
 import type { Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import { requireRoom, requireRoomFor } from '../../engine/login/rate-limits.ts'
 import type { Access } from '../operations/operation.ts'
 import { authenticate } from './credentials.ts'
 
@@ -14,15 +13,15 @@ export async function countedCaller(
   headers: Headers,
   address: string | undefined,
 ): Promise<Caller | undefined> {
-  const { anonymous, identity } = engine.context.rateLimiters
+  const { requestRates } = engine
   if (access === 'public') {
-    await requireRoomFor(anonymous, address)
+    await requestRates.countAnonymous(address)
     return undefined
   }
   const caller = await authenticate(engine, headers).catch(async (error: unknown) => {
-    await requireRoomFor(anonymous, address)
+    await requestRates.countAnonymous(address)
     throw error
   })
-  await requireRoom(identity, caller.identity.id)
+  await requestRates.countIdentity(caller.identity.id)
   return caller
 }

@@ -1,5 +1,7 @@
+import type { Limits } from '../../domain/limits.ts'
 import type { Call, Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { ApiDocuments } from '../operations/api-documents.ts'
 import type { Operation } from '../operations/operation.ts'
 import { apiPathOf } from '../operations/paths.ts'
@@ -28,6 +30,10 @@ export interface HandlerOptions extends ControllerIdentity {
   readonly versionFacts: VersionFacts
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
+  readonly limits: Limits
+  readonly logger: Logger
+  /** Names a request, for whoever has to find it in the log. */
+  newRequestId(): string
   /** Writes the documents of both APIs; asked for once. */
   documents(): ApiDocuments
 }
@@ -55,7 +61,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
     const caller = await countedCaller(engine, shape.access, request.headers, connection.remoteAddress)
-    const input = readInput(shape, request, url, bodyText, engine.context.settings.limits)
+    const input = readInput(shape, request, url, bodyText, options.limits)
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
@@ -70,7 +76,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       versionFacts: options.versionFacts,
       ...input,
     } as never)
-    const response = envelope(shape, result, input.find, engine.context.settings.limits)
+    const response = envelope(shape, result, input.find, options.limits)
     const challenge = caller && secondaryChallenge(caller)
     if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
     return response
@@ -78,9 +84,9 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
 
   const headers = Object.entries(answerHeaders(options))
   return async (request, connection = {}) => {
-    const requestId = engine.context.random.id()
+    const requestId = options.newRequestId()
     const response = await answer(request, connection).catch((error: unknown) =>
-      toProblem(error, requestId, engine.context.logger),
+      toProblem(error, requestId, options.logger),
     )
     for (const [name, value] of headers) response.headers.set(name, value)
     return response

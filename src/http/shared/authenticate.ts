@@ -45,14 +45,14 @@ export const authenticate = defineOperation(shape, async (input) => {
   const { engine } = input
   const caller = await callerBy(input)
   const data = await currentApiSession(engine, caller)
-  const { apiSessionTimeoutMs } = engine.context.settings
+  const { timeoutMs } = engine.apiSessions
   return {
     data,
     headers: {
       'zt-session': caller.token,
-      'expiration-seconds': String(Math.floor(apiSessionTimeoutMs / 1000)),
+      'expiration-seconds': String(Math.floor(timeoutMs / 1000)),
       ...(data.isCertExtendRequested === true && { 'ziti-authenticator-extend-requested': 'true' }),
-      'expires-at': new Date(caller.apiSession.lastActivityAt + apiSessionTimeoutMs).toISOString(),
+      'expires-at': new Date(caller.apiSession.lastActivityAt + timeoutMs).toISOString(),
     },
   }
 })

@@ -12,7 +12,7 @@ export const caCertificates = defineOperation(
     produces: 'application/pkcs7-mime',
   },
   async ({ engine }) => ({
-    raw: base64Lines(await engine.context.pki.caBundlePkcs7()),
+    raw: base64Lines(await engine.network.caPkcs7()),
     headers: { 'content-transfer-encoding': 'base64' },
   }),
 )

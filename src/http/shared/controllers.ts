@@ -88,11 +88,11 @@ function controllersFor(access: Access, bases: Readonly<Record<string, string>>)
 }
 
 async function thisController(engine: ControllerEngine, bases: Readonly<Record<string, string>>) {
-  const { pki, settings } = engine.context
-  const { fingerprint, pem } = await pki.serverCertificate()
+  const { network } = engine
+  const { fingerprint, pem } = await network.serverCertificate()
   const apiAddresses = Object.entries(bases).map(([api, base]) => [
     api,
-    [{ url: `https://${settings.address}${base}`, version: 'v1' }],
+    [{ url: `https://${network.address}${base}`, version: 'v1' }],
   ])
   return {
     id: 'controller',

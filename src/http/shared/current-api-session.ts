@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Caller, callerOf } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import { currentApiSessionMembers } from '../../engine/login/current-api-session.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
@@ -20,7 +19,7 @@ export const CurrentApiSession = z.intersection(
 /** The caller's API session in its wire form. */
 export async function currentApiSession(engine: ControllerEngine, caller: Caller) {
   const shown = await engine.reader.show({ by: 'caller', caller }, apiSessions, caller.apiSession)
-  return { ...shown, ...currentApiSessionMembers(engine.context, caller) }
+  return { ...shown, ...engine.apiSessions.ownMembers(caller) }
 }
 
 /** Reading one's own API session, and logging out. */

@@ -104,7 +104,7 @@ export const currentIdentityAuthenticatorOperations = [
     },
     async ({ engine, call, params, body }) => {
       const clientCert = await engine.certificateExtension.extend(call, params.id, body.clientCertCsr)
-      return { data: { ca: engine.context.pki.caBundlePem, clientCert } }
+      return { data: { ca: engine.network.caPem, clientCert } }
     },
   ),
   defineOperation(

@@ -16,5 +16,5 @@ export const networkJwts = defineOperation(
     ),
     errors: ['COULD_NOT_VALIDATE'],
   },
-  async ({ engine }) => ({ data: [{ name: 'default', token: await engine.networkToken.jwt() }] }),
+  async ({ engine }) => ({ data: [{ name: 'default', token: await engine.network.token() }] }),
 )

@@ -48,7 +48,7 @@ export const versionOperations = [
 ] as const
 
 function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | 'versionFacts'>) {
-  const { address } = engine.context.settings
+  const { address } = engine.network
   const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
     apiVersions: {

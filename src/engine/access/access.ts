@@ -1,0 +1,47 @@
+import type { AccessIndex } from '../../domain/access-index/index.ts'
+import { ids } from '../../domain/filter/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import type { EngineContext } from '../context/context.ts'
+import { indexedScope, type Scope } from '../entities/list-scope.ts'
+import { edgeRoutersFor } from '../services/session-members.ts'
+import { policyAdvice } from './policy-advice.ts'
+import { isReachable, reachableServices } from './service-access.ts'
+
+/** What policies let identities reach, posture aside. */
+export class Access {
+  readonly #context: EngineContext
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Narrows a list to the ids, ascending and of one kind, that the access index answers. */
+  related(answer: (index: AccessIndex) => readonly string[]): Scope {
+    return indexedScope(this.#context.access, answer)
+  }
+
+  /** Narrows a list of services to those that an identity may dial or bind. */
+  servicesOf(identityId: string): Scope {
+    return this.related((index) => reachableServices(index, identityId))
+  }
+
+  /** Narrows a list of edge routers to those that an identity may use. */
+  edgeRoutersOf(identityId: string): (tx: ReadTransaction) => Promise<ReturnType<typeof ids>> {
+    return async (tx) => ids((await this.#context.access.at(tx)).edgeRoutersOfIdentity(identityId))
+  }
+
+  /** Tells of a service whether an identity may dial or bind it. */
+  reachableBy(identityId: string): (tx: ReadTransaction, service: { readonly id: string }) => Promise<boolean> {
+    return async (tx, { id }) => isReachable(await this.#context.access.at(tx), identityId, id)
+  }
+
+  /** The edge routers that both an identity and a service may use, at most 25: those online first. */
+  edgeRoutersBetween(identityId: string, serviceId: string) {
+    return this.#context.storage.read((tx) => edgeRoutersFor(this.#context, tx, identityId, serviceId))
+  }
+
+  /** Why an identity can or cannot use a service. Error: `NOT_FOUND`. */
+  advice(identityId: string, serviceId: string) {
+    return policyAdvice(this.#context, identityId, serviceId)
+  }
+}

@@ -1,0 +1,54 @@
+import type { CertificateFacts } from '../../ports/pki.ts'
+import type { EngineContext } from '../context/context.ts'
+
+/** What the network is to somebody who does not belong to it yet: where it is, and how to know that it is the right one. */
+export class Network {
+  readonly #context: EngineContext
+  #token: Promise<string> | undefined
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** `host:port` under which devices reach the controller. */
+  get address(): string {
+    return this.#context.settings.address
+  }
+
+  /** The trust bundle, PEM. */
+  get caPem(): string {
+    return this.#context.pki.caBundlePem
+  }
+
+  /** The trust bundle, PKCS#7. */
+  caPkcs7() {
+    return this.#context.pki.caBundlePkcs7()
+  }
+
+  /** The certificate that the controller shows to its clients. */
+  serverCertificate(): Promise<Pick<CertificateFacts, 'fingerprint' | 'pem'>> {
+    return this.#context.pki.serverCertificate()
+  }
+
+  /** The key that signs enrollment tokens, as a JSON Web Key. */
+  publicKey() {
+    return this.#context.tokens.publicKey()
+  }
+
+  /** Proves by a signature of `nonce` that the controller has the key. */
+  signNonce(nonce: string) {
+    return this.#context.tokens.signNonce(nonce)
+  }
+
+  /** The token that tells an enroller which network it talks to. It never expires and is signed once in a process. */
+  token(): Promise<string> {
+    this.#token ??= this.#signToken()
+    return this.#token
+  }
+
+  #signToken(): Promise<string> {
+    const { tokens, random, settings } = this.#context
+    const issuer = `https://${settings.address}/`
+    return tokens.sign({ iss: issuer, sub: issuer, aud: ['openziti-enroller'], jti: random.uuid(), em: 'network' })
+  }
+}
