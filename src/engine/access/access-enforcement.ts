@@ -6,7 +6,7 @@ import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { RecordedChange } from '../context/recorded-changes.ts'
 import { RETRY_MS } from '../context/timetable.ts'
-import { type Judgement, judgeSessions } from './session-judgement.ts'
+import { type Judgement, judgeSessions } from './sessions/session-judgement.ts'
 import { type Suspects, sessionsOf, suspectSessions, suspectsOf } from './suspects.ts'
 
 type FindSessions = (tx: ReadTransaction) => Promise<readonly RecordOf<typeof sessions>[]>

@@ -12,6 +12,7 @@ import { services } from '../../../resources/services.ts'
 import { terminators } from '../../../resources/terminators.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { newRecord } from '../../records/new-record.ts'
 import { requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
@@ -140,11 +141,7 @@ export class HostedTerminators {
     }
     const { instanceId: identity, instanceSecret } = registration
     await requireInstance(tx, serviceId, identity, hostId)
-    await tx.collection(terminators).insert({
-      id,
-      createdAt: now,
-      updatedAt: now,
-      tags: {},
+    const terminator = newRecord(id, now, {
       address,
       binding,
       cost,
@@ -156,6 +153,7 @@ export class HostedTerminators {
       identitySecret: toHex(instanceSecret),
       peerData: recordedPeerData(registration.peerData),
     })
+    await tx.collection(terminators).insert(terminator)
   }
 }
 

@@ -1,10 +1,10 @@
-import type { Claims } from '../../domain/claims.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import { ids } from '../../domain/filter/index.ts'
-import { revocations } from '../../resources/revocations.ts'
-import { sessions } from '../../resources/sessions.ts'
-import type { Caller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import type { Claims } from '../../../domain/claims.ts'
+import { ControllerError } from '../../../domain/errors.ts'
+import { ids } from '../../../domain/filter/index.ts'
+import { revocations } from '../../../resources/revocations.ts'
+import { sessions } from '../../../resources/sessions.ts'
+import type { Caller } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
 
 /**
  * Refuses a session token that is not the controller's own, has expired, was revoked, belongs to another API session than the

@@ -1,12 +1,12 @@
-import type { AccessIndex } from '../../domain/access-index/index.ts'
-import { type CheckedPolicy, evaluatePolicies, nextPolicyDeadline } from '../../domain/posture/index.ts'
-import type { SessionEnd } from '../../ports/events.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/resource.ts'
-import type { sessions } from '../../resources/sessions.ts'
-import type { EngineContext } from '../context/context.ts'
-import { policyFacts } from '../posture/posture-facts.ts'
-import { posturesOf } from '../posture/posture-of.ts'
+import type { AccessIndex } from '../../../domain/access-index/index.ts'
+import { type CheckedPolicy, evaluatePolicies, nextPolicyDeadline } from '../../../domain/posture/index.ts'
+import type { SessionEnd } from '../../../ports/events.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { RecordOf } from '../../../resources/resource.ts'
+import type { sessions } from '../../../resources/sessions.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { policyFacts } from '../../posture/posture-facts.ts'
+import { posturesOf } from '../../posture/posture-of.ts'
 
 type Session = RecordOf<typeof sessions>
 
