@@ -94,6 +94,16 @@ describe('what a host hands to the engine', () => {
     await expect(service.create(SYSTEM_CALL, untyped({}))).rejects.toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
   })
 
+  it('is refused with the name of the field where it reports posture', async () => {
+    const { apiSessions, identities, posture } = await engine()
+    const { id } = await identities.create(SYSTEM_CALL, { name: 'alice', type: 'User', isAdmin: false })
+    const caller = await apiSessions.startFor(SYSTEM_CALL, id)
+    await expect(
+      posture.submit({ by: 'caller', caller }, untyped([{ id: 'x', typeId: 'DOMAIN', domain: 1 }])),
+    ).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field: 'domain' } })
+    expect((await posture.dataOf(id)).domain).toMatchObject({ domain: null })
+  })
+
   it('is judged as the API judges it, whatever a member holds', async () => {
     const values = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('Dial', 'AllOf', '#all', 'User', 'MFA', -1))
     const asked = await createTestController()

@@ -5,7 +5,7 @@ import { type CheckFailure, kindOf, type PostureCheck, type PostureData } from '
  * request. Values that were never reported are empty.
  *
  * @example
- * const { actualValue, expectedValue } = explainFailure(check, data, 'session-1', Date.now())
+ * const { actualValue, expectedValue } = explainFailure(check, data, 'session-1', now)
  */
 export function explainFailure(
   check: PostureCheck,

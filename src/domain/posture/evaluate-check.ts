@@ -6,7 +6,7 @@ import type { MissingPosture } from './missing-posture.ts'
  *
  * @example
  * const check = { id: 'check-1', name: 'at work', typeId: 'DOMAIN', domains: ['corp'] } as const
- * evaluateCheck(check, emptyPostureData(), 'session-1', Date.now()) // false
+ * evaluateCheck(check, emptyPostureData(), 'session-1', now) // false
  */
 export function evaluateCheck(check: PostureCheck, data: PostureData, apiSessionId: string, now: number): boolean {
   return kindOf(check.typeId).passes(check, data, apiSessionId, now)
@@ -16,7 +16,7 @@ export function evaluateCheck(check: PostureCheck, data: PostureData, apiSession
  * What keeps a check from passing for an API session at `now` (epoch ms); empty when it passes.
  *
  * @example
- * missingPosture(check, emptyPostureData(), 'session-1', Date.now()) // [{ kind: 'not-reported' }]
+ * missingPosture(check, emptyPostureData(), 'session-1', now) // [{ kind: 'not-reported' }]
  */
 export function missingPosture(
   check: PostureCheck,
@@ -38,7 +38,7 @@ export function isPostureKnown(check: PostureCheck, data: PostureData, apiSessio
  * timeout, or the end of a grace period. `undefined` when it fails already or passes for good.
  *
  * @example
- * const endsAt = nextDeadline(check, data, 'session-1', Date.now())
+ * const endsAt = nextDeadline(check, data, 'session-1', now)
  */
 export function nextDeadline(
   check: PostureCheck,

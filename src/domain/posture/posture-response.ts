@@ -6,7 +6,7 @@ import { type PostureData, type PostureResponse, RESPONSE_KINDS } from './checks
  * Posture check ids are not looked up: a response to an unknown check is kept and harms nothing.
  *
  * @example
- * const data = applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], Date.now())
+ * const data = applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], now)
  */
 export function applyResponses(
   data: PostureData,

@@ -11,7 +11,9 @@ import {
   serviceTimeouts,
 } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
+import { PostureResponse as PostureResponseSchema } from '../../resources/posture-check-schemas.ts'
 import { failedServiceRequests } from '../../resources/posture-records.ts'
+import { readInput } from '../../resources/requests/read-body.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
@@ -32,10 +34,12 @@ export class Posture {
   /**
    * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service
    * policy carries any more is gone. Answers the caller's services for which an MFA grace period began. Error:
-   * `COULD_NOT_VALIDATE` beyond the limit `postureReportBytes`, naming the largest member of a response that alone is, or `body`.
+   * `COULD_NOT_VALIDATE` beyond the limit `postureReportBytes`, naming the largest member of a response that alone is, or `body`,
+   * and naming the field of what is no posture response.
    */
-  async submit(call: Call, responses: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
+  async submit(call: Call, reported: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
     const caller = callerOf(call)
+    const responses = reported.map(readResponse)
     const now = this.#context.clock.now()
     requireWithin(responses, this.#context.settings.limits.postureReportBytes)
     return this.#context.writes.run(call, async (tx) => {
@@ -88,4 +92,9 @@ function requireWithin(responses: readonly PostureResponse[], most: number): voi
     .map(([field, value]) => ({ field, size: jsonBytes(value) }))
     .sort((a, b) => b.size - a.size)
   throw tooLarge(largest?.field ?? 'body', `${largest?.size ?? total} bytes`, most, 'postureReportBytes')
+}
+
+/** Reading makes it a posture response, as its type says. */
+function readResponse(reported: PostureResponse): PostureResponse {
+  return readInput({ body: PostureResponseSchema }, reported) as PostureResponse
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
 import { MAX_BODY_BYTES, requireKeepable, tooLarge } from './json-limits.ts'
 import { withoutUnsent } from './unsent-members.ts'
@@ -14,7 +14,7 @@ export interface BodyRules {
 }
 
 /** What a schema has made of a body, by which it is known again: a body is validated once, however often it is handed on. */
-const READ = new WeakMap<object, z.ZodType>()
+const READ = new WeakMap<object, z.core.$ZodType>()
 
 /**
  * A body of the wire as it is declared: other spellings are put right, members that are null count as not sent, what is
@@ -39,8 +39,14 @@ export function readInput(rules: BodyRules, value: unknown): unknown {
 
 function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body' | 'input'): unknown {
   const result = validate(body, withoutUnsent(body, spelled(spellings, value)), source)
-  if (isObject(result)) READ.set(result, body)
+  remember(body, result)
   return result
+}
+
+/** The elements of a list are good by themselves. */
+function remember(schema: z.core.$ZodType, value: unknown): void {
+  if (isObject(value)) READ.set(value, schema)
+  if (schema instanceof z.ZodArray && Array.isArray(value)) for (const one of value) remember(schema.element, one)
 }
 
 /** A body, or each element of a list, in the spelling of the declaration. Members inside of maps keep their nulls. */
