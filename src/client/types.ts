@@ -1,11 +1,49 @@
 import type { ErrorCode } from '../domain/errors.ts'
+import type { AnswerKind, Signature } from '../http/operations/signature.ts'
 
-/** What typed clients know of an operation. */
-export interface AnySignature {
-  readonly route: string
-  readonly query: unknown
-  readonly body: unknown
-  readonly answers: unknown
+/** What is known of an operation. */
+export type AnySignature = Signature<string, unknown, unknown, unknown, AnswerKind>
+
+/** The query of every list. */
+export interface ListParameters {
+  readonly filter?: string
+  readonly sort?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** The query of a list whose entities have role attributes. */
+export interface RoleListParameters extends ListParameters {
+  /** `#attribute` or `@id`; may be repeated. */
+  readonly roleFilter?: readonly string[]
+  readonly roleSemantic?: 'AllOf' | 'AnyOf'
+}
+
+/** Versions, beside the data of every answer. */
+export interface Meta {
+  readonly apiEnrollmentVersion: string
+  readonly apiVersion: string
+}
+
+/** Versions, and what there is to know about a list. */
+export interface ListMeta extends Meta {
+  readonly pagination: Pagination
+  /** The fields that `filter` and `sort` may name. */
+  readonly filterableFields: readonly string[]
+}
+
+/** Which part of a list a page is. */
+export interface Pagination {
+  readonly limit: number
+  readonly offset: number
+  /** How many items the list has on all pages. */
+  readonly totalCount: number
+}
+
+/** An answer with data. */
+export interface Answered<Data, AnswerMeta = Meta> {
+  readonly data: Data
+  readonly meta: AnswerMeta
 }
 
 /** The names between braces in a route. */
@@ -14,6 +52,13 @@ type PathParameter<Route> = Route extends `${string}{${infer Name}}${infer Rest}
 type Params<Route> = [PathParameter<Route>] extends [never]
   ? { readonly params?: undefined }
   : { readonly params: { readonly [Name in PathParameter<Route>]: string } }
+
+type OwnQuery<Q> = [Q] extends [undefined] ? unknown : Q
+type WholeQuery<S extends AnySignature> = S['kind'] extends 'list'
+  ? ListParameters & OwnQuery<S['query']>
+  : S['kind'] extends 'roleList'
+    ? RoleListParameters & OwnQuery<S['query']>
+    : S['query']
 
 /** A query whose members may all be left out may be left out itself. */
 type Query<Q> = [Q] extends [undefined]
@@ -30,7 +75,7 @@ type Body<B> = [B] extends [undefined]
 
 /** What a call of an operation takes: path parameters, query, body; `RequestOf<ManagementApi['POST /services']>`. */
 export type RequestOf<S extends AnySignature> = Params<S['route']> &
-  Query<S['query']> &
+  Query<WholeQuery<S>> &
   Body<S['body']> & { readonly headers?: Readonly<Record<string, string>> }
 
 /** What stands behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
@@ -38,7 +83,16 @@ export type RequestArguments<S extends AnySignature> =
   Record<never, never> extends RequestOf<S> ? [request?: RequestOf<S>] : [request: RequestOf<S>]
 
 /** What an operation answers; `AnswerOf<ManagementApi['GET /services/{id}']>['data']` is a service. */
-export type AnswerOf<S extends AnySignature> = S['answers']
+export type AnswerOf<S extends AnySignature> = Answers<S['data']>[S['kind']]
+
+interface Answers<Data> {
+  readonly data: Answered<Data>
+  readonly list: Answered<readonly Data[], ListMeta>
+  readonly roleList: Answered<readonly Data[], ListMeta>
+  readonly wholeList: Answered<Data, ListMeta>
+  readonly content: Data
+  readonly done: Answered<Readonly<Record<string, never>>>
+}
 
 /** What a controller said when it refused a request. */
 export interface ApiErrorBody {

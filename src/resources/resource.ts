@@ -6,7 +6,9 @@ import type { RecordKind } from '../ports/storage.ts'
 import type { ComputedSymbol } from './computed-symbol.ts'
 
 export type Shape = Readonly<Record<string, z.ZodType>>
-type Output<S extends Shape> = { readonly [K in keyof S]: Immutable<z.output<S[K]>> }
+/** What a schema reads. Looked up, where comparing the schema with all that a schema is would cost each project a second. */
+type OutputOf<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : never
+type Output<S> = { readonly [K in keyof S]: Immutable<OutputOf<S[K]>> }
 /** A value that nobody may change. */
 export type Immutable<T> = T extends readonly (infer E)[]
   ? readonly Immutable<E>[]
@@ -107,9 +109,9 @@ export type BaseRecord = {
   readonly tags: Readonly<Record<string, unknown>>
 }
 
-export type ShapeOf<D, K extends string> = D extends { readonly [P in K]: infer S extends Shape } ? S : NoFields
-type Stored<D extends ResourceDefinition> = BaseRecord &
-  Output<D['writable']> &
+export type ShapeOf<D, K extends string> = D extends { readonly [P in K]: infer S } ? S : NoFields
+type Stored<D> = BaseRecord &
+  Output<ShapeOf<D, 'writable'>> &
   Output<ShapeOf<D, 'createOnly'>> &
   Output<ShapeOf<D, 'system'>>
 
@@ -124,21 +126,22 @@ export type WordedField<D extends ResourceDefinition> = string &
   )
 
 /** The stored record of a resource. */
-export type RecordOf<R> = R extends Resource<infer D> ? Stored<D> : never
+export type RecordOf<R> = R extends { readonly definition: infer D } ? Stored<D> : never
 /** A validated create request. */
-export type CreateOf<R> =
-  R extends Resource<infer D>
-    ? Pick<BaseRecord, 'tags'> &
-        Output<D['writable']> &
-        Output<ShapeOf<D, 'createOnly'>> &
-        Output<ShapeOf<D, 'createRequest'>>
-    : never
+export type CreateOf<R> = R extends { readonly definition: infer D }
+  ? Pick<BaseRecord, 'tags'> &
+      Output<ShapeOf<D, 'writable'>> &
+      Output<ShapeOf<D, 'createOnly'>> &
+      Output<ShapeOf<D, 'createRequest'>>
+  : never
 /** A validated replace request. */
-export type ReplaceOf<R> = R extends Resource<infer D> ? Pick<BaseRecord, 'tags'> & Output<D['writable']> : never
+export type ReplaceOf<R> = R extends { readonly definition: infer D }
+  ? Pick<BaseRecord, 'tags'> & Output<ShapeOf<D, 'writable'>>
+  : never
 /** A validated patch request: only what was sent. */
 export type PatchOf<R> = Partial<ReplaceOf<R>>
 /** The fields of a record that only the engine writes. */
-export type SystemOf<R> = R extends Resource<infer D> ? Output<ShapeOf<D, 'system'>> : never
+export type SystemOf<R> = R extends { readonly definition: infer D } ? Output<ShapeOf<D, 'system'>> : never
 
 /** A resource: what was declared, and everything that follows from it. */
 export interface Resource<D extends ResourceDefinition = ResourceDefinition> extends RecordKind<Stored<D>> {

@@ -1,4 +1,3 @@
-import type { Resource } from './resource.ts'
 import type {
   ApiSession,
   ApiSessionCertificate,
@@ -69,6 +68,11 @@ import type {
 } from './wire-names.ts'
 import type { Serializable } from './wire-types.ts'
 
+/** As much of a resource as its forms are found by. Comparing it with all of a resource would cost each project a second. */
+interface Named {
+  readonly definition: { readonly name: string }
+}
+
 /** What travels of a resource. */
 interface Forms<Shown, Create = never, Replace = never, Patch = never> {
   readonly shown: Shown
@@ -120,18 +124,18 @@ interface FormsByName {
   readonly 'transit-routers': Forms<TransitRouter, TransitRouterCreate, TransitRouterReplace, TransitRouterPatch>
 }
 
-type FormOf<R extends Resource, Form extends keyof Forms<unknown>> = R['definition']['name'] extends keyof FormsByName
+type FormOf<R extends Named, Form extends keyof Forms<unknown>> = R['definition']['name'] extends keyof FormsByName
   ? FormsByName[R['definition']['name']][Form]
   : Readonly<Record<string, unknown>>
 
 /** The wire form of an entity of a resource. */
-export type ShownOf<R extends Resource> = FormOf<R, 'shown'>
+export type ShownOf<R extends Named> = FormOf<R, 'shown'>
 /** What a client sends to create an entity of a resource. */
-export type CreateBodyOf<R extends Resource> = FormOf<R, 'create'>
+export type CreateBodyOf<R extends Named> = FormOf<R, 'create'>
 /** What a client sends to replace an entity of a resource. */
-export type ReplaceBodyOf<R extends Resource> = FormOf<R, 'replace'>
+export type ReplaceBodyOf<R extends Named> = FormOf<R, 'replace'>
 /** What a client sends to change an entity of a resource. */
-export type PatchBodyOf<R extends Resource> = FormOf<R, 'patch'>
+export type PatchBodyOf<R extends Named> = FormOf<R, 'patch'>
 
 /** The wire form of an entity before it is written: instants are Date objects. */
-export type DetailOf<R extends Resource> = Serializable<ShownOf<R>>
+export type DetailOf<R extends Named> = Serializable<ShownOf<R>>

@@ -22,11 +22,20 @@ import type { Services } from './services.ts'
 import type { Sessions } from './sessions.ts'
 import type { Terminators } from './terminators.ts'
 import type { TransitRouters } from './transit-routers.ts'
-import type { CreateForm, PatchForm, ReplaceForm, ShownForm } from './wire-types.ts'
+import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm } from './wire-types.ts'
 
 export type * from './variants.ts'
 
 export type ApiSession = ShownForm<ApiSessions['definition']>
+/** An API session as its holder sees it. */
+export type CurrentApiSession = Flat<
+  ApiSession & {
+    /** The seconds without use after which the session ends. */
+    readonly expirationSeconds: number
+    /** When it ends without further use, RFC 3339. */
+    readonly expiresAt: string
+  }
+>
 export type ApiSessionCertificate = ShownForm<ApiSessionCertificates['definition']>
 export type IdentityType = ShownForm<IdentityTypes['definition']>
 export type Mfa = ShownForm<Mfas['definition']>

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { EntityRef, Links, NamedRole } from './fields.ts'
-import type { Immutable, ResourceDefinition, Shape, ShapeOf } from './resource.ts'
+import type { Immutable, ResourceDefinition, ShapeOf } from './resource.ts'
 
 /**
  * One object with all the members of `T`, so that editors show these and not how they came about. The second parameter
@@ -8,8 +8,11 @@ import type { Immutable, ResourceDefinition, Shape, ShapeOf } from './resource.t
  */
 export type Flat<T, Member extends keyof T = keyof T> = { readonly [K in Member]: T[K] }
 
-type Wire<T> = T extends z.ZodDefault<infer I> ? Wire<I> : Immutable<z.input<T>>
-type WireMembers<S extends Shape> = { readonly [K in keyof S]: Wire<S[K]> }
+/** What travels of a schema; what has a default travels always. */
+type Wire<S> = S extends { readonly _zod: { readonly input: infer I; readonly def: { readonly type: infer Type } } }
+  ? Immutable<Type extends 'default' ? Exclude<I, undefined> : I>
+  : never
+type WireMembers<S> = { readonly [K in keyof S]: Wire<S[K]> }
 type InputName<D, K> = D extends { readonly inputNames: infer N }
   ? K extends keyof N
     ? N[K] & string
@@ -33,9 +36,9 @@ type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
 type MayBeAbsent<D> = D extends { readonly mayBeAbsent: readonly (infer A)[] } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
 /** What is computed by an optional schema may be absent. */
-type Derived<S extends Shape> = {
-  readonly [K in keyof S as undefined extends z.input<S[K]> ? never : K]: Wire<S[K]>
-} & { readonly [K in keyof S as undefined extends z.input<S[K]> ? K : never]?: Wire<S[K]> }
+type Derived<S> = {
+  readonly [K in keyof S as undefined extends Wire<S[K]> ? never : K]: Wire<S[K]>
+} & { readonly [K in keyof S as undefined extends Wire<S[K]> ? K : never]?: Wire<S[K]> }
 
 type Shown<D extends ResourceDefinition> = Omit<WireMembers<Stored<D>>, Hidden<D> & string> &
   Derived<ShapeOf<D, 'derived'>> &
@@ -50,7 +53,7 @@ export type ShownForm<D extends ResourceDefinition> = Flat<
     }
 >
 
-type Body<D, S extends Shape, Required> = Flat<
+type Body<D, S, Required> = Flat<
   {
     readonly [K in keyof S as K extends Required ? InputName<D, K> : never]: Wire<S[K]>
   } & {

@@ -7,9 +7,9 @@ import { edgeRouters } from '../../resources/edge-routers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { ListQuery } from '../operations/list-query.ts'
 import { onlyMembers } from '../operations/only-members.ts'
-import { defineOperation } from '../operations/operation.ts'
 
 const UsableEdgeRouter = described(
   CommonEdgeRouter.extend({

@@ -5,9 +5,9 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import { Pem } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
-import { controllersForClients } from '../shared/controllers.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { Password } from '../shared/passwords.ts'
+import { controllersForClients } from '../shared/shown-controllers.ts'
 import { EnrollBody, Enrolled, EnrolledRouter, EnrolledSomehow, REQUESTS } from './enrollment-forms.ts'
 
 const ERRORS: readonly ErrorCode[] = [

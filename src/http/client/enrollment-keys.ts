@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const KeySet = described(z.object({ keys: z.array(z.record(z.string(), z.unknown())) }), {
   keys: 'The public keys as JSON Web Keys: the key type `kty`, the id `kid`, and what belongs to the type.',

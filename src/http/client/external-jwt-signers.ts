@@ -3,8 +3,8 @@ import { equals, type SymbolTable } from '../../domain/filter/index.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { onlyMembers } from '../operations/only-members.ts'
-import { defineOperation } from '../operations/operation.ts'
 
 const ClientSigner = described(
   z.object({

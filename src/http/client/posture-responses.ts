@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RESPONSE_KINDS } from '../../domain/posture/index.ts'
 import { PostureResponse } from '../../resources/posture-check-schemas.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const Affected = described(
   z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 /** What clients poll to learn when to read their services again. */
 export const serviceUpdates = defineOperation(

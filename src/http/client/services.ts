@@ -2,7 +2,7 @@ import { callerOf } from '../../engine/context/call.ts'
 import { services } from '../../resources/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
 import { crudForAdmins } from '../operations/crud.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 /** The services that the caller may dial or bind; an admin sees its own, too (ruling R12). */

@@ -6,7 +6,7 @@ import { Links, Pem } from '../../resources/fields.ts'
 import type { DetailOf } from '../../resources/wire-forms.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const PATH = './current-api-session/certificates'

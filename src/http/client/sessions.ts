@@ -6,7 +6,7 @@ import { Id, Tags } from '../../resources/fields.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const SessionCreate = described(

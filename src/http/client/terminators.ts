@@ -5,8 +5,8 @@ import { EntityRef, Id, Links, Tags } from '../../resources/fields.ts'
 import { services } from '../../resources/services.ts'
 import { terminators } from '../../resources/terminators.ts'
 import { described } from '../../resources/words.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { onlyMembers } from '../operations/only-members.ts'
-import { defineOperation } from '../operations/operation.ts'
 
 /** A terminator as who may dial its service sees it: without address and costs. */
 const ClientTerminator = described(

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
 import { EntityRef } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const PolicyAdvice = described(
   z.object({

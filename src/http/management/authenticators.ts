@@ -5,7 +5,7 @@ import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant, Pem, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 import { Password, Username } from '../shared/passwords.ts'
 

@@ -1,6 +1,6 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 /** What third-party certificate authorities do besides being managed. */
 export const caOperations = [

@@ -1,7 +1,7 @@
 import { equals, type Filter, ids } from '../../domain/filter/index.ts'
 import { configs } from '../../resources/configs.ts'
 import { services } from '../../resources/services.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 /** Which configs are of a type or belong to a service, and which services have a config. */

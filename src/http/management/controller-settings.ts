@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { Created } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { HttpRefusal } from '../pipeline/answer/problem.ts'
 
 const OidcSettings = described(z.object({ postLogoutUris: z.array(z.string()), redirectUris: z.array(z.string()) }), {

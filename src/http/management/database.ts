@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { instant } from '../../domain/instant.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { HttpRefusal } from '../pipeline/answer/problem.ts'
 
 const Report = described(

@@ -4,7 +4,8 @@ import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
-import { defineOperation, type Permission } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import type { Permission } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const access = { entity: 'identity', action: 'update' } as const
 

@@ -6,7 +6,8 @@ import { NamedRole } from '../../resources/fields.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { describedLater, meaningOf } from '../../resources/words.ts'
-import { defineOperation, type Operation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import type { Operation } from '../operations/operation.ts'
 
 /** In any case, as deployed controllers compare it. */
 const PolicyType = z.object({

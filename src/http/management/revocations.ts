@@ -3,7 +3,7 @@ import { Id, Tags } from '../../resources/fields.ts'
 import { revocations } from '../../resources/revocations.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const Revocation = described(
   z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) }),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { resourceNamed } from '../../resources/index.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation, type Operation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import type { Operation } from '../operations/operation.ts'
 
 /** The attribute itself is the only thing that a filter can name. */
 const SYMBOLS = { id: { field: 'id', kind: 'string' } } as const

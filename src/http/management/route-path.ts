@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 /** Circuits belong to the data plane; deployed clients see an empty path for a session without one, known or not. */
 export const routePath = defineOperation(

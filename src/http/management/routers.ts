@@ -1,13 +1,15 @@
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { type TransitRouters, transitRouters } from '../../resources/transit-routers.ts'
 import { DONE } from '../operations/answers.ts'
 import { crud } from '../operations/crud.ts'
-import { defineOperation, type Operation } from '../operations/operation.ts'
+import type { CrudRows } from '../operations/crud-types.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const rows = crud(transitRouters)
 
 /** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
-export const transitRouterOperations = {
+export const transitRouterOperations: CrudRows<TransitRouters> = {
   ...rows,
   get: defineOperation(
     {
@@ -29,12 +31,10 @@ type Renamed<Route extends string> = Route extends `${infer Method} /transit-rou
   ? `${Method} /routers${Rest}`
   : never
 type Alias<Row> =
-  Row extends Operation<infer Route, infer Query, infer Body, infer Answers>
-    ? Operation<Renamed<Route>, Query, Body, Answers>
+  Row extends Operation<infer Route, infer Query, infer Body, infer Data, infer Kind>
+    ? Operation<Renamed<Route>, Query, Body, Data, Kind>
     : never
-type RouterAliases = {
-  readonly [Name in keyof typeof transitRouterOperations]: Alias<(typeof transitRouterOperations)[Name]>
-}
+type RouterAliases = { readonly [Name in keyof CrudRows<TransitRouters>]: Alias<CrudRows<TransitRouters>[Name]> }
 
 function aliases(operations: Readonly<Record<string, Operation>>): RouterAliases {
   const renamed = Object.entries(operations).map(([name, { shape, handle }]) => {

@@ -4,7 +4,7 @@ import { EntityRef, Id } from '../../resources/fields.ts'
 import { serviceConfigs } from '../../resources/service-configs.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const Pairs = z.array(
   described(z.object({ serviceId: Id, configId: Id }), {

@@ -3,7 +3,7 @@ import { ControllerError } from '../../domain/errors.ts'
 import { isAdminCall } from '../../engine/context/call.ts'
 import { services } from '../../resources/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 /** The list of all services; an admin may look at it as another identity does. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 export const summary = defineOperation(
   {

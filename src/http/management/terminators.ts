@@ -1,6 +1,6 @@
 import { equals } from '../../domain/filter/index.ts'
 import { terminators } from '../../resources/terminators.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 export const terminatorsOfService = defineOperation(

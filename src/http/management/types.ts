@@ -1,6 +1,6 @@
 import { identityTypes } from '../../resources/identity-types.ts'
 import { postureCheckTypes } from '../../resources/posture-check-types.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 /** The seeded types of identities, which every authenticated session may read. */

@@ -1,6 +1,4 @@
 import type { Page } from '../../ports/storage.ts'
-import type { Serializable } from '../../resources/wire-types.ts'
-import type { InputOf, Pagination } from './signature.ts'
 
 /** What a handler answers: data, response headers, or a body of its own. */
 export interface Answer {
@@ -11,42 +9,3 @@ export interface Answer {
   readonly meta?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
-
-interface WithHeaders {
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-interface DataAnswer<Data> extends WithHeaders {
-  readonly data: Data
-}
-
-interface PageAnswer<Item> extends WithHeaders {
-  readonly page: Page<Item>
-}
-
-interface RawAnswer extends WithHeaders {
-  readonly raw: string | Uint8Array
-}
-
-/** Nothing to tell: an empty `data` object. */
-interface EmptyAnswer extends WithHeaders {
-  readonly data?: undefined
-}
-
-/** A list that is answered as data says itself what a page's `meta` says. */
-interface WholeListAnswer<Data> extends DataAnswer<Data> {
-  readonly meta: { readonly filterableFields: readonly string[]; readonly pagination: Pagination }
-}
-
-type Data<D> = Serializable<InputOf<D>>
-
-/** What the handler of an operation must answer, by its declaration. */
-export type AnswerTo<S> = S extends { readonly data: infer D; readonly symbols: unknown }
-  ? PageAnswer<Data<D>>
-  : S extends { readonly data: infer D; readonly hasListMeta: true }
-    ? WholeListAnswer<Data<D>> | (InputOf<D> extends readonly (infer I)[] ? PageAnswer<Serializable<I>> : never)
-    : S extends { readonly data: infer D }
-      ? DataAnswer<Data<D>>
-      : S extends { readonly produces: string }
-        ? RawAnswer
-        : EmptyAnswer

@@ -3,11 +3,16 @@ import { Links } from '../../resources/fields.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { described } from '../../resources/words.ts'
 
-/** The `data` of a create answer. */
-export const Created = described(z.object({ _links: Links, id: z.string() }), { id: 'The id of the entity.' })
-
 /** Which entity was created, and where it is found. */
-export interface CreatedData extends z.output<typeof Created> {}
+export interface CreatedData {
+  readonly _links: z.output<typeof Links>
+  readonly id: string
+}
+
+/** The `data` of a create answer. */
+export const Created: z.ZodType<CreatedData, CreatedData> = described(z.object({ _links: Links, id: z.string() }), {
+  id: 'The id of the entity.',
+})
 
 /** Answers that an entity was created, with its id and where it is. */
 export function created(resource: Resource, id: string): { readonly data: CreatedData } {

@@ -3,8 +3,9 @@ import type { Resource, StandardOperation } from '../../resources/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
 import { Created, created, DONE } from './answers.ts'
 import type { CrudRows, RowsOf } from './crud-types.ts'
+import { defineOperation } from './define-operation.ts'
 import { deletionText } from './deletion-text.ts'
-import { type Access, defineOperation, type Operation, type Permission } from './operation.ts'
+import type { Access, Operation, Permission } from './operation.ts'
 
 /**
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to

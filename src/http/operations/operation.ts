@@ -1,13 +1,8 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { SymbolTable } from '../../domain/filter/index.ts'
-import type { Call } from '../../engine/context/call.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
-import type { FindQuery } from '../../ports/storage.ts'
-import type { Answer, AnswerTo } from './answer.ts'
-import type { ApiDocuments } from './api-documents.ts'
-import type { AnswerOf, BodyOf, QueryOf } from './signature.ts'
-import type { VersionFacts } from './version-facts.ts'
+import type { Answer } from './answer.ts'
+import type { AnswerKind, Signature } from './signature.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -69,61 +64,20 @@ export interface OperationShape {
   readonly mayBeMissing?: boolean
 }
 
-type ReadQuery<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>
-type ReadBody<S> = S extends { readonly body: infer B extends z.ZodType }
-  ? S extends { readonly bodyOptional: true }
-    ? z.output<B> | undefined
-    : z.output<B>
-  : undefined
-/** The names between braces in a route. */
-export type PathParameter<R> = R extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never
-
-/** The validated parts of a request. */
-export interface OperationInput<S extends OperationShape = OperationShape> {
-  readonly engine: ControllerEngine
-  readonly call: Call
-  readonly params: { readonly [K in PathParameter<S['route']>]: string }
-  readonly query: ReadQuery<S>
-  /** Filter, order and page of a list. */
-  readonly find: FindQuery
-  readonly headers: Headers
-  readonly body: ReadBody<S>
-  /** The body as text, where the operation takes text. */
-  readonly text: string | undefined
-  readonly url: URL
-  /** What this controller tells about itself. */
-  readonly versionFacts: VersionFacts
-  /** Writes the documents of both APIs. */
-  documents(): ApiDocuments
-}
-
 /**
  * A row of an API. The shape is data for the pipeline and the documents; the type parameters are what typed clients know:
- * the query and the body that it takes (`undefined`: none), and what it answers.
+ * the query and the body that it takes, and what it answers.
  */
-export interface Operation<Route extends string = string, Query = unknown, Body = unknown, Answers = unknown> {
+export interface Operation<
+  Route extends string = string,
+  Query = unknown,
+  Body = unknown,
+  Data = unknown,
+  Kind extends AnswerKind = AnswerKind,
+> {
   readonly shape: OperationShape
-  handle(input: OperationInput): Promise<Answer>
+  /** Takes what the pipeline read as the shape says: nobody else can know its type. */
+  handle(input: never): Promise<Answer>
   /** Never there: it keeps what typed clients know in the type. */
-  readonly signature?: Signature<Route, Query, Body, Answers>
-}
-
-/** What typed clients know of an operation. */
-export interface Signature<Route extends string, Query, Body, Answers> {
-  readonly route: Route
-  readonly query: Query
-  readonly body: Body
-  readonly answers: Answers
-}
-
-/**
- * Declares an operation: its shape as data, and what it does. A handler that answers anything else than the shape's `data`
- * does not compile.
- */
-export function defineOperation<const S extends OperationShape>(
-  shape: S,
-  handle: (input: OperationInput<S>) => Promise<AnswerTo<S>>,
-): Operation<S['route'], QueryOf<S>, BodyOf<S>, AnswerOf<S>> {
-  // The pipeline reads the input as the shape says, and writes the answer as the shape says.
-  return { shape, handle: handle as unknown as Operation['handle'] }
+  readonly signature?: Signature<Route, Query, Body, Data, Kind>
 }

@@ -1,4 +1,5 @@
-import type { Operation, Signature } from './operation.ts'
+import type { Operation } from './operation.ts'
+import type { Signature } from './signature.ts'
 
 /** A row of an API, or rows that belong together. */
 type Rows = Operation | readonly Operation[] | { readonly [name: string]: Operation }
@@ -24,8 +25,8 @@ type RowsIn<Export> = Export extends Operation
     : Export[keyof Export]
 
 type SignatureOf<Row> =
-  Row extends Operation<infer Route, infer Query, infer Body, infer Answers>
-    ? Signature<Route, Query, Body, Answers>
+  Row extends Operation<infer Route, infer Query, infer Body, infer Data, infer Kind>
+    ? Signature<Route, Query, Body, Data, Kind>
     : never
 
 /** What typed clients know of the rows of an API, by route. Rows whose route is computed are served, but not typed. */

@@ -4,7 +4,7 @@ import { instant } from '../../domain/instant.ts'
 import { Id, Instant, Name } from '../../resources/fields.ts'
 import { PostureResponse } from '../../resources/posture-check-schemas.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { ExplanationData } from './explanation-schema.ts'
 
 /** Explains one decision about access. It is a POST because what is taken to be reported is a body; nothing is written. */

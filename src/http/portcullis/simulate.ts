@@ -7,7 +7,7 @@ import { servicePolicies } from '../../resources/policies.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { services } from '../../resources/services.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 /** A change to one resource, in the words of its own requests. */
 function changeTo<R extends Resource>(resource: R) {

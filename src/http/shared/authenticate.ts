@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Caller } from '../../engine/context/call.ts'
 import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation, type OperationInput } from '../operations/operation.ts'
-import { CurrentApiSession, currentApiSession } from './current-api-session.ts'
+import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
+import { CurrentApiSession, currentApiSession } from './shown-api-session.ts'
 
 const Credentials = described(
   z.object({

@@ -1,4 +1,4 @@
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const LINE = 64
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 
 const CAPABILITIES = ['OIDC_AUTH', 'HA_CONTROLLER', 'OIDC_AUTH_WITH_CSR']
 /** In the order of the bits in which routers tell them. */

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { SymbolTable } from '../../domain/filter/index.ts'
-import { instant } from '../../domain/instant.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
 import { pageOf } from '../../engine/records/page-of.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
-import { type Access, defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import type { Access } from '../operations/operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
+import { shownController, thisController } from './shown-controllers.ts'
 
-export const Controller = described(
+const schema = described(
   z.object({
     _links: Links,
     apiAddresses: z.record(
@@ -43,6 +43,10 @@ export const Controller = described(
   },
 )
 
+/** A controller of the network. */
+export interface ControllerData extends z.input<typeof schema> {}
+export const Controller: z.ZodType<ControllerData, ControllerData> = schema
+
 const SYMBOLS: SymbolTable = {
   id: { field: 'id', kind: 'string' },
   createdAt: { field: 'createdAt', kind: 'instant' },
@@ -65,11 +69,6 @@ export const managementControllers = controllersFor(
   { 'edge-client': CLIENT_BASE, 'edge-management': MANAGEMENT_BASE },
 )
 
-/** The controllers of the network as clients see them, which tell whoever enrolls where to go. */
-export async function controllersForClients(engine: ControllerEngine) {
-  return [shown(await thisController(engine, { 'edge-client': CLIENT_BASE }))]
-}
-
 function controllersFor(access: Access, bases: Readonly<Record<string, string>>) {
   return defineOperation(
     {
@@ -82,39 +81,7 @@ function controllersFor(access: Access, bases: Readonly<Record<string, string>>)
     async ({ engine, find }) => {
       const controller = await thisController(engine, bases)
       const { items, totalCount } = pageOf([{ ...controller, isSystem: false }], find)
-      return { page: { items: items.map(() => shown(controller)), totalCount } }
+      return { page: { items: items.map(() => shownController(controller)), totalCount } }
     },
   )
-}
-
-async function thisController(engine: ControllerEngine, bases: Readonly<Record<string, string>>) {
-  const { network } = engine
-  const { fingerprint, pem } = await network.serverCertificate()
-  const apiAddresses = Object.entries(bases).map(([api, base]) => [
-    api,
-    [{ url: `https://${network.address}${base}`, version: 'v1' }],
-  ])
-  return {
-    id: 'controller',
-    name: 'controller',
-    _links: { self: { href: './controllers/controller' } },
-    apiAddresses: Object.fromEntries(apiAddresses),
-    certPem: pem,
-    fingerprint,
-    isOnline: true,
-    tags: {},
-    createdAt: engine.startedAt,
-    updatedAt: engine.startedAt,
-    lastJoinedAt: engine.startedAt,
-  }
-}
-
-function shown(controller: Awaited<ReturnType<typeof thisController>>) {
-  const { createdAt, updatedAt, lastJoinedAt, ...rest } = controller
-  return {
-    ...rest,
-    createdAt: instant(createdAt),
-    updatedAt: instant(updatedAt),
-    lastJoinedAt: instant(lastJoinedAt),
-  }
 }

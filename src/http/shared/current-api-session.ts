@@ -1,26 +1,7 @@
-import { z } from 'zod'
-import { type Caller, callerOf } from '../../engine/context/call.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
-import { described } from '../../resources/words.ts'
+import { callerOf } from '../../engine/context/call.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
-import { wireSchema } from '../operations/wire-schema.ts'
-
-/** An API session as its holder sees it. */
-export const CurrentApiSession = z.intersection(
-  wireSchema(apiSessions),
-  described(z.object({ expirationSeconds: z.int(), expiresAt: z.iso.datetime() }), {
-    expirationSeconds: 'The seconds without use after which the session ends.',
-    expiresAt: 'When it ends without further use, RFC 3339.',
-  }),
-)
-
-/** The caller's API session in its wire form. */
-export async function currentApiSession(engine: ControllerEngine, caller: Caller) {
-  const shown = await engine.reader.show({ by: 'caller', caller }, apiSessions, caller.apiSession)
-  return { ...shown, ...engine.apiSessions.ownMembers(caller) }
-}
+import { defineOperation } from '../operations/define-operation.ts'
+import { CurrentApiSession, currentApiSession } from './shown-api-session.ts'
 
 /** Reading one's own API session, and logging out. */
 export const currentApiSessionOperations = [

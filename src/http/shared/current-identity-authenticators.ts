@@ -6,7 +6,7 @@ import { Pem, Tags } from '../../resources/fields.ts'
 import type { DetailOf } from '../../resources/wire-forms.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 import { Password, Username } from './passwords.ts'
 

@@ -7,7 +7,7 @@ import { Links, Tags } from '../../resources/fields.ts'
 import { mfas } from '../../resources/mfas.ts'
 import { described } from '../../resources/words.ts'
 import { Created, DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const HEADER = 'mfa-validation-code'

@@ -1,6 +1,6 @@
 import { callerOf } from '../../engine/context/call.ts'
 import { identities } from '../../resources/identities.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { described } from '../../resources/words.ts'
-import { defineOperation, type OperationInput } from '../operations/operation.ts'
+import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
 
 const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: z.string(), version: z.string() }), {
