@@ -181,7 +181,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const { storage, presence: elsewhere } = options
   const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
   const limits = limitsOf(options.limits)
-  const writes = new Writes(storage, limits)
+  const writes = new Writes(storage, limits, clock)
   const engine = new ControllerEngine({
     storage,
     writes,

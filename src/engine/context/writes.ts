@@ -1,9 +1,11 @@
 import type { Limits } from '../../domain/limits.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { Storage, WriteTransaction } from '../../ports/storage.ts'
 import type { Call } from './call.ts'
 import { limiting } from './record-limits.ts'
 import { type RecordedChange, recording } from './recorded-changes.ts'
+import { requireStanding } from './standing.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
 export interface EndReasons {
@@ -29,11 +31,13 @@ export type WriteFollower = (write: CommittedWrite) => void | Promise<void>
 export class Writes {
   readonly #storage: Storage
   readonly #limits: Limits
+  readonly #clock: Clock
   readonly #followers: WriteFollower[] = []
 
-  constructor(storage: Storage, limits: Limits) {
+  constructor(storage: Storage, limits: Limits, clock: Clock) {
     this.#storage = storage
     this.#limits = limits
+    this.#clock = clock
   }
 
   /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
@@ -44,13 +48,20 @@ export class Writes {
   /**
    * Runs `work` as one write, and after its commit all followers in order; then answers what `work` answered. A follower
    * that throws is the writer's failure, although its change is committed. Error: `COULD_NOT_VALIDATE` naming a field that is
-   * larger than the {@link Limits} and the limit; nothing is changed then.
+   * larger than the {@link Limits} and the limit, `UNAUTHORIZED` for a caller whose session or rights are gone by now, unless
+   * the write continues one that it asked for (`isContinued`); nothing is changed then.
    */
-  async run<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>, reasons: EndReasons = {}): Promise<T> {
+  async run<T>(
+    call: Call,
+    work: (tx: WriteTransaction) => Promise<T>,
+    reasons: EndReasons = {},
+    isContinued = false,
+  ): Promise<T> {
     const changes: RecordedChange[] = []
-    const result = await this.#storage.write((tx) => {
+    const result = await this.#storage.write(async (tx) => {
       // A storage may run the work again when the database asks for it.
       changes.length = 0
+      if (!isContinued) await requireStanding(tx, call, this.#clock.now())
       return work(limiting(recording(tx, changes), this.#limits))
     })
     if (changes.length === 0) return result

@@ -21,6 +21,8 @@ export interface CertificateHolder {
   readonly authPolicy: RecordOf<typeof authPolicies>
   readonly leaf: CertificateFacts
   readonly improper: boolean
+  /** The third-party authority that the certificate leads to; absent where it leads to the network's own roots. */
+  readonly ca: Ca | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ export async function certificateHolder(
 ): Promise<CertificateHolder | string> {
   if (chain.length === 0) return 'no client certificate'
   const own = await context.pki.verifyClientChain(chain, now)
-  if (own.trusted) return context.storage.read((tx) => byFingerprint(tx, own.leaf, own.improper))
+  if (own.trusted) return context.storage.read((tx) => byFingerprint(tx, own.leaf, own.improper, undefined))
   const { items: enabled } = await context.storage.read((tx) =>
     tx.collection(cas).find({ where: equals('isAuthEnabled', true) }),
   )
@@ -44,7 +46,9 @@ export async function certificateHolder(
   if (!verdict.trusted || ca === undefined) return 'untrusted client certificate'
   const externalId = ca.externalIdClaim === null ? undefined : externalIdOf(ca.externalIdClaim, verdict.leaf)
   return context.storage.read((tx) =>
-    externalId === undefined ? byFingerprint(tx, verdict.leaf, false) : byExternalId(tx, ca, externalId, verdict.leaf),
+    externalId === undefined
+      ? byFingerprint(tx, verdict.leaf, false, ca)
+      : byExternalId(tx, ca, externalId, verdict.leaf),
   )
 }
 
@@ -63,16 +67,32 @@ export async function noteCertificateUse(
   return true
 }
 
+/** Reports, within the write that starts a session, whether an authority's certificate still stands for an identity. */
+export async function vouchesStill(
+  tx: ReadTransaction,
+  { id }: Ca,
+  { leaf, authenticator }: Pick<CertificateHolder, 'leaf' | 'authenticator'>,
+  identity: RecordOf<typeof identities>,
+): Promise<boolean> {
+  const ca = await tx.collection(cas).get(id)
+  if (!ca?.isAuthEnabled || !ca.isVerified) return false
+  const externalId = ca.externalIdClaim === null ? undefined : externalIdOf(ca.externalIdClaim, leaf)
+  if (externalId === undefined) return authenticator !== undefined
+  const holder = await byExternalId(tx, ca, externalId, leaf)
+  return typeof holder !== 'string' && holder.identity.id === identity.id
+}
+
 async function byFingerprint(
   tx: ReadTransaction,
   leaf: CertificateFacts,
   improper: boolean,
+  ca: Ca | undefined,
 ): Promise<CertificateHolder | string> {
   const authenticator = await findOne(tx, authenticators, 'fingerprint', leaf.fingerprint)
   const identity = authenticator && (await tx.collection(identities).get(authenticator.identityId))
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return 'unknown client certificate'
-  return { authenticator, identity, authPolicy, leaf, improper }
+  return { authenticator, identity, authPolicy, leaf, improper, ca }
 }
 
 async function byExternalId(
@@ -87,5 +107,5 @@ async function byExternalId(
   if (isAdministrator(identity) && !ca.mayAuthenticateAdmins) {
     return 'the certificate authority may not authenticate admins'
   }
-  return { authenticator: undefined, identity, authPolicy, leaf, improper: false }
+  return { authenticator: undefined, identity, authPolicy, leaf, improper: false, ca }
 }

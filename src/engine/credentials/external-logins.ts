@@ -2,6 +2,7 @@ import { type Claims, textClaim } from '../../domain/claims.ts'
 import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { identities } from '../../resources/identities.ts'
@@ -20,8 +21,7 @@ export interface VerifiedToken {
 }
 
 /** Whom a token stands for. */
-export interface TokenHolder {
-  readonly signer: Signer
+export interface TokenHolder extends VerifiedToken {
   readonly identity: RecordOf<typeof identities>
   readonly authPolicy: RecordOf<typeof authPolicies>
 }
@@ -89,19 +89,27 @@ function names({ signer, claims }: VerifiedToken, { id, externalId }: Caller['id
   return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
 }
 
-function holderOf(context: EngineContext, { signer, claims }: VerifiedToken): Promise<TokenHolder | undefined> {
+function holderOf(context: EngineContext, token: VerifiedToken): Promise<TokenHolder | undefined> {
+  return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
+}
+
+/** Whom a verified token stands for in a snapshot; nobody when its signer was changed or disabled since. */
+export async function holderIn(
+  tx: ReadTransaction,
+  { signer, claims }: VerifiedToken,
+  now: number,
+): Promise<TokenHolder | undefined> {
   const claimed = textClaim(claims, signer.claimsProperty)
-  return context.storage.read(async (tx) => {
-    if (claimed === undefined) return undefined
-    const identity = signer.useExternalId
-      ? await findOne(tx, identities, 'externalId', claimed)
-      : await tx.collection(identities).get(claimed)
-    const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
-    if (identity === undefined || authPolicy === undefined) return undefined
-    if (isDisabled(identity, context.clock.now())) return undefined
-    if (isAdministrator(identity) && !signer.mayAuthenticateAdmins) return undefined
-    const { allowed, allowedSigners } = authPolicy.primary.extJwt
-    if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
-    return { signer, identity, authPolicy }
-  })
+  const current = await tx.collection(externalJwtSigners).get(signer.id)
+  if (claimed === undefined || !current?.enabled || current.updatedAt !== signer.updatedAt) return undefined
+  const identity = signer.useExternalId
+    ? await findOne(tx, identities, 'externalId', claimed)
+    : await tx.collection(identities).get(claimed)
+  const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+  if (identity === undefined || authPolicy === undefined) return undefined
+  if (isDisabled(identity, now)) return undefined
+  if (isAdministrator(identity) && !current.mayAuthenticateAdmins) return undefined
+  const { allowed, allowedSigners } = authPolicy.primary.extJwt
+  if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
+  return { signer, claims, identity, authPolicy }
 }

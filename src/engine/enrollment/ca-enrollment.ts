@@ -58,7 +58,9 @@ export class CaEnrollment {
     })
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
-        if ((await tx.collection(cas).get(ca.id)) === undefined) throw new ControllerError('CERT_FAILED_VALIDATION')
+        const current = await tx.collection(cas).get(ca.id)
+        if (!current?.isVerified || !current.isAutoCaEnrollmentEnabled)
+          throw new ControllerError('CERT_FAILED_VALIDATION')
         const named = { ...identity, name: await freeName(tx, ca, symbols) }
         checkClaimedFields(named)
         await tx.collection(identities).insert(named)

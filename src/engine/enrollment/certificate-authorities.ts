@@ -34,6 +34,8 @@ export class CertificateAuthorities {
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(cas).get(id)
       if (current === undefined) throw notFound('ca', id)
+      if (current.isVerified) throw new ControllerError('CA_ALREADY_VERIFIED')
+      if (current.certPem !== ca.certPem) throw new ControllerError('CERTIFICATE_FAILED_VALIDATION')
       await tx.collection(cas).update({ ...current, isVerified: true, verificationToken: null, updatedAt: now })
     })
   }

@@ -63,7 +63,13 @@ export class Enrollment {
     const verdict = await this.#context.pki.verifyThirdPartyChain(call.clientCertificates ?? [], [ca], now)
     if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('CERTIFICATE_FAILED_VALIDATION')
     const { pem: certPem, fingerprint } = verdict.leaf
-    await refusingUsedCertificate(verdict.leaf, () => this.#enroll(call, invited, { certPem, fingerprint, caId }, now))
+    const confirm = async (tx: ReadTransaction) => {
+      const current = await tx.collection(cas).get(caId)
+      if (!current?.isOttCaEnrollmentEnabled || !current.isVerified)
+        throw new ControllerError('ENROLLMENT_CA_NOT_VALID')
+    }
+    const credential = { certPem, fingerprint, caId }
+    await refusingUsedCertificate(verdict.leaf, () => this.#enroll(call, invited, credential, now, confirm))
   }
 
   /**
@@ -97,13 +103,20 @@ export class Enrollment {
     })
   }
 
-  async #enroll(call: Call, { enrollment, identityId }: Invited, credential: Credential, now: number): Promise<void> {
+  async #enroll(
+    call: Call,
+    { enrollment, identityId }: Invited,
+    credential: Credential,
+    now: number,
+    confirm?: (tx: ReadTransaction) => Promise<void>,
+  ): Promise<void> {
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       // A refresh keeps the id and makes the token that was presented void.
       if (current?.token !== enrollment.token || (await tx.collection(identities).get(identityId)) === undefined) {
         throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
       }
+      await confirm?.(tx)
       await tx.collection(enrollments).delete(enrollment.id)
       const authenticator = newAuthenticator(this.#context, identityId, credential, now)
       await makeRoom(this.#context, tx, authenticators, authenticator)

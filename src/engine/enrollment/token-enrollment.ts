@@ -3,6 +3,7 @@ import { ControllerError } from '../../domain/errors.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { authenticators } from '../../resources/authenticators.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import { identities } from '../../resources/identities.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -56,6 +57,9 @@ export class TokenEnrollment {
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
         await refuseEnrolled(tx, externalId)
+        const current = await tx.collection(externalJwtSigners).get(signer.id)
+        if (!current?.enabled) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
+        await refuseForbidden(tx, current, csrPem !== undefined)
         await tx.collection(identities).insert(identity)
         if (issued === undefined) return
         const credential = { certPem: issued.leaf.pem, fingerprint: issued.leaf.fingerprint, isIssuedByNetwork: true }

@@ -31,7 +31,7 @@ export class SessionActivity {
   async touch(id: string, now: number): Promise<void> {
     const known = this.#latest.get(id) ?? { at: now, written: now }
     this.#remember(id, known)
-    known.at = now
+    known.at = Math.max(known.at, now)
     if (now - known.written < WRITE_INTERVAL_MS) return
     known.written = now
     await this.#context.writes.run(SYSTEM_CALL, async (tx) => {

@@ -1,7 +1,7 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { recordSdkInfo } from '../../domain/posture/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { identities } from '../../resources/identities.ts'
@@ -27,9 +27,13 @@ import { currentApiSessionMembers } from './current-api-session.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
+type AuthPolicy = RecordOf<typeof authPolicies>
 
 /** The purpose for which tokens are sealed. */
 export const API_SESSION_TOKEN = 'api-session-token'
+
+/** Clocks of processes over one store may differ by so much (ms). */
+const CLOCK_DIFFERENCE_MS = 60_000
 
 /** What a client tells of itself when it authenticates. */
 export interface ClientInfo {
@@ -47,7 +51,7 @@ interface Start {
   readonly improper?: boolean
   readonly client?: ClientInfo
   /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
-  readonly confirm?: (tx: WriteTransaction) => Promise<void>
+  readonly confirm?: (tx: WriteTransaction, identity: Identity, authPolicy: AuthPolicy) => Promise<void>
 }
 
 /**
@@ -114,7 +118,9 @@ export class ApiSessions {
     const caller = await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(identities).get(who.identity.id)
       if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
-      await start.confirm?.(tx)
+      const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
+      if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
+      await start.confirm?.(tx, current, authPolicy)
       const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
       const identity = { ...current, envInfo, sdkInfo }
       // The record of an identity may be large, and most logins tell nothing new.
@@ -140,28 +146,47 @@ export class ApiSessions {
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
     const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
+    let ended: string | undefined
     const caller = await this.#context.storage.read(async (tx) => {
       const stored = await findOne(tx, apiSessions, 'tokenDigest', tokenDigest)
       const identity = stored && (await tx.collection(identities).get(stored.identityId))
       if (stored === undefined || identity === undefined || isDisabled(identity, now)) return undefined
       const lastActivityAt = this.#activity.lastActivityAt(stored)
-      if (now - lastActivityAt >= this.#context.settings.apiSessionTimeoutMs) return undefined
-      return this.#caller(tx, { ...stored, lastActivityAt: now }, identity, token)
+      // A clock that went back: the session is not yet, by this clock.
+      if (Math.max(stored.createdAt, lastActivityAt) > now + CLOCK_DIFFERENCE_MS) return undefined
+      if (now - lastActivityAt < this.#context.settings.apiSessionTimeoutMs) {
+        return this.#caller(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
+      }
+      ended = stored.id
+      return undefined
     })
+    // What the clock has ended must not begin again when it goes back.
+    if (ended !== undefined) await this.#endForGood(ended)
     if (caller === undefined) return undefined
     await this.#activity.touch(caller.apiSession.id, now)
     return withSignerProof(this.#context, caller, bearerTokens)
   }
 
+  /** The holder of an ended session is refused whether or not the storage takes the end down. */
+  async #endForGood(id: string): Promise<void> {
+    try {
+      await this.endIdle([id])
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error
+    }
+  }
+
   /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens of none. */
   async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
-    const { storage, digest, clock, turns } = this.#context
+    const { storage, digest, clock, turns, settings } = this.#context
     const now = clock.now()
     const turn = turns.begin()
     const unknown: string[] = []
     for (const token of tokens) {
       const stored = await storage.read((tx) => findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token)))
-      if (stored === undefined) unknown.push(token)
+      const isOver = stored !== undefined && now - this.#activity.lastActivityAt(stored) >= settings.apiSessionTimeoutMs
+      if (isOver) await this.#endForGood(stored.id)
+      if (stored === undefined || isOver) unknown.push(token)
       else await this.#activity.touch(stored.id, now)
       await turn()
     }

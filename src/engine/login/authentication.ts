@@ -7,9 +7,9 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { certificateHolder, noteCertificateUse } from '../credentials/certificate-holder.ts'
+import { certificateHolder, noteCertificateUse, vouchesStill } from '../credentials/certificate-holder.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
-import { tokenHolder } from '../credentials/external-logins.ts'
+import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
 import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
 import { findOne } from '../records/find-one.ts'
 import type { ApiSessions, ClientInfo } from './api-sessions.ts'
@@ -72,21 +72,29 @@ export class Authentication {
       const now = this.#context.clock.now()
       const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
       if (typeof holder === 'string') throw new Refusal(holder)
-      const { authenticator, identity, authPolicy, leaf, improper } = holder
-      this.#refuseDisabled(identity)
-      if (!authPolicy.primary.cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
-      if (!authPolicy.primary.cert.allowExpiredCerts && !isValidAt(leaf, now)) {
-        throw new Refusal('client certificate is not valid now', identity.id)
+      const { authenticator, identity, authPolicy, leaf, improper, ca } = holder
+      const refuseByPolicy = ({ primary: { cert } }: RecordOf<typeof authPolicies>) => {
+        if (!cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
+        if (!cert.allowExpiredCerts && !isValidAt(leaf, now)) {
+          throw new Refusal('client certificate is not valid now', identity.id)
+        }
       }
+      this.#refuseDisabled(identity)
+      refuseByPolicy(authPolicy)
       return this.#apiSessions.start(call, holder, {
         method: 'cert',
         authenticatorId: authenticator?.id ?? 'internal',
         isCertExtendable: authenticator?.isIssuedByNetwork ?? false,
         improper,
         client,
-        confirm: async (tx) => {
-          if (authenticator === undefined || (await noteCertificateUse(tx, authenticator, improper))) return
-          throw new Refusal('client certificate was replaced', identity.id)
+        confirm: async (tx, current, currentPolicy) => {
+          refuseByPolicy(currentPolicy)
+          if (authenticator !== undefined && !(await noteCertificateUse(tx, authenticator, improper))) {
+            throw new Refusal('client certificate was replaced', identity.id)
+          }
+          if (ca !== undefined && !(await vouchesStill(tx, ca, holder, current))) {
+            throw new Refusal('the certificate authority does not vouch for the identity any more', identity.id)
+          }
         },
       })
     })
@@ -100,6 +108,10 @@ export class Authentication {
         method: 'ext-jwt',
         authenticatorId: `extJwtId:${holder.signer.id}`,
         client,
+        confirm: async (tx) => {
+          if ((await holderIn(tx, holder, this.#context.clock.now()))?.identity.id === holder.identity.id) return
+          throw new TokenRefused('primary', 'invalid', [holder.signer])
+        },
       })
     })
   }
@@ -124,7 +136,8 @@ export class Authentication {
         method: 'password',
         authenticatorId: authenticator.id,
         client,
-        confirm: async (tx) => {
+        confirm: async (tx, _, { primary }) => {
+          if (!primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
           const verdict = await admitPassword(tx, authenticator, now, fresh)
           if (verdict === 'changed') throw new VerifierReplaced()
           if (verdict === 'locked') throw new Refusal('password is locked', identity.id)

@@ -4,6 +4,7 @@ import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { authenticators } from '../../resources/authenticators.ts'
+import { cas } from '../../resources/cas.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { type Call, callerOf } from '../context/call.ts'
@@ -64,6 +65,7 @@ export class Authenticators {
       const where = both(equals('identityId', identityId), equals('method', method))
       const { totalCount } = await tx.collection(authenticators).find({ ...(where && { where }), limit: 1 })
       if (totalCount > 0) throw new ControllerError('MAX_AUTHENTICATOR_METHODS_REACHED')
+      if ('caId' in credential && credential.caId !== null) await requireVerified(tx, credential.caId)
       const authenticator = newAuthenticator(this.#context, identityId, credential, now, input.tags)
       await tx.collection(authenticators).insert(authenticator)
       return authenticator
@@ -188,4 +190,10 @@ export class Authenticators {
 function wrongCurrentPassword(): ControllerError {
   const details = { field: 'currentPassword', reason: 'invalid current password', value: '' }
   return new ControllerError('UNAUTHORIZED', details)
+}
+
+/** The authority of a certificate was looked at before the write; it may be gone by now. */
+async function requireVerified(tx: WriteTransaction, caId: string): Promise<void> {
+  const ca = await tx.collection(cas).get(caId)
+  if (!ca?.isVerified) throw new ControllerError('CERT_FAILED_VALIDATION')
 }

@@ -79,6 +79,7 @@ export class Mfa {
   async verify(call: Call, code: string): Promise<void> {
     const mfa = await this.#get(call, false)
     await withCode(this.#context, call, mfa, code, 'totp', async (tx, accepted) => {
+      if (accepted.isVerified) throw notFound('mfa', mfa.identityId)
       await tx.collection(mfas).update({ ...accepted, isVerified: true, updatedAt: this.#context.clock.now() })
       await this.#pass(tx, call)
     })
@@ -99,9 +100,16 @@ export class Mfa {
     const mfa = await this.get(call)
     if (mfa.isVerified) {
       await withCode(this.#context, call, mfa, code, 'totp-or-recovery', (tx) => this.#remove(tx, mfa.identityId))
-    } else {
-      await this.#context.writes.run(call, (tx) => this.#remove(tx, mfa.identityId))
+      return
     }
+    const isRemoved = await this.#context.writes.run(call, async (tx) => {
+      // It may have been completed since, and needs a code then.
+      const current = await tx.collection(mfas).get(mfa.id)
+      if (current === undefined || current.isVerified) return false
+      await this.#remove(tx, mfa.identityId)
+      return true
+    })
+    if (!isRemoved) await this.remove(call, code)
   }
 
   /** Ends the enrollment of any identity, if it has one (ruling R27). Error: `NOT_FOUND` for the identity. */
@@ -116,9 +124,10 @@ export class Mfa {
 
   /** The unused recovery codes, given a one-time password. Error: `NOT_FOUND` without a complete enrollment. */
   async recoveryCodes(call: Call, code: string): Promise<{ record: MfaRecord; recoveryCodes: readonly string[] }> {
-    const record = await this.#get(call, true)
+    let record = await this.#get(call, true)
     await withCode(this.#context, call, record, code, 'totp', async (tx, accepted) => {
       await tx.collection(mfas).update(accepted)
+      record = accepted
     })
     return { record, recoveryCodes: await recoveryCodesOf(this.#context, record) }
   }

@@ -32,8 +32,8 @@ export async function writeInParts<T>(
   work: (tx: WriteTransaction, part: Part) => Promise<T | typeof MORE>,
   reasons?: EndReasons,
 ): Promise<T> {
-  for (;;) {
-    const done = await writes.run(call, (tx) => work(tx, newPart(clock)), reasons)
+  for (let isContinued = false; ; isContinued = true) {
+    const done = await writes.run(call, (tx) => work(tx, newPart(clock)), reasons, isContinued)
     if (done !== MORE) return done
   }
 }

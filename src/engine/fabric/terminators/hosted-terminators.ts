@@ -13,6 +13,7 @@ import { terminators } from '../../../resources/terminators.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
+import { makeRoom } from '../../records/room.ts'
 import { requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
@@ -153,6 +154,7 @@ export class HostedTerminators {
       identitySecret: toHex(instanceSecret),
       peerData: recordedPeerData(registration.peerData),
     })
+    await makeRoom(this.#context, tx, terminators, terminator)
     await tx.collection(terminators).insert(terminator)
   }
 }
