@@ -45,6 +45,10 @@ export function readCollection<T extends StoredRecord>(
       const { items, totalCount } = await find(table().clone(), query, turns)
       return { items: ofKind<readonly T[]>(items), totalCount }
     },
+    async findIds(query = {}) {
+      lifetime.assertOpen()
+      return (await find(table().clone(), query, turns)).items.map(({ id }) => id)
+    },
   }
 }
 

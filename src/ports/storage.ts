@@ -54,6 +54,8 @@ export interface ReadCollection<T extends StoredRecord> {
   /** Throws {@link DamagedRecord} for one that cannot be read. */
   get(id: string): Promise<T | undefined>
   find(query?: FindQuery): Promise<Page<T>>
+  /** The ids of the records that `find` would answer, in its order, damaged ones too; the records themselves are not read. */
+  findIds(query?: FindQuery): Promise<readonly string[]>
 }
 
 /** The records of one kind, to be read and changed. */

@@ -42,6 +42,7 @@ const definition = {
   unique: ['name', 'issuer', 'kid', 'fingerprint'],
   references: { enrollAuthPolicyId: { to: 'auth-policies', onDelete: 'restrict' } },
   writeErrors: ['INVALID_CERT_PEM', 'INVALID_FIELD'],
+  indexed: ['enrollAuthPolicyId'],
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

@@ -61,6 +61,7 @@ function measured(storage: Storage) {
             return {
               get: (id) => collection.get(id),
               find: (query) => collection.find(query),
+              findIds: (query) => collection.findIds(query),
               insert: (record) => {
                 count(record)
                 return collection.insert(record)

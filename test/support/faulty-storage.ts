@@ -35,7 +35,11 @@ export function faultyStorage(storage: Storage): FaultyStorage {
     changesSince: (revision) => call(() => tx.changesSince(revision)),
     collection(kind) {
       const inner = tx.collection(kind)
-      return { get: (id) => call(() => inner.get(id)), find: (query) => call(() => inner.find(query)) }
+      return {
+        get: (id) => call(() => inner.get(id)),
+        find: (query) => call(() => inner.find(query)),
+        findIds: (query) => call(() => inner.findIds(query)),
+      }
     },
   })
   const writing = (tx: WriteTransaction): WriteTransaction => ({

@@ -17,6 +17,9 @@ import { namedRecords } from './named-records.ts'
 /** A question that names more of the cache's records than this would take the place of everything else. */
 const LARGEST_SHARE = 1 / 4
 
+/** The reads that answer whole records. */
+export type RecordReads = Omit<ReadCollection<StoredRecord>, 'findIds'>
+
 /** Where the records of one kind come from that the cache does not hold. */
 export interface RecordSource {
   readonly connection: Connection
@@ -30,7 +33,7 @@ export interface RecordSource {
 export function cachedCollection(
   { cache, isLevel }: CachedReads,
   { connection, table, statements, find }: RecordSource,
-): ReadCollection<StoredRecord> {
+): RecordReads {
   function keep(id: string, row: Row): RecordOrDamage {
     const record = decodeRecord(table, row)
     if (!(record instanceof DamagedRecord) && isLevel()) cache.keep(table, id, record, charactersOf(row))

@@ -44,6 +44,22 @@ export async function find(
   return pageOf(rows.map(recordOf), isKnown ? offset + rows.length : await countAll())
 }
 
+/** The ids of what a question asks for: nothing else of a record is fetched, however large it is. */
+export async function findIds(
+  database: Database,
+  connection: Connection,
+  records: RecordTable,
+  { where, orderBy = [], limit, offset = 0 }: FindQuery,
+): Promise<readonly string[]> {
+  const { table } = listStatements(database, records)
+  const context = { language: database.language, scope: recordScope(records), table: database.table }
+  const condition = where === undefined || compileFilter(context, where)
+  const order = orderClause(database, orderTerms(database, records, orderBy))
+  const matching = sql`${table} where ${toSql(condition)}`
+  const asked = sql`select t.id from ${matching} ${order} ${database.language.slice(limit, offset)}`
+  return (await connection.rows(database.compile(asked))).map(({ id }) => String(id))
+}
+
 /**
  * The matches of a page. A counted page has the number of all matches in `page_total`: every match is looked at once, for
  * the count and the order, and whole rows are fetched for the page alone.

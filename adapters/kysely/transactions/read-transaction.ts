@@ -1,9 +1,9 @@
 import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../../../src/index.ts'
-import { cachedCollection, type RecordSource } from '../cache/cached-collection.ts'
+import { cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
-import { find } from '../records/find.ts'
+import { find, findIds } from '../records/find.ts'
 import { decodeRecord, readable } from '../records/record-row.ts'
 import { isStorable } from '../schema/field-value.ts'
 import type { StoredTables } from './stored-tables.ts'
@@ -57,7 +57,7 @@ export function readCollection<T extends StoredRecord>(
   const table = stored.tableOf(kind)
   const statements = stored.statementsOf(table)
   const search: RecordSource['find'] = (query, recordOf) => find(stored.database, connection, table, query, recordOf)
-  const inTables: ReadCollection<StoredRecord> = {
+  const inTables: RecordReads = {
     async get(id) {
       if (!isStorable(id)) return undefined
       const [row] = await connection.rows(statements.get([id]))
@@ -75,6 +75,10 @@ export function readCollection<T extends StoredRecord>(
     async find(query) {
       lifetime.assertOpen()
       return ofKind<Page<T>>(await collection.find(query))
+    },
+    async findIds(query = {}) {
+      lifetime.assertOpen()
+      return findIds(stored.database, connection, table, query)
     },
   }
 }

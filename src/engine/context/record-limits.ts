@@ -30,6 +30,7 @@ function limitingCollection<T extends StoredRecord>(
   return {
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
+    findIds: (query) => collection.findIds(query),
     insert: async (record) => {
       for (const excess of excessesOf(kind, record, limits)) throw refusalOf(excess)
       await collection.insert(record)

@@ -42,6 +42,7 @@ function recordingCollection<T extends StoredRecord>(
   return {
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
+    findIds: (query) => collection.findIds(query),
     insert: async (record) => {
       await collection.insert(record)
       changes.push({ operation: 'insert', kind, id: record.id, after: record })

@@ -2,10 +2,10 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { EndReasons } from '../context/writes.ts'
 import { MORE, type Part, WHOLE } from './parts.ts'
-import { findDependents, referencesTo, refuseReferenced } from './references.ts'
+import { findDependentIds, findDependents, referencesTo, refuseReferenced } from './references.ts'
 import { forgetInRoleLists } from './role-lists.ts'
 
-/** So many records are read at a time. */
+/** So many ids are read at a time. */
 const BATCH = 100
 
 /**
@@ -26,16 +26,15 @@ export async function deletePart(
   await refuseReferenced(tx, resource, id)
   const references = referencesTo(resource)
   for (const reference of references.filter(({ onDelete }) => onDelete === 'cascade')) {
-    const remaining = () => findDependents(tx, reference, id, BATCH)
-    for (let { holders } = await remaining(); holders.length > 0; { holders } = await remaining()) {
+    const remaining = () => findDependentIds(tx, reference, id, BATCH)
+    for (let holders = await remaining(); holders.length > 0; holders = await remaining()) {
       for (const holder of holders) {
         if (part.isOver() || (await deletePart(tx, reference.resource, holder, part)) === MORE) return MORE
       }
     }
   }
   for (const reference of references.filter(({ onDelete }) => onDelete === 'clear')) {
-    const { records } = await findDependents(tx, reference, id)
-    for (const record of records) await takeOut(tx, reference, record, id)
+    for (const record of await findDependents(tx, reference, id)) await takeOut(tx, reference, record, id)
   }
   await forgetInRoleLists(tx, resource.name, id)
   part.count()

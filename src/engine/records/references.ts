@@ -38,29 +38,29 @@ export function referencesTo(target: Resource): readonly ReferenceTo[] {
   )
 }
 
-/** Records that refer to an entity, and the ids of all that do: damaged ones can go, and cannot be changed. */
-interface Dependents {
-  readonly records: readonly RecordOf<Resource>[]
-  readonly holders: readonly string[]
-}
-
-/** What refers to an entity by a field, at most `limit` records. */
+/** The records that refer to an entity by a field and can be changed: damaged ones cannot. */
 export async function findDependents(
   tx: WriteTransaction,
   { resource, field }: ReferenceTo,
   id: string,
-  limit?: number,
-): Promise<Dependents> {
-  const where = refersTo(resource, field, id)
-  const found = await tx.collection(resource).find({ where, ...(limit !== undefined && { limit }) })
-  const { items: records, damaged = [] } = found
-  return { records, holders: [...records, ...damaged].map((record) => record.id) }
+): Promise<readonly RecordOf<Resource>[]> {
+  return (await tx.collection(resource).find({ where: refersTo(resource, field, id) })).items
+}
+
+/** The ids of at most `limit` records that refer to an entity by a field; however large they are, nothing else is read. */
+export function findDependentIds(
+  tx: WriteTransaction,
+  { resource, field }: ReferenceTo,
+  id: string,
+  limit: number,
+): Promise<readonly string[]> {
+  return tx.collection(resource).findIds({ where: refersTo(resource, field, id), limit })
 }
 
 /** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when another entity needs one. */
 export async function refuseReferenced(tx: WriteTransaction, target: Resource, id: string): Promise<void> {
   for (const reference of referencesTo(target).filter(({ onDelete }) => onDelete === 'restrict')) {
-    const { holders } = await findDependents(tx, reference, id, MOST_NAMED)
+    const holders = await findDependentIds(tx, reference, id, MOST_NAMED)
     if (holders.length > 0) throw stillReferenced(target, reference.resource, reference.field, holders)
   }
 }

@@ -9,6 +9,7 @@ import {
   RECORD_KINDS,
   type RecordKind,
 } from '../../../src/index.ts'
+import { resourceNamed } from '../../../src/resources/index.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 /** How the database says it would answer a statement; a line that matches `scan` looks at every row of a table. */
@@ -21,13 +22,14 @@ export interface Planner {
 const VALUES = { string: 'x', integer: 1, number: 1, boolean: true, instant: 1, set: 'x', json: 'x' } as const
 
 /** The questions about a kind that an index must answer, by name. */
-function questionsAbout({ fields, unique, indexed, searchedJson = [] }: RecordKind): [string, FindQuery][] {
+function questionsAbout({ name, fields, unique, indexed, searchedJson = [] }: RecordKind): [string, FindQuery][] {
   const equals = (operand: Operand): Filter => {
     const value = operand.kind === 'field' ? VALUES[fields[operand.field] ?? 'string'] : 'x'
     return { kind: 'compare', operand, operator: '=', value }
   }
   const sets = Object.keys(fields).filter((field) => fields[field] === 'set')
-  const lookedUp = ['id', ...unique, ...indexed].filter((field) => fields[field] !== 'set')
+  const named = new Set(['id', ...unique, ...indexed, ...deletableReferences(name)])
+  const lookedUp = [...named].filter((field) => fields[field] !== 'set')
   return [
     ['the default list', { limit: 10 }],
     ['the default list, further on', { limit: 10, offset: 10 }],
@@ -56,6 +58,20 @@ function questionsAbout({ fields, unique, indexed, searchedJson = [] }: RecordKi
   ]
 }
 
+/** The fields that refer to what can be deleted: a deletion asks for what refers to it. */
+function deletableReferences(name: string): readonly string[] {
+  const { references = {} } = resourceNamed(name).definition
+  return Object.keys(references).filter((field) => {
+    const { to = '', orTo } = references[field] ?? {}
+    return [to, orTo ?? to].some(
+      (kind) => DELETED.has(kind) || resourceNamed(kind).definition.operations.includes('delete'),
+    )
+  })
+}
+
+/** Kinds that go without an operation of their own. */
+const DELETED = new Set(['enrollments', 'authenticators'])
+
 /** Declares a test for each kind of record: no statement of its lists and look-ups goes through a whole table. */
 export function describePlans(open: () => Promise<Planner>): void {
   const cases = RECORD_KINDS.flatMap((kind) => [
@@ -71,8 +87,10 @@ export function describePlans(open: () => Promise<Planner>): void {
     for (const [name, question] of questionsAbout(kind)) {
       seen.length = 0
       await storage.read((tx) => tx.collection(kind).find(question))
+      await storage.read((tx) => tx.collection(kind).findIds(question))
       const asked = seen.filter(({ sql }) => sql.startsWith('select') && !sql.includes('storage_state'))
       expect(asked.length).toBeGreaterThan(0)
+      expect(asked.at(-1)?.sql).toMatch(/^select "?t"?\."?id"? from /)
       for (const query of asked) plans.push([`${name}: ${query.sql}`, await explain(query)])
     }
     await storage.close()

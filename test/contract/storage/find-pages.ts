@@ -22,8 +22,12 @@ function order(text: string): OrderBy[] {
 async function findIds(open: OpenStorage, records: readonly Machine[], query: FindQuery) {
   const storage = await open()
   await insertAll(storage, machines, records)
-  const { items, totalCount } = await storage.read((tx) => tx.collection(machines).find(query))
-  return { ids: items.map(({ id }) => id).join(''), totalCount }
+  const [{ items, totalCount }, ids] = await storage.read(async (tx) => {
+    const collection = tx.collection(machines)
+    return [await collection.find(query), await collection.findIds(query)]
+  })
+  expect(items.map(({ id }) => id)).toEqual(ids)
+  return { ids: ids.join(''), totalCount }
 }
 
 export function describePages(open: OpenStorage): void {

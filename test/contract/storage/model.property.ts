@@ -61,7 +61,9 @@ async function compare(collection: Collection<Machine>, draft: NaiveMachines, st
   if (step.kind === 'insert' || step.kind === 'update') {
     await compareStore(collection, draft, step.kind, step.record)
   } else if (step.kind === 'find') {
-    expect(await collection.find(step.question.query)).toEqual(draft.find(step.question))
+    const expected = draft.find(step.question)
+    expect(await collection.find(step.question.query)).toEqual(expected)
+    expect(await collection.findIds(step.question.query)).toEqual(expected.items.map(({ id }) => id))
   } else if (step.kind === 'get') {
     expect(await collection.get(step.id)).toEqual(draft.records.get(step.id))
   } else {
