@@ -1,9 +1,8 @@
-import type { z } from 'zod'
 import type { PostureCheckTypeId } from '../domain/posture/index.ts'
 import type { Authenticators } from './authenticators.ts'
 import type { POSTURE_CHECK_FIELDS } from './posture-check-fields.ts'
 import type { PostureChecks } from './posture-checks.ts'
-import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm } from './wire-types.ts'
+import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm, Wire } from './wire-types.ts'
 
 type Having<T, K extends keyof T> = { readonly [P in K]-?: NonNullable<T[P]> }
 
@@ -30,7 +29,7 @@ type MembersOf<T extends CheckType> = (typeof POSTURE_CHECK_FIELDS)[T]['members'
 type MemberOf<T extends CheckType> = keyof MembersOf<T>
 /** The members that a posture check of a type cannot be without: those for which no default can stand. */
 type NeededMember<T extends CheckType> = {
-  readonly [M in MemberOf<T>]: MembersOf<T>[M] extends z.ZodDefault<z.ZodNullable> ? M : never
+  readonly [M in MemberOf<T>]: null extends Wire<MembersOf<T>[M]> ? M : never
 }[MemberOf<T>]
 type OtherMember<T extends CheckType> = Exclude<MemberOf<T>, NeededMember<T>>
 type TypedMember = { readonly [T in CheckType]: MemberOf<T> }[CheckType]

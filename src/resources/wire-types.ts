@@ -9,7 +9,9 @@ import type { Immutable, ResourceDefinition, ShapeOf } from './resource.ts'
 export type Flat<T, Member extends keyof T = keyof T> = { readonly [K in Member]: T[K] }
 
 /** What travels of a schema; what has a default travels always. */
-type Wire<S> = S extends { readonly _zod: { readonly input: infer I; readonly def: { readonly type: infer Type } } }
+export type Wire<S> = S extends {
+  readonly _zod: { readonly input: infer I; readonly def: { readonly type: infer Type } }
+}
   ? Immutable<Type extends 'default' ? Exclude<I, undefined> : I>
   : never
 type WireMembers<S> = { readonly [K in keyof S]: Wire<S[K]> }

@@ -1,5 +1,5 @@
 // Compiled by `npm run check:types`, never run: how the typed clients may and may not be used.
-import { createClient, createManagementClient } from 'portcullis/client'
+import { type ApiError, createClient, createManagementClient, type Identity } from 'portcullis/client'
 
 const management = createManagementClient({ baseUrl: 'https://controller.example.org' })
 const client = createClient({ baseUrl: 'https://controller.example.org' })
@@ -25,6 +25,79 @@ export async function use(): Promise<readonly (string | undefined)[]> {
     jwt,
     String(png.length),
   ]
+}
+
+/** What may be left out: a request without parts, a query of optional members, a body that is optional. */
+export async function briefly(): Promise<void> {
+  await management.call('GET /services')
+  await management.call('GET /services', { query: { roleFilter: ['#web'], asIdentity: 'laptop' } })
+  await client.call('POST /enroll/ott', { body: { token: 'token', clientCsr: 'csr' } })
+  await client.call('GET /protocols')
+  await client.call('POST /enroll/ca')
+  // A certificate travels as the text that it is.
+  await management.call('POST /cas/{id}/verify', { params: { id: 'ca' }, body: 'certificate' })
+}
+
+/** Every way in which a request can lack what its operation needs. */
+export async function incomplete(): Promise<void> {
+  // @ts-expect-error the path has a parameter
+  await management.call('GET /services/{id}')
+  // @ts-expect-error the path has a parameter
+  await management.call('GET /services/{id}', {})
+  // @ts-expect-error a service is created from a body
+  await management.call('POST /services')
+  // @ts-expect-error a service is created from a body
+  await management.call('POST /services', {})
+  // @ts-expect-error a service has a name
+  await management.call('POST /services', { body: {} })
+  // @ts-expect-error a patch has a body, be it empty
+  await management.call('PATCH /services/{id}', { params: { id: 'web' } })
+  // @ts-expect-error the method of authentication is a required part of the query
+  await client.call('POST /authenticate', { body: {} })
+  // @ts-expect-error what is verified is the certificate in the body
+  await management.call('POST /cas/{id}/verify', { params: { id: 'ca' } })
+  // @ts-expect-error this operation takes no body
+  await management.call('GET /services', { body: {} })
+}
+
+/** Of variants each has the members of its own. */
+export async function variants(): Promise<readonly (string | undefined)[]> {
+  const check = { name: 'check' }
+  await management.call('POST /posture-checks', { body: { ...check, typeId: 'DOMAIN', domains: ['corp'] } })
+  await management.call('POST /posture-checks', { body: { ...check, typeId: 'MFA', timeoutSeconds: 60 } })
+  // @ts-expect-error a check of a domain has domains
+  await management.call('POST /posture-checks', { body: { ...check, typeId: 'DOMAIN' } })
+  await management.call('POST /posture-checks', {
+    // @ts-expect-error a check of a domain has no MAC addresses
+    body: { name: 'check', typeId: 'DOMAIN', domains: ['corp'], macAddresses: [] },
+  })
+  const { data: shown } = await management.call('GET /posture-checks/{id}', { params: { id: 'check' } })
+  // @ts-expect-error only checks of processes have one
+  shown.process
+  const { data: session } = await client.call('GET /current-api-session')
+  const [query] = session.authQueries
+  const { data: authenticators } = await management.call('GET /authenticators')
+  const [authenticator] = authenticators
+  // @ts-expect-error policies grant dialing or binding
+  await management.call('POST /service-policies', { body: { name: 'policy', semantic: 'AllOf', type: 'Invalid' } })
+  // @ts-expect-error an enrollment at a CA names the CA
+  await management.call('POST /enrollments', { body: { method: 'ottca', identityId: 'laptop', expiresAt: '' } })
+  // @ts-expect-error a username and password is made of both
+  await management.call('POST /authenticators', { body: { method: 'updb', identityId: 'laptop', username: 'alice' } })
+  return [
+    shown.typeId === 'DOMAIN' ? shown.domains[0] : shown.typeId === 'PROCESS' ? shown.process.path : undefined,
+    query?.typeId === 'EXT-JWT' ? query.id : query?.httpUrl,
+    authenticator?.method === 'cert' ? authenticator.fingerprint : authenticator?.username,
+  ]
+}
+
+/** What clients read has a name each, and the code of an error is one of a list. */
+export function named(identity: Identity, error: ApiError): string {
+  // @ts-expect-error there is no such member
+  identity.passwordHash
+  // @ts-expect-error no controller answers this code
+  if (error.code === 'NOT_FOUNT') return ''
+  return error.code === 'NOT_FOUND' ? (identity.authPolicy?.name ?? '') : (identity.enrollment.ottca?.caId ?? '')
 }
 
 export async function misuse(): Promise<void> {

@@ -3,13 +3,22 @@ import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import { callerOf } from '../../engine/context/call.ts'
 import { Id, Tags } from '../../resources/fields.ts'
+import { narrowed } from '../../resources/narrowed.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
-const SessionCreate = described(
+/** What a client sends to get a session. */
+export interface SessionCreate {
+  readonly serviceId: string
+  /** `Dial` by default. */
+  readonly type?: 'Dial' | 'Bind'
+  readonly tags?: Readonly<Record<string, unknown>>
+}
+
+const Creation = described(
   z.object({
     serviceId: Id.default(''),
     type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
@@ -30,7 +39,7 @@ export const clientSessionOperations = [
       description:
         'Granted while a service policy of the type grants the service and all its posture checks pass; ended as soon as none does. A refusal by posture (409) names the checks that fail, and admins read of it in the failed service requests.',
       access: 'authenticated',
-      body: SessionCreate,
+      body: narrowed<SessionCreate>()(Creation),
       data: wireSchema(sessions),
       status: 201,
       errors: ['INVALID_POSTURE', 'NO_EDGE_ROUTERS_AVAILABLE', 'NOT_FOUND'],

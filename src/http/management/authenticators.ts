@@ -3,6 +3,7 @@ import { equals } from '../../domain/filter/index.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant, Pem, Tags } from '../../resources/fields.ts'
+import { narrowed } from '../../resources/narrowed.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
@@ -13,6 +14,17 @@ const WORDS = {
   password: 'The password, 5 to 100 characters that fulfil the auth policy.',
   username: 'The username, 4 to 100 characters, unique in the network.',
 } as const
+
+interface AuthenticatorOfIdentity {
+  readonly identityId: string
+  readonly tags?: Readonly<Record<string, unknown>>
+}
+/** What a client sends to give an identity an authenticator, by method. */
+export type AuthenticatorCreate = AuthenticatorOfIdentity &
+  (
+    | { readonly method: 'updb'; readonly username: string; readonly password: string }
+    | { readonly method: 'cert'; readonly certPem: string }
+  )
 
 const Creation = described(
   z.object({
@@ -48,7 +60,7 @@ export const authenticatorOperations = [
       summary: 'Gives an identity a username and password, or a client certificate',
       description: 'An identity that has an authenticator of the method already is answered 409.',
       access: { entity: 'authenticator', action: 'create' },
-      body: Creation,
+      body: narrowed<AuthenticatorCreate>()(Creation),
       data: Created,
       status: 201,
       errors: ['MAX_AUTHENTICATOR_METHODS_REACHED', 'COULD_NOT_PARSE_PEM_BLOCK', 'CERT_FAILED_VALIDATION', 'NOT_FOUND'],

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { both, equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
+import { narrowed } from '../../resources/narrowed.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
@@ -11,6 +12,18 @@ import { wireSchema } from '../operations/wire-schema.ts'
 const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })
 
 const expiresAt = 'When the enrollment is void, RFC 3339; in the future.'
+
+interface OneTimeTokenCreate {
+  readonly method: 'ott'
+  readonly identityId: string
+  /** RFC 3339. */
+  readonly expiresAt: string
+}
+/** What a client sends to invite an identity to enroll, by method. */
+export type EnrollmentCreate =
+  | OneTimeTokenCreate
+  | (Omit<OneTimeTokenCreate, 'method'> & { readonly method: 'ottca'; readonly caId: string })
+  | (Omit<OneTimeTokenCreate, 'method'> & { readonly method: 'updb'; readonly username: string })
 
 const Creation = described(
   z.object({
@@ -63,7 +76,7 @@ export const enrollmentOperations = [
       summary: 'Invites an identity to enroll',
       description: 'The answer names the enrollment; its token is shown by GET /enrollments/{id}.',
       access: may('create'),
-      body: Creation,
+      body: narrowed<EnrollmentCreate>()(Creation),
       data: Created,
       status: 201,
       errors: ['INVALID_FIELD', 'ENROLLMENT_EXISTS'],
