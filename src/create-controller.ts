@@ -1,12 +1,15 @@
 import { type Compat, type Leniency, leniencyOf, profileOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
 import { type Limits, limitsOf } from './domain/limits.ts'
+import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from './domain/oidc/redirect-uri.ts'
 import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access/access-feed.ts'
 import { resume } from './engine/access/resume.ts'
 import { type AdminCredentials, bootstrap } from './engine/bootstrap.ts'
+import type { OpenIdUris } from './engine/configs/controller-settings.ts'
 import { Timetable } from './engine/context/timetable.ts'
 import { Writes } from './engine/context/writes.ts'
+import { publishSigningKey } from './engine/credentials/signing-keys.ts'
 import { ControllerEngine } from './engine/engine.ts'
 import { Presence } from './engine/routers/presence.ts'
 import { APIS } from './http/api.ts'
@@ -14,8 +17,10 @@ import { apiDocuments } from './http/documents.ts'
 import { answerHeaders } from './http/pipeline/answer/answer-headers.ts'
 import type { ControllerFetch } from './http/pipeline/connection.ts'
 import { type CorsOptions, withCors } from './http/pipeline/cors.ts'
+import type { OpenIdApi } from './http/pipeline/handler.ts'
 import { createHandler } from './http/pipeline/handler.ts'
 import type { HostAuthorization } from './http/pipeline/host-authorization.ts'
+import type { OpenIdOptions } from './open-id-options.ts'
 import { createSealer } from './platform/aes-gcm-sealer.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
 import { createConsoleLogger } from './platform/console-logger.ts'
@@ -106,6 +111,11 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly limits?: Partial<Limits>
   /** Which pages of other origins may call the APIs from a browser. Default: none. */
   readonly cors?: CorsOptions
+  /**
+   * Logins by OpenID Connect, below `/oidc`, and API sessions that are made of tokens, which SDKs prefer. Default: on.
+   * `false` turns them off; then nothing of it is loaded.
+   */
+  readonly oidc?: OpenIdOptions | false
   /** Default: the clock of the system. */
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
@@ -213,6 +223,10 @@ export async function createController(options: ControllerOptions): Promise<Cont
       address,
       apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
       enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
+      accessTokenLifetimeMs: accessTokenLifetimeOf(options),
+      hasOpenId: options.oidc !== false,
+      openIdUris: openIdUrisOf(options),
+      routersJudge: false,
       totpIssuer: options.totpIssuer ?? 'openziti.io',
       limits,
       ...leniency,
@@ -220,18 +234,24 @@ export async function createController(options: ControllerOptions): Promise<Cont
   })
   const defaultAdmin = await bootstrap(engine.context, options.admin)
   await resume(engine.context)
+  await engine.revocations.resume()
+  await publishSigningKey(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
   const identity = { instanceId: random.uuid(), version }
-  const fetch = createHandler(engine, APIS, {
-    authorize: options.authorize,
-    limits,
-    logger,
-    newRequestId: () => random.id(),
-    documents: () => apiDocuments(VERSION),
-    versionFacts,
-    ...identity,
-  })
+  const fetch = createHandler(
+    engine,
+    { ...APIS, openid: await openIdOf(engine, options) },
+    {
+      authorize: options.authorize,
+      limits,
+      logger,
+      newRequestId: () => random.id(),
+      documents: () => apiDocuments(VERSION),
+      versionFacts,
+      ...identity,
+    },
+  )
   return {
     fetch: withCors(fetch, options.cors?.origins ?? []),
     answerHeaders: answerHeaders(identity),
@@ -241,7 +261,10 @@ export async function createController(options: ControllerOptions): Promise<Cont
     hasAdmin: defaultAdmin.hasAdmin,
     hasOtherAdmin: defaultAdmin.hasOtherCredentials,
     tls: () => server.tls(),
-    replaceServerCertificate: (source) => server.replace(source),
+    replaceServerCertificate: async (source) => {
+      await server.replace(source)
+      await publishSigningKey(engine.context)
+    },
     caPem: engine.network.caPem,
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: async () => {
@@ -262,6 +285,23 @@ async function openFabric(
   dataPlane.controlAddresses = options.addresses
   const { Fabric } = await import('./engine/fabric/fabric.ts')
   return new Fabric(engine, presence, options)
+}
+
+/** Loads the OpenID provider, where it is on. */
+async function openIdOf(engine: ControllerEngine, { oidc = {} }: ControllerOptions): Promise<OpenIdApi | undefined> {
+  if (oidc === false) return undefined
+  const { openProvider } = await import('./open-id-provider.ts')
+  return openProvider(engine, oidc)
+}
+
+function openIdUrisOf({ oidc }: ControllerOptions): OpenIdUris {
+  const { redirectUris = DEFAULT_REDIRECT_URIS, postLogoutUris = DEFAULT_POST_LOGOUT_URIS } = oidc || {}
+  return { redirectUris, postLogoutUris }
+}
+
+function accessTokenLifetimeOf({ oidc }: ControllerOptions): number {
+  const lifetimeMs = (oidc === false ? undefined : oidc?.accessTokenLifetimeMs) ?? 30 * MINUTE_MS
+  return requireInRange('oidc.accessTokenLifetimeMs', lifetimeMs, MINUTE_MS, CENTURY_MS)
 }
 
 function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMaterial> {

@@ -21,7 +21,9 @@ import { Sessions } from './access/sessions/sessions.ts'
 import type { SimulatedChange } from './access/simulation/simulated-change.ts'
 import { Simulation, type SimulationPage, type SimulationResult } from './access/simulation/simulation.ts'
 import { behaviourOf } from './behaviours.ts'
+import { ControllerSettingsService } from './configs/controller-settings.ts'
 import { ServiceConfigs } from './configs/service-configs.ts'
+import type { Caller } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
 import { DataIntegrity } from './database/integrity/data-integrity.ts'
 import { Snapshots } from './database/snapshots.ts'
@@ -55,7 +57,7 @@ export class ControllerEngine {
   /** Entities in their wire form. */
   readonly reader: EntityReader
   readonly apiSessions: ApiSessions
-  readonly authentication: Authentication
+  readonly authentication: Authentication<Caller>
   readonly authenticators: Authenticators
   readonly caEnrollment: CaEnrollment
   readonly certificateAuthorities: CertificateAuthorities
@@ -66,6 +68,7 @@ export class ControllerEngine {
   readonly routerEnrollment: RouterEnrollment
   readonly tokenEnrollment: TokenEnrollment
   readonly identityState: IdentityState
+  readonly controllerSettings: ControllerSettingsService
   readonly mfa: Mfa
   /** Epoch milliseconds. */
   readonly startedAt: number
@@ -104,9 +107,10 @@ export class ControllerEngine {
     this.context = context
     this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
-    followWrites(context, this.apiSessions)
-    followTime(context, this.apiSessions)
-    this.authentication = new Authentication(context, this.apiSessions)
+    this.revocations = new Revocations(context)
+    followWrites(context, this.apiSessions, this.revocations)
+    followTime(context, this.apiSessions, this.revocations)
+    this.authentication = new Authentication(context, (call, who, start) => this.apiSessions.start(call, who, start))
     this.authenticators = new Authenticators(context)
     this.caEnrollment = new CaEnrollment(context)
     this.certificateAuthorities = new CertificateAuthorities(context)
@@ -117,13 +121,13 @@ export class ControllerEngine {
     this.routerEnrollment = new RouterEnrollment(context)
     this.tokenEnrollment = new TokenEnrollment(context)
     this.identityState = new IdentityState(context)
+    this.controllerSettings = new ControllerSettingsService(context)
     this.mfa = new Mfa(context)
     this.startedAt = context.clock.now()
     this.network = new Network(context)
     this.access = new Access(context)
     this.requestRates = new RequestRates(context)
     this.posture = new Posture(context)
-    this.revocations = new Revocations(context)
     this.serviceUpdates = new ServiceUpdates(context)
     this.sessions = new Sessions(context)
     this.serviceConfigs = new ServiceConfigs(context)

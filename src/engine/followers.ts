@@ -2,24 +2,28 @@ import { enforceAccess, enforcePosture } from './access/access-enforcement.ts'
 import { resume } from './access/resume.ts'
 import type { EngineContext } from './context/context.ts'
 import type { ApiSessions } from './login/api-sessions.ts'
+import type { Revocations } from './login/revocations.ts'
 import { tellChanges } from './records/tell-changes.ts'
 
 /**
  * Everything that follows from a write, in this order, whoever writes: routers that lost the right to be connected are let
  * go of, the host is told, API sessions are looked after, and sessions that no policy carries any more are ended.
  */
-export function followWrites(context: EngineContext, apiSessions: ApiSessions): void {
+export function followWrites(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes))
   writes.follow((write) => tellChanges(context, write))
   writes.follow((write) => apiSessions.follow(write))
+  writes.amend((tx, changes) => revocations.revokeEnded(tx, changes))
+  writes.follow((write) => revocations.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
 }
 
 /** Everything that time brings by itself. */
-export function followTime(context: EngineContext, apiSessions: ApiSessions): void {
+export function followTime(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
   timetable.onDue('posture', (ids) => enforcePosture(context, ids))
   timetable.onDue('access', () => resume(context))
   timetable.onDue('api-session', (ids) => apiSessions.endIdle(ids))
+  timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
 }

@@ -1,47 +1,81 @@
-import type { Tokens } from '../ports/tokens.ts'
+import type { TokenJudgement, Tokens } from '../ports/tokens.ts'
 import { toBase64, toBase64Url } from './base64.ts'
-import type { ServerCredential, ServerCredentials } from './server-credentials.ts'
+import type { ServerCredentials, TokenKey } from './server-credentials.ts'
+
+/** Longer ones are nobody's: ours hold some two thousand characters. */
+const MAX_TOKEN_LENGTH = 16_384
+
+class UnknownKey extends Error {
+  readonly kid: string
+
+  constructor(kid: string) {
+    super('token is not signed here')
+    this.kid = kid
+  }
+}
 
 /**
  * Tokens signed with the key of the TLS server certificate in use, by the algorithm that fits it: ES256, ES384, ES512,
  * RS256 or EdDSA.
  */
-export const createJwtTokens = (server: ServerCredentials): Tokens => ({
-  sign: async (claims) => {
-    const { key, facts } = server.current
-    const signed = `${encoded({ alg: key.jwa, typ: 'JWT', kid: facts.fingerprint })}.${encoded(claims)}`
-    return `${signed}.${toBase64Url(await key.sign(utf8(signed)))}`
-  },
-  publicKey: async () => {
-    const { exportJWK } = await import('jose')
-    const { certificate, key, facts } = server.current
-    const jwk = await exportJWK(await publicKeyOf(server.current))
-    return { ...jwk, kid: facts.fingerprint, use: 'sig', alg: key.jwa, x5c: [toBase64(certificate.der)] }
-  },
-  signNonce: async (nonce) => {
-    const { key } = server.current
-    return { algorithm: key.jwa, signature: toBase64(await key.sign(utf8(nonce))) }
-  },
-  verify: async (token, now) => {
-    const { jwtVerify } = await import('jose')
-    const verified = jwtVerify(
-      token,
-      async ({ kid, alg }) => {
-        const signer = server.find(kid ?? '')
-        if (signer === undefined || signer.key.jwa !== alg) throw new Error('token is not signed here')
-        return publicKeyOf(signer)
-      },
-      { currentDate: new Date(now) },
-    )
-    return verified.then(
-      ({ payload }) => payload,
-      () => undefined,
-    )
-  },
-})
+export function createJwtTokens(server: ServerCredentials): Tokens {
+  async function judge(token: string, now: number): Promise<TokenJudgement> {
+    if (token.length > MAX_TOKEN_LENGTH) return { outcome: 'invalid' }
+    const { jwtVerify, errors } = await import('jose')
+    try {
+      const { payload } = await jwtVerify(token, (header) => verifyingKey(server, header), {
+        currentDate: new Date(now),
+      })
+      return { outcome: 'valid', claims: payload }
+    } catch (problem) {
+      if (problem instanceof errors.JWTExpired) return { outcome: 'expired', claims: problem.payload }
+      return problem instanceof UnknownKey ? { outcome: 'unknown-key', kid: problem.kid } : { outcome: 'invalid' }
+    }
+  }
 
-const publicKeyOf = ({ certificate, key }: ServerCredential) => certificate.publicKey.importFor(key.algorithm.hash)
+  return {
+    get algorithm() {
+      return server.current.key.jwa
+    },
+    sign: async (claims) => {
+      const { key, facts } = server.current
+      const signed = `${encoded({ alg: key.jwa, typ: 'JWT', kid: facts.fingerprint })}.${encoded(claims)}`
+      return `${signed}.${toBase64Url(await key.sign(utf8(signed)))}`
+    },
+    publicKey: async () => {
+      const { certificate } = server.current
+      return { ...(await publicJwk(server.currentKey)), x5c: [toBase64(certificate.der)] }
+    },
+    publicKeys: () => Promise.all(server.tokenKeys().map(publicJwk)),
+    signNonce: async (nonce) => {
+      const { key } = server.current
+      return { algorithm: key.jwa, signature: toBase64(await key.sign(utf8(nonce))) }
+    },
+    verify: async (token, now) => {
+      const judgement = await judge(token, now)
+      return judgement.outcome === 'valid' ? judgement.claims : undefined
+    },
+    judge,
+    recognise: (certPem) => server.recognise(certPem),
+  }
+}
 
-const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+async function verifyingKey(server: ServerCredentials, { kid = '', alg }: { kid?: string; alg?: string }) {
+  const known = server.find(kid)
+  if (known === undefined) throw new UnknownKey(kid)
+  if (known.jwa !== alg) throw new Error('token is signed in another way than its key signs')
+  return known.certificate.publicKey.importFor(known.hash)
+}
 
-const encoded = (part: object): string => toBase64Url(utf8(JSON.stringify(part)))
+async function publicJwk({ certificate, kid, jwa, hash }: TokenKey) {
+  const { exportJWK } = await import('jose')
+  return { ...(await exportJWK(await certificate.publicKey.importFor(hash))), kid, use: 'sig', alg: jwa }
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function encoded(part: object): string {
+  return toBase64Url(utf8(JSON.stringify(part)))
+}

@@ -4,7 +4,7 @@ import { type Certificate, readCertificates } from './x509/certificate.ts'
 import { certificateFacts } from './x509/facts.ts'
 import { type Library, loadLibrary } from './x509/library.ts'
 import { readPart } from './x509/read-part.ts'
-import { loadSigningKey, type SigningKey } from './x509/signing-key.ts'
+import { loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/signing-key.ts'
 
 /** The TLS server certificate, and its key, which signs the network's tokens. */
 export interface ServerCredential {
@@ -15,8 +15,18 @@ export interface ServerCredential {
   readonly pem: { readonly cert: string; readonly key: string | undefined }
 }
 
+/** A key by which tokens of the network are recognised: that of a server certificate, in use or former. */
+export interface TokenKey {
+  readonly certificate: Certificate
+  /** The fingerprint of the certificate. */
+  readonly kid: string
+  /** How the key signs, by the names of JSON Web Algorithms and of WebCrypto. */
+  readonly jwa: string
+  readonly hash: string
+}
+
 /** Certificates whose tokens are still recognised: with the life of one at a year, more than anybody's tokens live. */
-const maxFormer = 10
+const MAX_FORMER = 20
 
 /**
  * The server certificate in use and those before it. A renewed one takes over at once; tokens that an earlier one signed
@@ -24,11 +34,13 @@ const maxFormer = 10
  */
 export class ServerCredentials {
   readonly #library: Library
-  #credentials: readonly [ServerCredential, ...ServerCredential[]]
+  #current: ServerCredential
+  /** Newest first. */
+  #former: readonly TokenKey[] = []
 
   private constructor(library: Library, first: ServerCredential) {
     this.#library = library
-    this.#credentials = [first]
+    this.#current = first
   }
 
   /** Throws an `Error` naming the part when the certificate or the key cannot be read or they do not match. */
@@ -38,12 +50,27 @@ export class ServerCredentials {
   }
 
   get current(): ServerCredential {
-    return this.#credentials[0]
+    return this.#current
   }
 
-  /** The credential whose certificate has this fingerprint, in use or former. */
-  find(fingerprint: string): ServerCredential | undefined {
-    return this.#credentials.find(({ facts }) => facts.fingerprint === fingerprint)
+  get currentKey(): TokenKey {
+    return tokenKeyOf(this.#current)
+  }
+
+  /** The keys of every certificate whose tokens are recognised; the one in use first. */
+  tokenKeys(): readonly TokenKey[] {
+    return [this.currentKey, ...this.#former]
+  }
+
+  /** The key of the certificate with this fingerprint, in use or former. */
+  find(fingerprint: string): TokenKey | undefined {
+    return this.tokenKeys().find(({ kid }) => kid === fingerprint)
+  }
+
+  /** Recognises the tokens of another server certificate, PEM. Throws when it cannot be read. */
+  async recognise(certPem: string): Promise<void> {
+    const [certificate] = await readPart('serverCertPem', () => readCertificates(this.#library, certPem))
+    this.#addFormer(tokenKeyOf({ certificate, facts: await certificateFacts(this.#library, certificate) }))
   }
 
   /** The chain and key in use, PEM. Throws when the key is held elsewhere. */
@@ -56,9 +83,21 @@ export class ServerCredentials {
   /** Puts another certificate in use. Throws as {@link open} does; then the one before stays. */
   async replace(source: ServerCertificateSource): Promise<void> {
     const next = await readServerCredential(this.#library, source)
-    const former = this.#credentials.filter(({ facts }) => facts.fingerprint !== next.facts.fingerprint)
-    this.#credentials = [next, ...former.slice(0, maxFormer)]
+    const before = this.currentKey
+    this.#current = next
+    this.#former = this.#former.filter(({ kid }) => kid !== next.facts.fingerprint)
+    this.#addFormer(before)
   }
+
+  #addFormer(key: TokenKey): void {
+    if (key.kid === this.#current.facts.fingerprint) return
+    const others = this.#former.filter(({ kid }) => kid !== key.kid)
+    this.#former = [key, ...others].slice(0, MAX_FORMER)
+  }
+}
+
+function tokenKeyOf({ certificate, facts }: Pick<ServerCredential, 'certificate' | 'facts'>): TokenKey {
+  return { certificate, kid: facts.fingerprint, ...signatureSchemeOf(certificate.publicKey.algorithm) }
 }
 
 const readServerCredential = async (library: Library, source: ServerCertificateSource): Promise<ServerCredential> => {

@@ -11,6 +11,8 @@ export interface CertificateFacts {
   /** URI and mail names among the alternative names, in order. */
   readonly uris: readonly string[]
   readonly emails: readonly string[]
+  /** Host names and IP addresses among the alternative names, as text: what a server may be called. */
+  readonly hosts: readonly string[]
   /** Hexadecimal SubjectPublicKeyInfo: equal for certificates of the same key. */
   readonly publicKey: string
   readonly isAuthority: boolean

@@ -70,8 +70,9 @@ const definition = {
   system: {
     identityId: Id,
     authenticatorId: z.string(),
-    tokenDigest: z.string(),
-    sealedToken: z.string(),
+    /** Of the token of `zt-session`; null where tokens say themselves to which session they belong. */
+    tokenDigest: z.string().nullable(),
+    sealedToken: z.string().nullable(),
     ipAddress: z.string(),
     configTypes: z.array(z.string()),
     isMfaRequired: z.boolean(),
@@ -80,6 +81,10 @@ const definition = {
     improperClientCertChain: z.boolean(),
     lastActivityAt: Instant,
     method: z.enum(['password', 'cert', 'ext-jwt']),
+    /** When the last token of the session expires; null for a session of `zt-session`. */
+    tokensExpireAt: Instant.nullable(),
+    /** The refresh tokens of the session that are still good, in the order of their use. */
+    refreshTokens: z.array(z.object({ jti: z.string() })).nullable(),
   },
   derived: {
     authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
@@ -88,7 +93,7 @@ const definition = {
     isCertKeyRollRequested: z.boolean().optional(),
     token: z.string(),
   },
-  hidden: ['tokenDigest', 'sealedToken', 'method'],
+  hidden: ['tokenDigest', 'sealedToken', 'method', 'tokensExpireAt', 'refreshTokens'],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
   unique: ['tokenDigest'],

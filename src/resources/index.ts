@@ -2,10 +2,12 @@ import type { RecordKind } from '../ports/storage.ts'
 import { apiSessionCertificates } from './api-session-certificates.ts'
 import { apiSessions } from './api-sessions.ts'
 import { authPolicies } from './auth-policies.ts'
+import { authRequests } from './auth-requests.ts'
 import { authenticators } from './authenticators.ts'
 import { cas } from './cas.ts'
 import { configTypes } from './config-types.ts'
 import { configs } from './configs.ts'
+import { controllerSettings } from './controller-settings.ts'
 import { edgeRouters } from './edge-routers.ts'
 import { enrollments } from './enrollments.ts'
 import { externalJwtSigners } from './external-jwt-signers.ts'
@@ -22,6 +24,7 @@ import { serviceConfigs } from './service-configs.ts'
 import { serviceViews } from './service-views.ts'
 import { services } from './services.ts'
 import { sessions } from './sessions.ts'
+import { signingKeys } from './signing-keys.ts'
 import { terminators } from './terminators.ts'
 import { transitRouters } from './transit-routers.ts'
 
@@ -30,9 +33,11 @@ export const RESOURCES: readonly Resource[] = [
   apiSessionCertificates,
   apiSessions,
   authPolicies,
+  authRequests,
   authenticators,
   configTypes,
   configs,
+  controllerSettings,
   cas,
   edgeRouterPolicies,
   edgeRouters,
@@ -54,6 +59,7 @@ export const RESOURCES: readonly Resource[] = [
   serviceViews,
   services,
   sessions,
+  signingKeys,
   terminators,
   transitRouters,
 ]

@@ -64,10 +64,11 @@ describe('controllers', () => {
     expect(data).toMatchObject([
       { name: 'controller', isOnline: true, fingerprint: expect.stringMatching(/^[0-9a-f]{40}$/) },
     ])
-    expect(Object.keys(data[0].apiAddresses)).toEqual(['edge-client', 'edge-management'])
+    expect(Object.keys(data[0].apiAddresses)).toEqual(['edge-client', 'edge-management', 'edge-oidc'])
     const [seen] = (await alice.api.get('/controllers')).body.data
     expect(seen.apiAddresses).toEqual({
       'edge-client': [{ url: 'https://controller.test:1280/edge/client/v1', version: 'v1' }],
+      'edge-oidc': [{ url: 'https://controller.test:1280/oidc', version: 'v1' }],
     })
     expect(seen.lastJoinedAt).toBe(new Date(mounted.clock.now()).toISOString())
     expect((await admin.get('/controllers?filter=name="other"')).body.data).toEqual([])

@@ -88,7 +88,7 @@ async function tokenOf(credential: Credential, { api, route }: Row): Promise<str
   return passwordLogin(mounted, { username, password })
 }
 
-/** `ok`, `401`, `501` for the settings of clusters, or the class of another status. */
+/** `ok`, `401`, `501` for what this storage does not do, or the class of another status. */
 async function outcome(row: Row, credential: Credential): Promise<string> {
   const { base, route } = row
   const token = await tokenOf(credential, row)

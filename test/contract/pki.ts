@@ -83,6 +83,7 @@ export const pkiContract = (name: string, makePki: () => Promise<Pki>): void => 
         subject: 'CN=device 7, O=Example',
         uris: [spiffeId],
         emails: [],
+        hosts: [],
         publicKey: certificate?.publicKey.export({ type: 'spki', format: 'der' }).toString('hex'),
         isAuthority: false,
         notBefore: now - 60_000,

@@ -7,11 +7,9 @@ import { mount } from '../support/mount.ts'
 const LISTS = [
   ...APIS.client.map(({ shape }) => ({ base: CLIENT, shape })),
   ...APIS.management.map(({ shape }) => ({ base: MANAGEMENT, shape })),
-]
-  .flatMap(({ base, shape }) =>
-    'symbols' in shape && shape.symbols ? [{ base, route: shape.route, symbols: shape.symbols }] : [],
-  )
-  .filter(({ route }) => !/controller-settings/.test(route))
+].flatMap(({ base, shape }) =>
+  'symbols' in shape && shape.symbols ? [{ base, route: shape.route, symbols: shape.symbols }] : [],
+)
 
 /** Conditions on a symbol of a kind that hold for some records and not for others. */
 function conditionOn([name, { kind }]: [string, { readonly kind: string }]): fc.Arbitrary<string> {

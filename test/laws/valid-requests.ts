@@ -96,7 +96,7 @@ const SPECIAL: Readonly<
     path: '/authenticate?method=password',
     body: { username: 'admin', password: 'admin-password' },
   }),
-  'POST /controller-settings': () => ({ path: '/controller-settings', body: { controllerId: 'unknown' } }),
+  'POST /controller-settings': () => ({ path: '/controller-settings', body: { controllerId: 'controller' } }),
   // Password authenticators, which this file knows how to make, have nothing to extend.
   'POST /authenticators/{id}/request-extend': () => ({ path: '/authenticators/unknown/request-extend', body: {} }),
   'POST /enroll': async (admin, name) => ({

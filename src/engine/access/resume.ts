@@ -1,3 +1,4 @@
+import { endOf } from '../../domain/api-session-end.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { sessions } from '../../resources/sessions.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -16,9 +17,7 @@ export async function resume(context: EngineContext): Promise<void> {
     stored: (await tx.collection(sessions).find()).items.map(({ id }) => id),
     idle: (await tx.collection(apiSessions).find()).items,
   }))
-  for (const { id, lastActivityAt } of idle) {
-    context.timetable.set('api-session', id, lastActivityAt + context.settings.apiSessionTimeoutMs)
-  }
+  for (const session of idle) context.timetable.set('api-session', session.id, endOf(session, context.settings))
   for (let first = 0; first < stored.length; first += BATCH) {
     const batch = stored.slice(first, first + BATCH)
     await judgeAndEnd(context, (tx) => sessionsOf(tx, 'id', batch))

@@ -1,5 +1,6 @@
 import { ControllerError, type TokenProblem } from '../../domain/errors.ts'
 import { isAdministrator } from '../../domain/identity.ts'
+import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { apiSessions } from '../../resources/api-sessions.ts'
 import type { authPolicies } from '../../resources/auth-policies.ts'
 import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
@@ -11,8 +12,10 @@ export interface Caller {
   readonly apiSession: RecordOf<typeof apiSessions>
   readonly identity: RecordOf<typeof identities>
   readonly authPolicy: RecordOf<typeof authPolicies>
-  /** The API session token as the caller sent it. */
+  /** The API session token, or the access token, as the caller sent it. */
   readonly token: string
+  /** What the access token says of itself, where the session is made of tokens. */
+  readonly accessToken?: Omit<ReadToken, 'session'>
   /** False while a second factor is missing. */
   readonly isFullyAuthenticated: boolean
   /** What is still to be proved. */

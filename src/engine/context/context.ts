@@ -28,6 +28,14 @@ export interface EngineSettings extends Leniency {
   readonly address: string
   /** Milliseconds without use after which an API session ends. */
   readonly apiSessionTimeoutMs: number
+  /** True when identities may log in by OpenID Connect, and call with access tokens. */
+  readonly hasOpenId: boolean
+  /** Where clients of the OpenID provider may be sent, unless the settings of the controller say otherwise. */
+  readonly openIdUris: { readonly redirectUris: readonly string[]; readonly postLogoutUris: readonly string[] }
+  /** Milliseconds for which an access token is good. */
+  readonly accessTokenLifetimeMs: number
+  /** True where edge routers judge policies and posture of sessions that are made of tokens, by a model of their own. */
+  readonly routersJudge: boolean
   /** Milliseconds for which an enrollment token is good. */
   readonly enrollmentDurationMs: number
   /** Names the network in authenticator apps. */

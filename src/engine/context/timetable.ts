@@ -6,10 +6,19 @@ import type { Scheduler } from '../../ports/scheduler.ts'
 /**
  * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
  * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
- * did to the routers that are connected here, the end of waiting for routers that lay a circuit, and what the data plane has
- * to do at intervals.
+ * did to the routers that are connected here, the end of waiting for routers that lay a circuit, what the data plane has to
+ * do at intervals, the end of a login that nobody completed, and of a revocation that concerns no good token any more.
  */
-type Occasion = 'posture' | 'api-session' | 'identity-connection' | 'access' | 'connected-routers' | 'route' | 'fabric'
+type Occasion =
+  | 'posture'
+  | 'api-session'
+  | 'identity-connection'
+  | 'access'
+  | 'connected-routers'
+  | 'route'
+  | 'fabric'
+  | 'auth-request'
+  | 'revocation'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -30,6 +39,8 @@ export class Timetable {
     'connected-routers': new Deadlines(),
     route: new Deadlines(),
     fabric: new Deadlines(),
+    'auth-request': new Deadlines(),
+    revocation: new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

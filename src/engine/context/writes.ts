@@ -21,6 +21,9 @@ export interface CommittedWrite {
   readonly reasons: EndReasons
 }
 
+/** Writes what belongs to the changes of a write, within that write. */
+export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
+
 /** Does what follows from a committed write, before the writer is answered. */
 export type WriteFollower = (write: CommittedWrite) => void | Promise<void>
 
@@ -32,12 +35,18 @@ export class Writes {
   readonly #storage: Storage
   readonly #limits: Limits
   readonly #clock: Clock
+  readonly #amendments: WriteAmendment[] = []
   readonly #followers: WriteFollower[] = []
 
   constructor(storage: Storage, limits: Limits, clock: Clock) {
     this.#storage = storage
     this.#limits = limits
     this.#clock = clock
+  }
+
+  /** From now on `amendment` is run at the end of every write that changed something, and is committed or undone with it. */
+  amend(amendment: WriteAmendment): void {
+    this.#amendments.push(amendment)
   }
 
   /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
@@ -62,7 +71,11 @@ export class Writes {
       // A storage may run the work again when the database asks for it.
       changes.length = 0
       if (!isContinued) await requireStanding(tx, call, this.#clock.now())
-      return work(limiting(recording(tx, changes), this.#limits))
+      const recorded = limiting(recording(tx, changes), this.#limits)
+      const answer = await work(recorded)
+      const made = [...changes]
+      if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
+      return answer
     })
     if (changes.length === 0) return result
     for (const follower of this.#followers) await follower({ call, changes, reasons })

@@ -13,6 +13,7 @@ import { findOne } from '../records/find-one.ts'
 import { withMissing } from './missing-factors.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
+type Identity = RecordOf<typeof identities>
 
 /** A token that its signer verified, and the signer. */
 export interface VerifiedToken {
@@ -76,15 +77,25 @@ export async function withSignerProof(
 ): Promise<Caller> {
   const { signer, ...missing } = caller.missing
   if (signer === undefined) return caller
-  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled ? [signer] : [])
-  const { allowTokensOfOthers } = context.settings
-  if (verified.some((token) => allowTokensOfOthers || names(token, caller.identity)))
-    return withMissing(caller, missing)
-  const signerProblem = problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
-  return { ...caller, missing: { ...caller.missing, signerProblem } }
+  const proof = await signerProof(context, signer, caller.identity, tokens)
+  if (proof === 'proven') return withMissing(caller, missing)
+  return { ...caller, missing: { ...caller.missing, signerProblem: proof } }
 }
 
-function names({ signer, claims }: VerifiedToken, { id, externalId }: Caller['identity']): boolean {
+/** Whether one of the tokens is of the signer and names the identity; otherwise what is wrong with them. */
+export async function signerProof(
+  context: EngineContext,
+  signer: Signer,
+  identity: Identity,
+  tokens: readonly string[],
+): Promise<'proven' | TokenProblem> {
+  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled ? [signer] : [])
+  const { allowTokensOfOthers } = context.settings
+  if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
+  return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
+}
+
+function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity): boolean {
   const claimed = textClaim(claims, signer.claimsProperty)
   return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
 }

@@ -15,6 +15,11 @@ export class Network {
     return this.#context.settings.address
   }
 
+  /** True when identities may log in by OpenID Connect. */
+  get hasOpenId(): boolean {
+    return this.#context.settings.hasOpenId
+  }
+
   /** The trust bundle, PEM. */
   get caPem(): string {
     return this.#context.pki.caBundlePem

@@ -1,3 +1,4 @@
+import { endOf } from '../../domain/api-session-end.ts'
 import { ids, isIn } from '../../domain/filter/index.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import { instant } from '../../domain/instant.ts'
@@ -37,9 +38,7 @@ export const identityMembers: DeriveMembers<typeof identities> = async (context,
       isAdminCall(call) || !isAdministrator(identity)
         ? Object.fromEntries((invitations.get(identity.id) ?? []).map((one) => shownEnrollment(one, authorities)))
         : {},
-    hasApiSession: (live.get(identity.id) ?? []).some(
-      ({ lastActivityAt }) => now - lastActivityAt < context.settings.apiSessionTimeoutMs,
-    ),
+    hasApiSession: (live.get(identity.id) ?? []).some((session) => now < endOf(session, context.settings)),
     interfaces: null,
     isMfaEnabled: enabled.has(identity.id),
   }))

@@ -1,6 +1,9 @@
+import { endOf } from '../../domain/api-session-end.ts'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
-import { recordSdkInfo } from '../../domain/posture/index.ts'
+import type { ReadToken } from '../../domain/oidc/claims.ts'
+import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
+import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
 import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
@@ -43,13 +46,29 @@ export interface ClientInfo {
   readonly sdkInfo?: Identity['sdkInfo'] | undefined
 }
 
-interface Start {
+/** What an API session is made of that begins by tokens instead of a secret for `zt-session`. */
+export interface TokenSession {
+  readonly id: string
+  /** When the last of its tokens expires, epoch milliseconds. */
+  readonly tokensExpireAt: number
+  readonly refreshTokens: readonly LiveToken[]
+  readonly hasPassedTotp: boolean
+}
+
+/** What good credentials begin. */
+export interface Start {
   readonly method: ApiSession['method']
   /** The authenticator's id, or what stands for one that is not stored. */
   readonly authenticatorId: string
   readonly isCertExtendable?: boolean
+  /** What an admin asks the holder of the certificate for. */
+  readonly isExtendRequested?: boolean
+  readonly isKeyRollRequested?: boolean
+  /** SHA-1 of the certificate that authenticated. */
+  readonly fingerprint?: string
   readonly improper?: boolean
   readonly client?: ClientInfo
+  readonly tokens?: TokenSession
   /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
   readonly confirm?: (tx: WriteTransaction, identity: Identity, authPolicy: AuthPolicy) => Promise<void>
 }
@@ -96,24 +115,24 @@ export class ApiSessions {
   async start(call: Call, who: { identity: Identity }, start: Start): Promise<Caller> {
     const { clock, random, digest } = this.#context
     const now = clock.now()
-    const token = random.uuid()
-    const tokenDigest = digest.sha256(token)
-    const sealedToken = await this.#context.sealer.seal(token, API_SESSION_TOKEN)
-    const { client = {}, authenticatorId, method } = start
+    const { client = {}, authenticatorId, method, tokens } = start
     const { configTypes = [] } = client
-    const apiSession: ApiSession = newRecord(random.id(), now, {
+    const token = tokens === undefined ? random.uuid() : ''
+    const apiSession: ApiSession = newRecord(tokens?.id ?? random.id(), now, {
       identityId: who.identity.id,
       authenticatorId,
-      tokenDigest,
-      sealedToken,
+      tokenDigest: tokens === undefined ? digest.sha256(token) : null,
+      sealedToken: tokens === undefined ? await this.#context.sealer.seal(token, API_SESSION_TOKEN) : null,
       ipAddress: call.remoteAddress ?? '',
       configTypes,
       isMfaRequired: false,
-      isMfaComplete: false,
+      isMfaComplete: tokens?.hasPassedTotp ?? false,
       isCertExtendable: start.isCertExtendable ?? false,
       improperClientCertChain: start.improper ?? false,
       lastActivityAt: now,
       method,
+      tokensExpireAt: tokens?.tokensExpireAt ?? null,
+      refreshTokens: tokens?.refreshTokens ?? null,
     })
     const caller = await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(identities).get(who.identity.id)
@@ -131,11 +150,7 @@ export class ApiSessions {
       const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
       await makeRoom(this.#context, tx, apiSessions, started)
       await tx.collection(apiSessions).insert(started)
-      if (client.sdkInfo !== undefined) {
-        const { sdkInfo: told } = client
-        const endpoint = { identityId: identity.id, apiSessionId: apiSession.id, now }
-        await changePosture(this.#context, tx, endpoint, [], (known) => recordSdkInfo(known, apiSession.id, told))
-      }
+      await this.#recordEndpoint(tx, started, client.sdkInfo)
       return this.#caller(tx, started, identity, token)
     })
     await beginServiceView(this.#context, caller)
@@ -154,7 +169,7 @@ export class ApiSessions {
       const lastActivityAt = this.#activity.lastActivityAt(stored)
       // A clock that went back: the session is not yet, by this clock.
       if (Math.max(stored.createdAt, lastActivityAt) > now + CLOCK_DIFFERENCE_MS) return undefined
-      if (now - lastActivityAt < this.#context.settings.apiSessionTimeoutMs) {
+      if (now < endOf({ ...stored, lastActivityAt }, this.#context.settings)) {
         return this.#caller(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
       }
       ended = stored.id
@@ -193,6 +208,29 @@ export class ApiSessions {
     return unknown
   }
 
+  /**
+   * The holder of an access token that was verified, as long as its session and its identity are there. `mayUse` judges
+   * them once more in the same snapshot. Counts as use.
+   */
+  async resolveToken(
+    { session: { z_asid: id, sub }, ...accessToken }: ReadToken,
+    token: string,
+    bearerTokens: readonly string[],
+    mayUse: (tx: ReadTransaction) => Promise<boolean>,
+  ): Promise<Caller | undefined> {
+    const now = this.#context.clock.now()
+    const caller = await this.#context.storage.read(async (tx) => {
+      const stored = await tx.collection(apiSessions).get(id)
+      const identity = stored && (await tx.collection(identities).get(stored.identityId))
+      if (stored === undefined || stored.tokensExpireAt === null || identity?.id !== sub) return undefined
+      if (isDisabled(identity, now) || !(await mayUse(tx))) return undefined
+      return this.#caller(tx, { ...stored, lastActivityAt: now }, identity, token)
+    })
+    if (caller === undefined) return undefined
+    await this.#activity.touch(id, now)
+    return withSignerProof(this.#context, { ...caller, accessToken }, bearerTokens)
+  }
+
   /** Ends an API session with its service sessions. */
   async end(call: Call, id: string): Promise<void> {
     await writeInParts(
@@ -210,7 +248,7 @@ export class ApiSessions {
       for (const id of ids) {
         const stored = await tx.collection(apiSessions).get(id)
         if (stored === undefined) continue
-        const endsAt = this.#activity.lastActivityAt(stored) + settings.apiSessionTimeoutMs
+        const endsAt = endOf({ ...stored, lastActivityAt: this.#activity.lastActivityAt(stored) }, settings)
         if (endsAt > clock.now()) timetable.set('api-session', id, endsAt)
         else if (part.isOver() || (await deletePart(tx, apiSessions, id, part)) === MORE) return MORE
       }
@@ -225,6 +263,16 @@ export class ApiSessions {
       if (operation === 'delete') this.#activity.forget(id)
     }
     followApiSessions(this.#context, changes)
+  }
+
+  /** What posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session began. */
+  async #recordEndpoint(tx: WriteTransaction, apiSession: ApiSession, sdkInfo: ClientInfo['sdkInfo']): Promise<void> {
+    if (sdkInfo === undefined && !apiSession.isMfaComplete) return
+    const { id, identityId, createdAt: now } = apiSession
+    await changePosture(this.#context, tx, { identityId, apiSessionId: id, now }, [], (known) => {
+      const passed = apiSession.isMfaComplete ? recordMfaPass(known, id, now) : known
+      return sdkInfo === undefined ? passed : recordSdkInfo(passed, id, sdkInfo)
+    })
   }
 
   async #caller(tx: ReadTransaction, apiSession: ApiSession, identity: Identity, token: string): Promise<Caller> {

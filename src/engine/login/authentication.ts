@@ -5,14 +5,14 @@ import { authPolicies } from '../../resources/auth-policies.ts'
 import { authenticators } from '../../resources/authenticators.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
-import type { Call, Caller } from '../context/call.ts'
+import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { certificateHolder, noteCertificateUse, vouchesStill } from '../credentials/certificate-holder.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
 import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
 import { findOne } from '../records/find-one.ts'
-import type { ApiSessions, ClientInfo } from './api-sessions.ts'
+import type { ClientInfo, Start } from './api-sessions.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'
@@ -22,6 +22,9 @@ interface Credentials {
   readonly identity: RecordOf<typeof identities>
   readonly authPolicy: RecordOf<typeof authPolicies>
 }
+
+/** What follows from good credentials: an API session, or a step of a longer login. */
+export type BeginLogin<Begun> = (call: Call, who: Omit<Credentials, 'authenticator'>, start: Start) => Promise<Begun>
 
 /** Why an authentication failed: for the operator's events, never for the caller. */
 class Refusal extends Error {
@@ -40,24 +43,25 @@ class VerifierReplaced extends Error {}
  * Finds out who is calling. Every failure looks the same from outside, `INVALID_AUTH`, whatever its reason, and a password
  * costs the same time for a known and an unknown username.
  */
-export class Authentication {
+export class Authentication<Begun> {
   readonly #context: EngineContext
-  readonly #apiSessions: ApiSessions
+  readonly #begin: BeginLogin<Begun>
 
-  constructor(context: EngineContext, apiSessions: ApiSessions) {
+  /** `begin` is asked once the credentials are good. */
+  constructor(context: EngineContext, begin: BeginLogin<Begun>) {
     this.#context = context
-    this.#apiSessions = apiSessions
+    this.#begin = begin
   }
 
   /**
-   * Starts an API session for a username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
+   * Lets in by username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
    * `SERVER_TOO_MANY_REQUESTS` for an address or a username that is tried too often.
    *
    * @example
    * const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
    * await engine.sessions.create({ by: 'caller', caller }, { serviceId, type: 'Dial' })
    */
-  async byPassword(call: Call, username: string, password: string, client: ClientInfo = {}): Promise<Caller> {
+  async byPassword(call: Call, username: string, password: string, client: ClientInfo = {}): Promise<Begun> {
     if (username === '' || password === '') {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
@@ -66,8 +70,8 @@ export class Authentication {
     return this.#attempt('password', call, () => this.#withPassword(call, username, password, client))
   }
 
-  /** Starts an API session for the client certificate of the connection. Error: `INVALID_AUTH`. */
-  byCertificate(call: Call, client: ClientInfo = {}): Promise<Caller> {
+  /** Lets in by the client certificate of the connection. Error: `INVALID_AUTH`. */
+  byCertificate(call: Call, client: ClientInfo = {}): Promise<Begun> {
     return this.#attempt('cert', call, async () => {
       const now = this.#context.clock.now()
       const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
@@ -81,10 +85,13 @@ export class Authentication {
       }
       this.#refuseDisabled(identity)
       refuseByPolicy(authPolicy)
-      return this.#apiSessions.start(call, holder, {
+      return this.#enter(call, holder, {
         method: 'cert',
         authenticatorId: authenticator?.id ?? 'internal',
         isCertExtendable: authenticator?.isIssuedByNetwork ?? false,
+        isExtendRequested: authenticator?.isExtendRequested ?? false,
+        isKeyRollRequested: authenticator?.isKeyRollRequested ?? false,
+        fingerprint: leaf.fingerprint,
         improper,
         client,
         confirm: async (tx, current, currentPolicy) => {
@@ -100,11 +107,11 @@ export class Authentication {
     })
   }
 
-  /** Starts an API session for a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
-  byExternalJwt(call: Call, client: ClientInfo = {}): Promise<Caller> {
+  /** Lets in by a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
+  byExternalJwt(call: Call, client: ClientInfo = {}): Promise<Begun> {
     return this.#attempt('ext-jwt', call, async () => {
       const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
-      return this.#apiSessions.start(call, holder, {
+      return this.#enter(call, holder, {
         method: 'ext-jwt',
         authenticatorId: `extJwtId:${holder.signer.id}`,
         client,
@@ -116,7 +123,7 @@ export class Authentication {
     })
   }
 
-  async #withPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Caller> {
+  async #withPassword(call: Call, username: string, password: string, client: ClientInfo): Promise<Begun> {
     const { storage, passwordHasher, clock } = this.#context
     const found = await storage.read((tx) => this.#credentials(tx, 'username', username))
     const verifier = found?.authenticator.passwordHash ?? undefined
@@ -132,7 +139,7 @@ export class Authentication {
     }
     const fresh = passwordHasher.needsRehash(verifier) ? await passwordHasher.hash(password) : undefined
     try {
-      return await this.#apiSessions.start(call, found, {
+      return await this.#enter(call, found, {
         method: 'password',
         authenticatorId: authenticator.id,
         client,
@@ -150,14 +157,11 @@ export class Authentication {
     }
   }
 
-  async #attempt(method: Method, call: Call, authenticate: () => Promise<Caller>): Promise<Caller> {
+  async #attempt(method: Method, call: Call, authenticate: () => Promise<Begun>): Promise<Begun> {
     const { clock, events } = this.#context
     const about = { method, remoteAddress: call.remoteAddress, at: clock.now() }
     try {
-      const caller = await authenticate()
-      const identityId = caller.identity.id
-      events.emit('authentication.attempted', { ...about, success: true, identityId, reason: undefined })
-      return caller
+      return await authenticate()
     } catch (error) {
       if (error instanceof TokenRefused) {
         const reason = `${error.problem} external token`
@@ -168,6 +172,19 @@ export class Authentication {
       events.emit('authentication.attempted', { ...about, success: false, identityId, reason })
       throw new ControllerError('INVALID_AUTH')
     }
+  }
+
+  async #enter(call: Call, who: Omit<Credentials, 'authenticator'>, start: Start): Promise<Begun> {
+    const begun = await this.#begin(call, who, start)
+    this.#context.events.emit('authentication.attempted', {
+      method: start.method,
+      remoteAddress: call.remoteAddress,
+      at: this.#context.clock.now(),
+      success: true,
+      identityId: who.identity.id,
+      reason: undefined,
+    })
+    return begun
   }
 
   async #credentials(

@@ -27,8 +27,7 @@ export const apiSessionBehaviour: Behaviour<ApiSessions> = {
 
 /** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
 export function currentApiSessionMembers(context: EngineContext, caller: Caller) {
-  const { lastActivityAt } = caller.apiSession
-  const { apiSessionTimeoutMs } = context.settings
+  const { accessToken } = caller
   return {
     _links: {
       self: { href: './current-api-session' },
@@ -36,8 +35,27 @@ export function currentApiSessionMembers(context: EngineContext, caller: Caller)
     },
     authQueries: authQueriesOf(caller),
     token: caller.token,
+    ...(accessToken === undefined ? idleMembers(context, caller) : tokenMembers(context, accessToken)),
+  }
+}
+
+/** A session of `zt-session` ends when nobody uses it. */
+function idleMembers({ settings }: EngineContext, { apiSession }: Caller) {
+  const { apiSessionTimeoutMs } = settings
+  return {
     expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
-    expiresAt: instant(lastActivityAt + apiSessionTimeoutMs),
+    expiresAt: instant(apiSession.lastActivityAt + apiSessionTimeoutMs),
+  }
+}
+
+/** A session that is made of tokens looks as its access token does. */
+function tokenMembers({ clock }: EngineContext, token: NonNullable<Caller['accessToken']>) {
+  const { issuedAt, expiresAt } = token
+  return {
+    createdAt: instant(issuedAt * 1000),
+    updatedAt: instant(issuedAt * 1000),
+    expirationSeconds: Math.max(0, Math.floor(expiresAt - clock.now() / 1000)),
+    expiresAt: instant(expiresAt * 1000),
   }
 }
 

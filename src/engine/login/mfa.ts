@@ -1,23 +1,16 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
 import { recordMfaPass } from '../../domain/posture/index.ts'
-import { UniqueViolation, type WriteTransaction } from '../../ports/storage.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
 import { mfas } from '../../resources/mfas.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
-import { changePosture, forgetMfaPasses } from '../posture/posture-store.ts'
+import { changePosture } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
-import { newRecord } from '../records/new-record.ts'
-import { type MfaRecord, newRecoveryCodes, purposeOf, recoveryCodesOf, totpSecretOf, withCode } from './mfa-codes.ts'
-
-/** What an authenticator app needs, and the codes for the day it is lost. */
-export interface MfaSecrets {
-  readonly provisioningUrl: string
-  readonly recoveryCodes: readonly string[]
-}
+import { type MfaRecord, newRecoveryCodes, recoveryCodesOf, withCode } from './mfa-codes.ts'
+import { insertMfa, type MfaSecrets, mfaSecretsOf, newMfa, removeMfa } from './mfa-records.ts'
 
 /**
  * The second factor of the caller. A code works once. Errors of every
@@ -32,23 +25,8 @@ export class Mfa {
 
   /** Begins an enrollment. Error: `MFA_EXISTS`. */
   async enroll(call: Call): Promise<MfaRecord> {
-    const { identity } = callerOf(call)
-    const { clock, random, sealer, totp } = this.#context
-    const now = clock.now()
-    const record: MfaRecord = newRecord(random.id(), now, {
-      identityId: identity.id,
-      isVerified: false,
-      secret: await sealer.seal(await totp.newSecret(), purposeOf('secret', identity.id)),
-      sealedCodes: await newRecoveryCodes(this.#context, identity.id),
-      lastStep: -1,
-      failedAt: [],
-    })
-    try {
-      await this.#context.writes.run(call, (tx) => tx.collection(mfas).insert(record))
-    } catch (error) {
-      if (error instanceof UniqueViolation) throw new ControllerError('MFA_EXISTS')
-      throw error
-    }
+    const record = await newMfa(this.#context, callerOf(call).identity.id)
+    await insertMfa(this.#context, call, record)
     return record
   }
 
@@ -61,13 +39,7 @@ export class Mfa {
 
   /** What is shown while an enrollment is pending. Error: `NOT_FOUND` without one, and once it is complete. */
   async pendingSecrets(call: Call): Promise<MfaSecrets> {
-    const mfa = await this.#get(call, false)
-    const { totp, settings } = this.#context
-    const secret = await totpSecretOf(this.#context, mfa)
-    return {
-      provisioningUrl: await totp.provisioningUrl(secret, settings.totpIssuer, callerOf(call).identity.name),
-      recoveryCodes: await recoveryCodesOf(this.#context, mfa),
-    }
+    return mfaSecretsOf(this.#context, await this.#get(call, false), callerOf(call).identity.name)
   }
 
   /** The provisioning URL as a QR code, PNG. Error: `NOT_FOUND` as for {@link pendingSecrets}. */
@@ -95,18 +67,42 @@ export class Mfa {
     })
   }
 
+  /**
+   * A signed token by which edge routers know that the caller passed MFA just now, for a session that is made of tokens.
+   * `issuedAt` is epoch ms. Errors: `INVALID_BACKING_TOKEN_TYPE` for other sessions, `MFA_NOT_ENROLLED`.
+   */
+  async totpToken(call: Call, code: string): Promise<{ readonly token: string; readonly issuedAt: number }> {
+    const { apiSession, identity, accessToken } = callerOf(call)
+    if (accessToken === undefined) throw new ControllerError('INVALID_BACKING_TOKEN_TYPE')
+    await this.authenticate(call, code)
+    const { clock, random, settings, tokens } = this.#context
+    const issuedAt = clock.now()
+    const token = await tokens.sign({
+      iss: `https://${settings.address}`,
+      sub: identity.id,
+      aud: ['openziti'],
+      iat: Math.floor(issuedAt / 1000),
+      jti: random.uuid(),
+      z_asid: apiSession.id,
+      z_t: 't',
+    })
+    return { token, issuedAt }
+  }
+
   /** Ends the caller's enrollment; a complete one needs a code. Error: `NOT_FOUND`. */
   async remove(call: Call, code: string): Promise<void> {
     const mfa = await this.get(call)
     if (mfa.isVerified) {
-      await withCode(this.#context, call, mfa, code, 'totp-or-recovery', (tx) => this.#remove(tx, mfa.identityId))
+      await withCode(this.#context, call, mfa, code, 'totp-or-recovery', (tx) =>
+        removeMfa(this.#context, tx, mfa.identityId),
+      )
       return
     }
     const isRemoved = await this.#context.writes.run(call, async (tx) => {
       // It may have been completed since, and needs a code then.
       const current = await tx.collection(mfas).get(mfa.id)
       if (current === undefined || current.isVerified) return false
-      await this.#remove(tx, mfa.identityId)
+      await removeMfa(this.#context, tx, mfa.identityId)
       return true
     })
     if (!isRemoved) await this.remove(call, code)
@@ -118,7 +114,7 @@ export class Mfa {
       const identity = await tx.collection(identities).get(identityId)
       if (identity === undefined) throw notFound('identity', identityId)
       refuseAdminChange(call, identity)
-      await this.#remove(tx, identityId)
+      await removeMfa(this.#context, tx, identityId)
     })
   }
 
@@ -160,17 +156,5 @@ export class Mfa {
     await tx.collection(apiSessions).update({ ...session, isMfaRequired: true, isMfaComplete: true, updatedAt: now })
     const endpoint = { identityId: identity.id, apiSessionId: apiSession.id, now }
     await changePosture(this.#context, tx, endpoint, [], (known) => recordMfaPass(known, apiSession.id, now))
-  }
-
-  /** Without a second factor no session has passed one, and none needs it but by its auth policy. */
-  async #remove(tx: WriteTransaction, identityId: string): Promise<void> {
-    const mfa = await findOne(tx, mfas, 'identityId', identityId)
-    if (mfa === undefined) return
-    await tx.collection(mfas).delete(mfa.id)
-    const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
-    for (const session of items.filter(({ isMfaRequired }) => isMfaRequired)) {
-      await tx.collection(apiSessions).update({ ...session, isMfaRequired: false, isMfaComplete: false })
-    }
-    await forgetMfaPasses(this.#context, tx, identityId, this.#context.clock.now())
   }
 }

@@ -1,9 +1,15 @@
 import { invalidField, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { revocations } from '../../resources/revocations.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
+import type { CommittedWrite } from '../context/writes.ts'
+import { deleteEntity } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
 
 type Revocation = RecordOf<typeof revocations>
@@ -22,7 +28,7 @@ export class Revocations {
 
   /**
    * Revokes the tokens of an identity, of an API session, or one token by its `jti`, until none of them can be good any
-   * more; again, when it was done before. Errors: `NOT_FOUND` for an identity, `COULD_NOT_VALIDATE` (`id`) for an id of
+   * more; again, when it was done before. Sessions that are made of tokens end with them. Errors: `NOT_FOUND` for an identity, `COULD_NOT_VALIDATE` (`id`) for an id of
    * the others that is no UUID.
    */
   async create(call: Call, request: Pick<Revocation, 'id' | 'type' | 'tags'>): Promise<Revocation> {
@@ -34,7 +40,67 @@ export class Revocations {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
       await tx.collection(revocations).delete(id)
       await tx.collection(revocations).insert(revocation)
+      for (const session of await tokenSessionsOf(tx, type, id)) await deleteEntity(tx, apiSessions, session.id)
     })
     return revocation
   }
+
+  /** Revokes one token until it expires (epoch ms); nothing happens where it is revoked already. */
+  async revokeToken(jti: string, expiresAt: number): Promise<void> {
+    await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#revoke(tx, jti, 'JTI', expiresAt))
+  }
+
+  /**
+   * Within the write that ends sessions which are made of tokens: revokes those of their tokens that are judged without
+   * looking for the session, which are no older than an access token gets.
+   */
+  async revokeEnded(tx: WriteTransaction, changes: readonly RecordedChange[]): Promise<void> {
+    const { clock, settings } = this.#context
+    const now = clock.now()
+    for (const { operation, id, before } of changesTo(changes, apiSessions)) {
+      if (operation !== 'delete' || !before?.tokensExpireAt || before.tokensExpireAt <= now) continue
+      const expiresAt = Math.min(before.tokensExpireAt, now + settings.accessTokenLifetimeMs)
+      await this.#revoke(tx, id, 'API_SESSION', expiresAt)
+    }
+  }
+
+  /** Looks after the end of revocations from their beginning on. */
+  follow({ changes }: CommittedWrite): void {
+    for (const { operation, id, after } of changesTo(changes, revocations)) {
+      if (operation === 'insert' && after !== undefined) {
+        this.#context.timetable.set('revocation', id, after.expiresAt)
+      }
+    }
+  }
+
+  /** Looks after the revocations that a store holds from before. */
+  async resume(): Promise<void> {
+    const { items } = await this.#context.storage.read((tx) => tx.collection(revocations).find())
+    for (const { id, expiresAt } of items) this.#context.timetable.set('revocation', id, expiresAt)
+  }
+
+  /** Forgets those of the revocations that concern no good token any more. */
+  async forgetExpired(ids: readonly string[]): Promise<void> {
+    const now = this.#context.clock.now()
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      for (const id of ids) {
+        const found = await tx.collection(revocations).get(id)
+        if (found !== undefined && found.expiresAt <= now) await tx.collection(revocations).delete(id)
+      }
+    })
+  }
+
+  async #revoke(tx: WriteTransaction, id: string, type: Revocation['type'], expiresAt: number): Promise<void> {
+    if ((await tx.collection(revocations).get(id)) !== undefined) return
+    const now = this.#context.clock.now()
+    await tx.collection(revocations).insert(newRecord(id, now, { type, expiresAt }))
+  }
+}
+
+/** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */
+async function tokenSessionsOf(tx: WriteTransaction, type: Revocation['type'], id: string) {
+  if (type === 'JTI') return []
+  const of = type === 'IDENTITY' ? 'identityId' : 'id'
+  const { items } = await tx.collection(apiSessions).find({ where: equals(of, id) })
+  return items.filter(({ tokensExpireAt }) => tokensExpireAt !== null)
 }

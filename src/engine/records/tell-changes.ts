@@ -13,11 +13,13 @@ import type { CommittedWrite, EndReasons } from '../context/writes.ts'
 
 /** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
 const SILENT_KINDS: ReadonlySet<string> = new Set([
+  'auth-requests',
   'endpoint-states',
   'failed-service-requests',
   'posture-data',
   'reported-processes',
   'service-views',
+  'signing-keys',
 ])
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */

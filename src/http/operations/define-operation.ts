@@ -23,6 +23,8 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   readonly call: Call
   readonly params: { readonly [K in PathParameter<S['route']>]: string }
   readonly query: ReadQuery<S>
+  /** The parameters of query and form, where the operation takes a form; the last of a name counts, the query's first. */
+  readonly form: ReadonlyMap<string, string>
   /** Filter, order and page of a list. */
   readonly find: FindQuery
   readonly headers: Headers

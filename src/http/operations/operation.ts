@@ -35,6 +35,11 @@ export interface OperationShape {
   readonly query?: z.ZodObject
   /** Request headers that it reads. */
   readonly headers?: readonly string[]
+  /**
+   * True when parameters come in the query or in the body of a form, as OAuth 2.0 has it. A body of another type is not
+   * read, and the one form of the answer is given whatever the client accepts.
+   */
+  readonly form?: true
   /** The JSON body. */
   readonly body?: z.ZodType
   /** True when the body may be left out. */

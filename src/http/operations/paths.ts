@@ -1,6 +1,10 @@
+import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
+
 export const CLIENT_BASE = '/edge/client/v1'
 export const MANAGEMENT_BASE = '/edge/management/v1'
 export const PORTCULLIS_BASE = '/portcullis/v1'
+/** Clients look here too for what they need to know of the OpenID provider. */
+const DISCOVERY_PATH = '/.well-known/openid-configuration'
 
 export interface ApiPath {
   readonly api: 'client' | 'management' | 'portcullis'
@@ -13,10 +17,7 @@ export interface ApiPath {
  * are its aliases, so that clients may call `/version` or `/enroll` before they know any prefix.
  */
 export function apiPathOf(pathname: string): ApiPath {
-  const path = `/${pathname
-    .split('/')
-    .filter((segment) => segment !== '')
-    .join('/')}`
+  const path = cleaned(pathname)
   const below = (base: string) => (path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : undefined)
   const management = below(MANAGEMENT_BASE)
   if (management !== undefined) return { api: 'management', path: management || '/' }
@@ -24,4 +25,17 @@ export function apiPathOf(pathname: string): ApiPath {
   if (portcullis !== undefined) return { api: 'portcullis', path: portcullis || '/' }
   const client = below(CLIENT_BASE) ?? below('/edge/v1') ?? path
   return { api: 'client', path: client || '/' }
+}
+
+/** The path below the base of the OpenID provider; `undefined` for what is none of its own. Every path with its prefix is. */
+export function openIdPathOf(pathname: string): string | undefined {
+  const path = cleaned(pathname)
+  if (path === OIDC_BASE || path.startsWith(`${OIDC_BASE}/`)) return path.slice(OIDC_BASE.length)
+  return path === DISCOVERY_PATH || path.startsWith(OIDC_BASE) ? path : undefined
+}
+
+/** Empty segments do not count. */
+function cleaned(pathname: string): string {
+  const segments = pathname.split('/').filter((segment) => segment !== '')
+  return `/${segments.join('/')}`
 }

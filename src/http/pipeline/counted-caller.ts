@@ -1,7 +1,7 @@
 import type { Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Access } from '../operations/operation.ts'
-import { authenticate } from './credentials.ts'
+import { authenticate, type Credentials } from './credentials.ts'
 
 /**
  * Finds the caller of a request and counts it: by identity, or by address where the operation is open or the token is not
@@ -10,7 +10,7 @@ import { authenticate } from './credentials.ts'
 export async function countedCaller(
   engine: ControllerEngine,
   access: Access,
-  headers: Headers,
+  credentials: Credentials,
   address: string | undefined,
 ): Promise<Caller | undefined> {
   const { requestRates } = engine
@@ -18,7 +18,7 @@ export async function countedCaller(
     await requestRates.countAnonymous(address)
     return undefined
   }
-  const caller = await authenticate(engine, headers).catch(async (error: unknown) => {
+  const caller = await authenticate(engine, credentials).catch(async (error: unknown) => {
     await requestRates.countAnonymous(address)
     throw error
   })

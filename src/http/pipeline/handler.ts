@@ -4,7 +4,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ApiDocuments } from '../operations/api-documents.ts'
 import type { Operation } from '../operations/operation.ts'
-import { apiPathOf } from '../operations/paths.ts'
+import { apiPathOf, openIdPathOf } from '../operations/paths.ts'
 import type { VersionFacts } from '../operations/version-facts.ts'
 import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
 import { envelope } from './answer/envelope.ts'
@@ -13,6 +13,7 @@ import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
 import type { ConnectionInfo, ControllerFetch } from './connection.ts'
 import { countedCaller } from './counted-caller.ts'
+import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
@@ -23,6 +24,16 @@ export interface Apis {
   readonly client: readonly Operation[]
   readonly management: readonly Operation[]
   readonly portcullis: readonly Operation[]
+  /** Of the OpenID provider, where there is one. */
+  readonly openid?: OpenIdApi | undefined
+}
+
+/** What an OpenID provider answers, in forms of its own, and whom its tokens stand for. */
+export interface OpenIdApi {
+  readonly operations: readonly Operation[]
+  readonly bearer: BearerAuthentication
+  /** The answer to a request that failed. */
+  toProblem(error: unknown, request: Request, requestId: string, logger: Logger): Response
 }
 
 export interface HandlerOptions extends ControllerIdentity {
@@ -44,6 +55,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     client: new Router(apis.client),
     management: new Router(apis.management),
     portcullis: new Router(apis.portcullis),
+    openid: new Router(apis.openid?.operations ?? []),
   }
 
   let written: ApiDocuments | undefined
@@ -52,15 +64,22 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     return written
   }
 
+  function pathOf({ pathname }: URL): { readonly api: keyof typeof routers; readonly path: string } {
+    const path = apis.openid && openIdPathOf(pathname)
+    return path === undefined ? apiPathOf(pathname) : { api: 'openid', path }
+  }
+
   /** The whole pipeline, in the order that deployed clients observe. */
   async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
     const url = new URL(request.url)
     refuseEncodedBody(request)
     const bodyText = await readBodyText(request)
-    const { api, path } = apiPathOf(url.pathname)
+    const { api, path } = pathOf(url)
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
-    const caller = await countedCaller(engine, shape.access, request.headers, connection.remoteAddress)
+    const { remoteAddress, clientCertificates = [] } = connection
+    const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
+    const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
     const input = readInput(shape, request, url, bodyText, options.limits)
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)
@@ -85,8 +104,11 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   const headers = Object.entries(answerHeaders(options))
   return async (request, connection = {}) => {
     const requestId = options.newRequestId()
+    const { logger } = options
     const response = await answer(request, connection).catch((error: unknown) =>
-      toProblem(error, requestId, options.logger),
+      apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
+        ? apis.openid.toProblem(error, request, requestId, logger)
+        : toProblem(error, requestId, logger),
     )
     for (const [name, value] of headers) response.headers.set(name, value)
     return response

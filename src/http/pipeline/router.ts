@@ -8,6 +8,13 @@ interface Node {
   readonly operations: Map<string, Operation>
 }
 
+/** No operation has the path. */
+export class UnknownPath extends ControllerError {
+  constructor(path: string) {
+    super('NOT_FOUND', { code: 'UNHANDLED', message: `path ${path} was not found` })
+  }
+}
+
 /** An operation found for a request, with the values of its path parameters. */
 export interface Match {
   readonly operation: Operation
@@ -33,11 +40,11 @@ export class Router {
         continue
       }
       const value = node.parameter && decoded(segment)
-      if (node.parameter === undefined || value === undefined) throw unknownPath(path)
+      if (node.parameter === undefined || value === undefined) throw new UnknownPath(path)
       params[node.parameter.name] = value
       node = node.parameter.node
     }
-    if (node.operations.size === 0) throw unknownPath(path)
+    if (node.operations.size === 0) throw new UnknownPath(path)
     const operation = node.operations.get(method)
     if (operation === undefined) {
       const allowed = [...node.operations.keys()].join(',')
@@ -81,8 +88,4 @@ function decoded(segment: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function unknownPath(path: string): ControllerError {
-  return new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message: `path ${path} was not found` })
 }

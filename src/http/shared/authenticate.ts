@@ -3,6 +3,7 @@ import type { Caller } from '../../engine/context/call.ts'
 import { EnvInfo, SdkInfo } from '../../resources/identities.ts'
 import { described } from '../../resources/words.ts'
 import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
+import { secondaryChallenge } from '../pipeline/authorize.ts'
 import { CurrentApiSession, currentApiSession } from './shown-api-session.ts'
 
 const Credentials = described(
@@ -46,10 +47,12 @@ export const authenticate = defineOperation(shape, async (input) => {
   const caller = await callerBy(input)
   const data = await currentApiSession(engine, caller)
   const { timeoutMs } = engine.apiSessions
+  const challenge = secondaryChallenge(caller)
   return {
     data,
     headers: {
       'zt-session': caller.token,
+      ...(challenge !== undefined && { 'www-authenticate': challenge }),
       'expiration-seconds': String(Math.floor(timeoutMs / 1000)),
       ...(data.isCertExtendRequested === true && { 'ziti-authenticator-extend-requested': 'true' }),
       'expires-at': new Date(caller.apiSession.lastActivityAt + timeoutMs).toISOString(),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
 import type { Call } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { MfaRecord } from '../../engine/login/mfa-codes.ts'
@@ -155,11 +154,11 @@ export const mfaOperations = [
         issuedAt: 'When the token was issued, RFC 3339.',
         token: 'A signed token that edge routers take as proof.',
       }),
-      errors: ['INVALID_BACKING_TOKEN_TYPE', 'NOT_FOUND'],
+      errors: ['INVALID_BACKING_TOKEN_TYPE', 'MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
-    // Sessions of `zt-session` are not made of tokens, and edge routers learn of their MFA from the controller.
-    async () => {
-      throw new ControllerError('INVALID_BACKING_TOKEN_TYPE')
+    async ({ engine, call, body }) => {
+      const { token, issuedAt } = await engine.mfa.totpToken(call, body.code)
+      return { data: { issuedAt: new Date(issuedAt), token } }
     },
   ),
 ] as const

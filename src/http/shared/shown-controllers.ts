@@ -1,4 +1,6 @@
 import { instant } from '../../domain/instant.ts'
+import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
+import { CONTROLLER_ID } from '../../engine/configs/controller-settings.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { CLIENT_BASE } from '../operations/paths.ts'
 
@@ -11,14 +13,15 @@ export async function controllersForClients(engine: ControllerEngine) {
 export async function thisController(engine: ControllerEngine, bases: Readonly<Record<string, string>>) {
   const { network } = engine
   const { fingerprint, pem } = await network.serverCertificate()
-  const apiAddresses = Object.entries(bases).map(([api, base]) => [
+  const served = { ...bases, ...(network.hasOpenId && { 'edge-oidc': OIDC_BASE }) }
+  const apiAddresses = Object.entries(served).map(([api, base]) => [
     api,
     [{ url: `https://${network.address}${base}`, version: 'v1' }],
   ])
   return {
-    id: 'controller',
+    id: CONTROLLER_ID,
     name: 'controller',
-    _links: { self: { href: './controllers/controller' } },
+    _links: { self: { href: `./controllers/${CONTROLLER_ID}` } },
     apiAddresses: Object.fromEntries(apiAddresses),
     certPem: pem,
     fingerprint,

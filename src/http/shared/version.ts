@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
 import { described } from '../../resources/words.ts'
 import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
@@ -48,15 +49,16 @@ export const versionOperations = [
 ] as const
 
 function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | 'versionFacts'>) {
-  const { address } = engine.network
+  const { address, hasOpenId } = engine.network
   const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
     apiVersions: {
       edge: api(CLIENT_BASE),
       'edge-client': api(CLIENT_BASE),
       'edge-management': api(MANAGEMENT_BASE),
+      ...(hasOpenId && { 'edge-oidc': api(OIDC_BASE) }),
     },
     ...versionFacts,
-    capabilities: [],
+    capabilities: hasOpenId ? ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'] : [],
   }
 }

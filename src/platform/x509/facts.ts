@@ -1,6 +1,7 @@
 import type { CertificateFacts } from '../../ports/pki.ts'
 import { toHex } from '../hex.ts'
 import type { Certificate } from './certificate.ts'
+import { hostTextOf } from './host-text.ts'
 import type { Library } from './library.ts'
 import { commonNameOf } from './name.ts'
 
@@ -19,6 +20,7 @@ export const certificateFacts = async (library: Library, certificate: Certificat
   subject: certificate.parsed.subject,
   uris: altNamesOf(certificate, 'uri'),
   emails: altNamesOf(certificate, 'email'),
+  hosts: certificate.extensions.altNames.flatMap(hostTextOf),
   publicKey: certificate.publicKey.encoded,
   isAuthority: certificate.extensions.isAuthority,
   notBefore: certificate.notBefore,

@@ -20,7 +20,11 @@ const ecdsa = {
   'P-521': { hash: 'SHA-512', jwa: 'ES512' },
 } as const
 
-const schemeOf = (algorithm: KeyAlgorithm): { hash: string; jwa: SignatureAlgorithm } => {
+/** The hash and the name of the signatures that keys of a kind make. */
+export function signatureSchemeOf(algorithm: KeyAlgorithm): {
+  readonly hash: string
+  readonly jwa: SignatureAlgorithm
+} {
   switch (algorithm.name) {
     case 'ECDSA':
       return ecdsa[algorithm.namedCurve]
@@ -42,7 +46,7 @@ export const loadSigningKey = async (
 ): Promise<SigningKey> => {
   // A program without types may have left it out.
   if (held === undefined) throw new Error('is missing')
-  const { hash, jwa } = schemeOf(publicKey.algorithm)
+  const { hash, jwa } = signatureSchemeOf(publicKey.algorithm)
   const algorithm = { ...publicKey.algorithm, hash }
   const key = typeof held === 'string' ? await importKey(library, held, publicKey, hash) : held
   const sign: SigningKey['sign'] =

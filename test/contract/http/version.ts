@@ -29,11 +29,12 @@ export function describeVersion(open: Mount): void {
     const base = '/edge/management/v1'
     expect(answer.body.data).toMatchObject({
       version: 'v9.8.7',
-      capabilities: [],
+      capabilities: ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'],
       apiVersions: {
         edge: client,
         'edge-client': client,
         'edge-management': { v1: { apiBaseUrls: [`https://ctrl.example.org:443${base}`], path: base, version: 'v1' } },
+        'edge-oidc': { v1: { apiBaseUrls: ['https://ctrl.example.org:443/oidc'], path: '/oidc', version: 'v1' } },
       },
     })
   })

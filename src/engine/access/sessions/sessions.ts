@@ -1,3 +1,4 @@
+import type { AccessIndex } from '../../../domain/access-index/index.ts'
 import { ControllerError, invalidField, notFound } from '../../../domain/errors.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type { PolicyFailure } from '../../../domain/posture/index.ts'
@@ -17,7 +18,7 @@ import { requireSessionToken } from './session-tokens.ts'
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
 type Outcome =
-  | { readonly session: Session; readonly until: number | undefined }
+  | { readonly session: Session; readonly until?: number | undefined }
   | { readonly refusedBy: readonly PolicyFailure[] }
 
 /** What a session is asked for; the tags are those of a new one. */
@@ -51,7 +52,7 @@ export class Sessions {
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
     const { identityId } = outcome.session
     if (outcome.until !== undefined) this.#context.timetable.notLater('posture', identityId, outcome.until)
-    return { session: outcome.session, token: await this.#sign(outcome.session) }
+    return { session: outcome.session, token: await this.#sign(outcome.session, caller) }
   }
 
   /** Refuses a session token that is not good for the service and the caller's API session. Error: `UNAUTHORIZED`. */
@@ -82,15 +83,17 @@ export class Sessions {
       throw invalidField('ServiceId', 'service not found', serviceId)
     }
     const question = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId, type }
+    if (this.#isJudgedByRouters(caller)) {
+      requireCommonRouter(index, question)
+      return { session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [] }) }
+    }
     const data = await postureDataOf(tx, caller.identity.id, caller.apiSession.id)
     const decision = await decideByPosture(tx, index, question, data, now)
     if (!decision.granted) {
       await this.#record(tx, caller, service, type, decision.failures)
       return { refusedBy: decision.failures }
     }
-    if (index.commonEdgeRouters(caller.identity.id, serviceId).length === 0) {
-      throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
-    }
+    requireCommonRouter(index, question)
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
     if (existing !== undefined) return { session: existing, until: decision.until }
@@ -99,6 +102,14 @@ export class Sessions {
     await makeRoom(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)
     return { session, until: decision.until }
+  }
+
+  /**
+   * Whether edge routers judge policies and posture of the caller's session, and go on to, by what its tokens say: posture
+   * is reported to them, and such a session is not kept here.
+   */
+  #isJudgedByRouters({ accessToken }: Caller): boolean {
+    return this.#context.settings.routersJudge && accessToken !== undefined
   }
 
   #record(
@@ -128,7 +139,7 @@ export class Sessions {
     return new ControllerError('INVALID_POSTURE', { message, data: Object.fromEntries(checks) })
   }
 
-  #sign(session: Session): Promise<string> {
+  #sign(session: Session, { accessToken }: Caller): Promise<string> {
     const issuedAt = Math.floor(this.#context.clock.now() / 1000)
     return this.#context.tokens.sign({
       iss: `https://${this.#context.settings.address}`,
@@ -141,7 +152,15 @@ export class Sessions {
       z_iid: session.identityId,
       z_t: 's',
       z_st: session.type,
-      z_leg: true,
+      z_leg: accessToken === undefined,
     })
   }
+}
+
+function requireCommonRouter(
+  index: AccessIndex,
+  { identityId, serviceId }: { readonly identityId: string; readonly serviceId: string },
+): void {
+  if (index.commonEdgeRouters(identityId, serviceId).length > 0) return
+  throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
 }

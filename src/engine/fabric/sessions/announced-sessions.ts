@@ -92,6 +92,8 @@ export class AnnouncedSessions {
   /** A session as routers know it; undefined while a factor is missing, and where its token cannot be read here. */
   async #announced(tx: ReadTransaction, stored: ApiSession): Promise<AnnouncedApiSession | undefined> {
     const { id, identityId, sealedToken } = stored
+    // Routers judge a session that is made of tokens by the token alone.
+    if (sealedToken === null) return undefined
     const identity = await tx.collection(identities).get(identityId)
     const policy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
     if (policy === undefined || (await missingFactors(tx, stored, policy)).totp !== undefined) return undefined

@@ -17,7 +17,7 @@ export function envelope(
   find: FindQuery,
   { answerBytes }: Pick<Limits, 'answerBytes'>,
 ): Response {
-  const status = shape.status ?? 200
+  const status = answer.status ?? shape.status ?? 200
   if (answer.raw !== undefined) {
     const headers = { 'content-type': shape.produces ?? 'application/octet-stream', ...answer.headers }
     return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })

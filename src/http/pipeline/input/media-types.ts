@@ -1,3 +1,6 @@
+/** What a browser sends of a form, and every client of OAuth 2.0. */
+export const FORM = 'application/x-www-form-urlencoded'
+
 /** The media type of a Content-Type header, lower case, without parameters. */
 export function mediaTypeOf(contentType: string | null): string | undefined {
   return contentType?.split(';')[0]?.trim().toLowerCase() || undefined

@@ -9,11 +9,13 @@ import { readFilter, readListQuery } from '../../operations/list-query.ts'
 import type { OperationShape } from '../../operations/operation.ts'
 import { HttpRefusal } from '../answer/problem.ts'
 import { parseJsonBody } from './body.ts'
-import { isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
+import { readForm, storable } from './form.ts'
+import { FORM, isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
 
 /** The validated parts of a request. */
 export interface Input {
   readonly query: unknown
+  readonly form: ReadonlyMap<string, string>
   readonly find: FindQuery
   readonly body: unknown
   readonly text: string | undefined
@@ -24,14 +26,20 @@ export interface Input {
  * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
  */
 export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string, limits: Limits): Input {
-  const isText = takesText(shape, request, bodyText)
-  requireAccepted(shape, request.headers.get('accept'), isText)
+  const isText = !shape.form && takesText(shape, request, bodyText)
+  if (!shape.form) requireAccepted(shape, request.headers.get('accept'), isText)
   return {
+    form: shape.form ? formParameters(url, request, bodyText) : new Map(),
     query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
     find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
     body: shape.body === undefined || isText ? undefined : readJsonBody(shape, bodyText, limits),
     text: isText ? bodyText : undefined,
   }
+}
+
+function formParameters(url: URL, request: Request, bodyText: string): ReadonlyMap<string, string> {
+  const isForm = mediaTypeOf(request.headers.get('content-type')) === FORM
+  return new Map([...(isForm ? readForm(bodyText) : []), ...storable(url.searchParams)])
 }
 
 function findQuery(symbols: SymbolTable, shape: OperationShape, parameters: URLSearchParams): FindQuery {

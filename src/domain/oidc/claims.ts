@@ -1,0 +1,113 @@
+import type { Claims } from '../claims.ts'
+
+/** What every token of a session says alike; it is carried over by refreshing and exchanging. */
+export interface SessionClaims {
+  readonly sub: string
+  readonly amr: readonly string[]
+  readonly auth_time: number
+  readonly scopes?: readonly string[]
+  readonly z_aid: string
+  readonly z_asid: string
+  readonly z_authid: string
+  readonly z_ia?: true
+  readonly z_eid?: string
+  readonly z_ct?: readonly string[]
+  /** Fingerprints of the certificates that may present the tokens; null for plain bearer tokens. */
+  readonly z_cfs: readonly string[] | null
+  readonly z_acf?: string
+  readonly z_sdk: object | null
+  readonly z_env: object | null
+  readonly z_ra: string
+  readonly z_ice: boolean
+  readonly z_cer: boolean
+  readonly z_ckrr: boolean
+  readonly z_iccc: boolean
+  readonly z_cae?: true
+}
+
+/** Who issues a token, to whom, and when (seconds since the Unix epoch). */
+export interface Issue {
+  readonly issuer: string
+  readonly clientId: string
+  readonly audience: readonly string[]
+  readonly issuedAt: number
+  readonly lifetimeSeconds: number
+}
+
+/** The claims of an access token (`a`) or a refresh token (`r`). */
+export function tokenClaims(session: SessionClaims, type: 'a' | 'r', jti: string, issue: Issue): Claims {
+  const { issuer, clientId, audience, issuedAt, lifetimeSeconds } = issue
+  return {
+    iss: issuer,
+    aud: audience,
+    exp: issuedAt + lifetimeSeconds,
+    iat: issuedAt,
+    nbf: issuedAt,
+    jti,
+    client_id: clientId,
+    ...session,
+    z_t: type,
+  }
+}
+
+/** What an id token says beside the session: hashes of what was issued with it, and the client's nonce. */
+export interface IdTokenFacts {
+  readonly name: string
+  readonly nonce?: string | undefined
+  readonly at_hash?: string | undefined
+  readonly c_hash?: string | undefined
+}
+
+/** The claims of an id token. It always names the identity and the session, so that a logout ends just that session. */
+export function idTokenClaims(session: SessionClaims, facts: IdTokenFacts, issue: Issue): Claims {
+  const { issuer, clientId, audience, issuedAt, lifetimeSeconds } = issue
+  const { sub, amr, auth_time, scopes = [], z_asid, z_ia = false, z_eid } = session
+  const { name, nonce, at_hash, c_hash } = facts
+  return {
+    iss: issuer,
+    aud: audience,
+    azp: clientId,
+    client_id: clientId,
+    exp: issuedAt + lifetimeSeconds,
+    iat: issuedAt,
+    auth_time,
+    amr,
+    sub,
+    z_asid,
+    ...(scopes.includes('openid') && { name, z_ia, ...(z_eid !== undefined && { z_eid }) }),
+    ...(nonce && { nonce }),
+    ...(at_hash !== undefined && { at_hash }),
+    ...(c_hash !== undefined && { c_hash }),
+  }
+}
+
+/** What a verified access or refresh token of ours says of its session, and of itself. */
+export interface ReadToken {
+  readonly session: SessionClaims
+  readonly type: 'a' | 'r'
+  readonly jti: string
+  readonly clientId: string
+  readonly issuer: string
+  /** Seconds since the Unix epoch. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** Reads the claims of a token that was verified; `undefined` for one that is no access or refresh token. */
+export function readToken(claims: Claims): ReadToken | undefined {
+  const { z_t: type, jti, sub, z_asid, client_id: clientId, iss: issuer, iat: issuedAt, exp: expiresAt } = claims
+  if (type !== 'a' && type !== 'r') return undefined
+  if (typeof jti !== 'string' || typeof sub !== 'string' || typeof z_asid !== 'string') return undefined
+  if (typeof clientId !== 'string' || typeof issuer !== 'string') return undefined
+  if (typeof issuedAt !== 'number' || typeof expiresAt !== 'number') return undefined
+  return { session: sessionClaimsOf(claims), type, jti, clientId, issuer, issuedAt, expiresAt }
+}
+
+/** Claims that belong to one token and not to its session. */
+const OF_ONE_TOKEN = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'client_id', 'z_t']
+
+function sessionClaimsOf(claims: Claims): SessionClaims {
+  const carried = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.includes(name))
+  // The signature was ours: these are the members that `tokenClaims` wrote.
+  return Object.fromEntries(carried) as unknown as SessionClaims
+}

@@ -1,0 +1,130 @@
+import { invalidField, notFound } from '../../domain/errors.ts'
+import { redirectUriProblem } from '../../domain/oidc/redirect-uri.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import { controllerSettings } from '../../resources/controller-settings.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
+
+/** The id of the one controller of the network. */
+export const CONTROLLER_ID = 'controller'
+
+type Stored = RecordOf<typeof controllerSettings>
+
+/** Where clients of the OpenID provider may be sent. */
+export interface OpenIdUris {
+  readonly redirectUris: readonly string[]
+  readonly postLogoutUris: readonly string[]
+}
+
+/** What may be set; what is not given stays as it is configured. */
+export interface SettingsChange {
+  readonly uris: Partial<OpenIdUris>
+  readonly tags?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The settings of a controller: those in force, and those that were set in place of the configuration. */
+export interface SettingsView {
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly tags: Readonly<Record<string, unknown>>
+  readonly effective: OpenIdUris
+  readonly instance: Partial<OpenIdUris>
+}
+
+/** Settings that administrators change while the controller runs. They hold at once, in every process over the store. */
+export class ControllerSettingsService {
+  readonly #context: EngineContext
+  readonly #startedAt: number
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#startedAt = context.clock.now()
+  }
+
+  /** The settings of a controller. Error: `NOT_FOUND` for another one than this. */
+  async get(id: string): Promise<SettingsView> {
+    requireThisController(id)
+    const stored = await this.#context.storage.read((tx) => storedSettings(tx))
+    const { redirectUris, postLogoutUris } = stored ?? {}
+    return {
+      createdAt: stored?.createdAt ?? this.#startedAt,
+      updatedAt: stored?.updatedAt ?? this.#startedAt,
+      tags: stored?.tags ?? {},
+      effective: effectiveUris(this.#context, stored),
+      instance: { ...(redirectUris && { redirectUris }), ...(postLogoutUris && { postLogoutUris }) },
+    }
+  }
+
+  /** Sets what is given. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` for a URI that cannot be used or settings that are there. */
+  create(call: Call, id: string, change: SettingsChange): Promise<void> {
+    return this.#write(call, id, change, (stored) => {
+      if (stored === undefined) return undefined
+      throw invalidField('controllerId', `duplicate value '${id}' in unique index on controllerSettings`, id)
+    })
+  }
+
+  /** Sets what is given, and leaves the rest to the configuration. Errors as for {@link create}. */
+  replace(call: Call, id: string, change: SettingsChange): Promise<void> {
+    return this.#write(call, id, change, (stored) => stored && { ...stored, redirectUris: null, postLogoutUris: null })
+  }
+
+  /** Sets what is given, and leaves the rest as it is. Errors as for {@link create}. */
+  patch(call: Call, id: string, change: SettingsChange): Promise<void> {
+    return this.#write(call, id, change, (stored) => stored)
+  }
+
+  /** Goes back to the configuration. Error: `NOT_FOUND`. */
+  async remove(call: Call, id: string): Promise<void> {
+    requireThisController(id)
+    await this.#context.writes.run(call, (tx) => tx.collection(controllerSettings).delete(CONTROLLER_ID))
+  }
+
+  async #write(
+    call: Call,
+    id: string,
+    { uris, tags }: SettingsChange,
+    basedOn: (stored: Stored | undefined) => Stored | undefined,
+  ): Promise<void> {
+    requireThisController(id)
+    requireUsable('oidc.redirectUris', uris.redirectUris)
+    requireUsable('oidc.postLogoutUris', uris.postLogoutUris)
+    const now = this.#context.clock.now()
+    await this.#context.writes.run(call, async (tx) => {
+      const stored = await storedSettings(tx)
+      const fresh = newRecord(CONTROLLER_ID, now, { redirectUris: null, postLogoutUris: null })
+      const base = basedOn(stored) ?? fresh
+      await store(tx, { ...base, ...uris, ...(tags && { tags }), updatedAt: now }, stored !== undefined)
+    })
+  }
+}
+
+/** Where clients may be sent now. */
+export function effectiveUris({ settings }: EngineContext, stored: Stored | undefined): OpenIdUris {
+  return {
+    redirectUris: stored?.redirectUris ?? settings.openIdUris.redirectUris,
+    postLogoutUris: stored?.postLogoutUris ?? settings.openIdUris.postLogoutUris,
+  }
+}
+
+/** What was set in place of the configuration. */
+export function storedSettings(tx: ReadTransaction): Promise<Stored | undefined> {
+  return tx.collection(controllerSettings).get(CONTROLLER_ID)
+}
+
+async function store(tx: WriteTransaction, record: Stored, isKnown: boolean): Promise<void> {
+  if (isKnown) await tx.collection(controllerSettings).update(record)
+  else await tx.collection(controllerSettings).insert(record)
+}
+
+function requireThisController(id: string): void {
+  if (id !== CONTROLLER_ID) throw notFound('controller settings', id)
+}
+
+function requireUsable(field: string, uris: readonly string[] = []): void {
+  for (const uri of uris) {
+    const problem = redirectUriProblem(uri)
+    if (problem !== undefined) throw invalidField(field, problem, uri)
+  }
+}

@@ -1,0 +1,48 @@
+import type { TokenJudgement } from '../../ports/tokens.ts'
+import { signingKeys } from '../../resources/signing-keys.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { newRecord } from '../records/new-record.ts'
+
+/** So many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
+const MAX_KEPT = 20
+
+/**
+ * Makes it known by what this process signs, to every process over the same store and to its own next start, so that a
+ * token stays good when its key is replaced or its controller starts again. What others made known is recognised here.
+ */
+export async function publishSigningKey(context: EngineContext): Promise<void> {
+  const { clock, pki, storage, writes } = context
+  const { fingerprint: id, pem: certPem, notAfter: expiresAt } = await pki.serverCertificate()
+  const { items: known } = await storage.read((tx) =>
+    tx.collection(signingKeys).find({ orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }] }),
+  )
+  for (const key of known.slice(0, MAX_KEPT)) await recognise(context, key.certPem)
+  if (known.some((key) => key.id === id)) return
+  const now = clock.now()
+  await writes.run(SYSTEM_CALL, async (tx) => {
+    if ((await tx.collection(signingKeys).get(id)) !== undefined) return
+    await tx.collection(signingKeys).insert(newRecord(id, now, { certPem, expiresAt }))
+    for (const old of known.slice(MAX_KEPT - 1)) await tx.collection(signingKeys).delete(old.id)
+  })
+}
+
+/** Judges a token at `now` (epoch ms), also one that another process signed with a key made known since. */
+export async function judgeToken(context: EngineContext, token: string, now: number): Promise<TokenJudgement> {
+  const judgement = await context.tokens.judge(token, now)
+  if (judgement.outcome !== 'unknown-key') return judgement
+  const key = await context.storage.read((tx) => tx.collection(signingKeys).get(judgement.kid))
+  if (key === undefined || !(await recognise(context, key.certPem))) return { outcome: 'invalid' }
+  return context.tokens.judge(token, now)
+}
+
+/** A certificate that cannot be read stands for no key: nothing else suffers from it. */
+async function recognise({ logger, tokens }: EngineContext, certPem: string): Promise<boolean> {
+  try {
+    await tokens.recognise(certPem)
+    return true
+  } catch (error) {
+    logger.warn('a signing key in the store cannot be read', { error: String(error) })
+    return false
+  }
+}

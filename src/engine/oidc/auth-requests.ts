@@ -1,0 +1,83 @@
+import { ControllerError } from '../../domain/errors.ts'
+import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { authRequests } from '../../resources/auth-requests.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import { newRecord } from '../records/new-record.ts'
+import { PendingRequests } from './pending-requests.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+export type AuthRequest = RecordOf<typeof authRequests>
+
+/** Milliseconds from `/authorize` to the exchange of the code. */
+const LIFETIME_MS = 10 * 60_000
+
+/** Logins that are under way. They are stored, so that any process over the same store can go on with them. */
+export class AuthRequests {
+  readonly #context: ProviderContext
+  readonly #pending = new PendingRequests()
+
+  constructor(context: ProviderContext) {
+    this.#context = context
+  }
+
+  /** Begins a login for a client. */
+  async begin(request: ClientRequest): Promise<AuthRequest> {
+    const { clock, random, writes, timetable } = this.#context
+    const now = clock.now()
+    const begun: AuthRequest = newRecord(random.uuid(), now, {
+      request,
+      expiresAt: now + LIFETIME_MS,
+      identityId: null,
+      login: null,
+      codeDigests: [],
+    })
+    const gone = this.#pending.add(begun.id, request.remoteAddress)
+    await writes.run(SYSTEM_CALL, async (tx) => {
+      await tx.collection(authRequests).insert(begun)
+      for (const id of gone) await tx.collection(authRequests).delete(id)
+    })
+    for (const id of gone) timetable.set('auth-request', id, undefined)
+    timetable.set('auth-request', begun.id, begun.expiresAt)
+    return begun
+  }
+
+  /** A login that is under way; `undefined` when its time is over. */
+  find(tx: ReadTransaction, id: string): Promise<AuthRequest | undefined> {
+    return tx
+      .collection(authRequests)
+      .get(id)
+      .then((found) => (found !== undefined && this.#context.clock.now() < found.expiresAt ? found : undefined))
+  }
+
+  /** The same in a snapshot of its own. Error: `UNAUTHORIZED` for an unknown id. */
+  async get(id: string): Promise<AuthRequest> {
+    const found = await this.#context.storage.read((tx) => this.find(tx, id))
+    if (found === undefined) throw new ControllerError('UNAUTHORIZED')
+    return found
+  }
+
+  /** Somebody logged in on a request: it is bounded by who that is from now on. */
+  noteLogin(id: string): void {
+    this.#pending.delete(id)
+  }
+
+  /** Removes those of the requests whose time is over. */
+  async endExpired(ids: readonly string[]): Promise<void> {
+    const now = this.#context.clock.now()
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      for (const id of ids) {
+        const found = await tx.collection(authRequests).get(id)
+        if (found !== undefined && found.expiresAt <= now) await tx.collection(authRequests).delete(id)
+      }
+    })
+    for (const id of ids) this.#pending.delete(id)
+  }
+
+  /** Looks after the requests that a store holds from before. */
+  async resume(): Promise<void> {
+    const { items } = await this.#context.storage.read((tx) => tx.collection(authRequests).find())
+    for (const { id, expiresAt } of items) this.#context.timetable.set('auth-request', id, expiresAt)
+  }
+}

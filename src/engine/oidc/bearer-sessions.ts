@@ -1,0 +1,83 @@
+import type { ReadToken } from '../../domain/oidc/claims.ts'
+import type { Caller } from '../context/call.ts'
+import type { ApiSessions } from '../login/api-sessions.ts'
+import { isTakenBack, judgePresented } from './presented-token.ts'
+import { holdsKey } from './proof-of-possession.ts'
+import type { ProviderContext } from './provider-context.ts'
+import { VerifiedTokens } from './verified-tokens.ts'
+
+/** Why no access token among the bearer tokens of a request was good. */
+export type BearerProblem = 'missing' | 'invalid' | 'expired'
+
+interface AccessToken {
+  readonly text: string
+  readonly read: ReadToken
+}
+
+/** Finds out who calls with an access token (RFC 6750) instead of the secret of an API session. */
+export class BearerSessions {
+  readonly #context: ProviderContext
+  readonly #apiSessions: ApiSessions
+  readonly #verified = new VerifiedTokens()
+
+  constructor(context: ProviderContext, apiSessions: ApiSessions) {
+    this.#context = context
+    this.#apiSessions = apiSessions
+  }
+
+  /**
+   * The caller whose access token is among the bearer tokens of a request, or what is wrong with them. The others may prove
+   * a second factor. What revokes a token, ends its session or shuts its identity out counts from the next request on, in
+   * every process: it is read with each.
+   */
+  async resolve(tokens: readonly string[], clientCertificates: readonly Uint8Array[]): Promise<Caller | BearerProblem> {
+    const found = await this.#accessToken(tokens)
+    if (typeof found === 'string') return found
+    const caller = await this.#callerBy(found, tokens, clientCertificates)
+    if (caller === undefined) this.#verified.delete(this.#digestOf(found.text))
+    return caller ?? 'invalid'
+  }
+
+  /** What a good access token says, wherever it is presented from; `undefined` for any other. */
+  async read(text: string): Promise<ReadToken | undefined> {
+    const found = await this.#accessToken([text])
+    if (typeof found === 'string') return undefined
+    const isGone = await this.#context.storage.read((tx) => isTakenBack(this.#context, tx, found.read))
+    return isGone ? undefined : found.read
+  }
+
+  async #callerBy(
+    { text, read }: AccessToken,
+    tokens: readonly string[],
+    clientCertificates: readonly Uint8Array[],
+  ): Promise<Caller | undefined> {
+    if (!(await holdsKey(this.#context, read, clientCertificates))) return undefined
+    const others = tokens.filter((token) => token !== text)
+    return this.#apiSessions.resolveToken(
+      read,
+      text,
+      others,
+      async (tx) => !(await isTakenBack(this.#context, tx, read)),
+    )
+  }
+
+  async #accessToken(tokens: readonly string[]): Promise<AccessToken | BearerProblem> {
+    const now = this.#context.clock.now()
+    let problem: BearerProblem = 'missing'
+    for (const text of tokens) {
+      const digest = this.#digestOf(text)
+      const known = this.#verified.get(digest, now)
+      if (known !== undefined) return { text, read: known }
+      const presented = await judgePresented(this.#context, text, now)
+      if (presented.outcome === 'invalid' || presented.outcome === 'expired') problem = presented.outcome
+      if (presented.outcome !== 'valid' || presented.token.type !== 'a') continue
+      this.#verified.add(digest, presented.token)
+      return { text, read: presented.token }
+    }
+    return problem
+  }
+
+  #digestOf(token: string): string {
+    return this.#context.digest.sha256(token)
+  }
+}

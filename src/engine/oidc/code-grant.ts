@@ -1,0 +1,165 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { isAdministrator } from '../../domain/identity.ts'
+import { methodsOf, type RequestLogin } from '../../domain/oidc/auth-request.ts'
+import type { SessionClaims } from '../../domain/oidc/claims.ts'
+import { invalidGrant, invalidRequest } from '../../domain/oidc/oauth-error.ts'
+import { isVerified } from '../../domain/oidc/pkce.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { authRequests } from '../../resources/auth-requests.ts'
+import { identities } from '../../resources/identities.ts'
+import type { Call, Caller } from '../context/call.ts'
+import type { ApiSessions } from '../login/api-sessions.ts'
+import type { AuthRequest } from './auth-requests.ts'
+import type { Codes } from './codes.ts'
+import type { ProviderContext } from './provider-context.ts'
+import { isComplete, missingOfRequest } from './request-factors.ts'
+import { told } from './request-logins.ts'
+import { policyOf } from './request-totp.ts'
+import { issueSessionCertificate } from './session-certificate.ts'
+import type { TokenIssue } from './token-issue.ts'
+import type { TokenResponse } from './token-response.ts'
+
+/** What a client sends to exchange a code. */
+export interface CodeRequest {
+  readonly issuer: string
+  readonly clientId: string
+  readonly code: string | undefined
+  readonly codeVerifier: string | undefined
+  readonly redirectUri: string | undefined
+}
+
+/** A login that its code was exchanged for, and who it is. */
+type Completed = AuthRequest & { readonly login: RequestLogin }
+
+/** Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, good or not. */
+export class CodeGrant {
+  readonly #context: ProviderContext
+  readonly #codes: Codes
+  readonly #apiSessions: ApiSessions
+  readonly #issue: TokenIssue
+
+  constructor(context: ProviderContext, codes: Codes, apiSessions: ApiSessions, issue: TokenIssue) {
+    this.#context = context
+    this.#codes = codes
+    this.#apiSessions = apiSessions
+    this.#issue = issue
+  }
+
+  /**
+   * Begins the API session that somebody logged in for, and issues its tokens. Of any number of attempts with one code, in
+   * any number of processes, one at most succeeds. Errors: `invalid_request` for what is missing or a signing request that
+   * cannot be processed, `invalid_grant` for anything else.
+   */
+  async exchange(call: Call, asked: CodeRequest): Promise<TokenResponse> {
+    if (!asked.code) throw invalidRequest('code missing')
+    if (!asked.redirectUri) throw invalidRequest('redirect_uri missing')
+    if (!asked.codeVerifier) throw invalidRequest('code_verifier required')
+    const found = await this.#codes.requestOf(asked.code)
+    if (found === undefined) throw invalidGrant('invalid code')
+    try {
+      return await this.#redeem(call, this.#judge(found, asked.redirectUri, asked.codeVerifier), asked)
+    } catch (error) {
+      await this.#codes.burn(found.id)
+      throw error
+    }
+  }
+
+  #judge(found: AuthRequest, redirectUri: string, verifier: string): Completed {
+    const { login, request } = found
+    if (login === null) throw invalidGrant('invalid code')
+    if (request.redirectUri !== redirectUri) throw invalidGrant('redirect_uri does not correspond')
+    const isRight = isVerified(request.codeChallenge, this.#context.digest.sha256(verifier))
+    if (!isRight) throw invalidGrant('invalid code_verifier')
+    return { ...found, login }
+  }
+
+  async #redeem(call: Call, found: Completed, { issuer, clientId, code = '' }: CodeRequest): Promise<TokenResponse> {
+    const { random } = this.#context
+    const { login, request } = found
+    const apiSessionId = random.uuid()
+    const certificate =
+      login.csrPem === null
+        ? undefined
+        : await issueSessionCertificate(this.#context, login.identityId, apiSessionId, login.csrPem)
+    const jti = request.scopes.includes('offline_access') ? random.uuid() : undefined
+    const { apiSession, identity } = await this.#begin(call, found, apiSessionId, jti)
+    const bound = [login.fingerprint, certificate?.fingerprint].filter((one) => one != null)
+    const session: SessionClaims = {
+      sub: identity.id,
+      amr: methodsOf(login),
+      auth_time: Math.floor(login.at / 1000),
+      ...(request.scopes.length > 0 && { scopes: request.scopes }),
+      z_aid: request.clientId,
+      z_asid: apiSessionId,
+      z_authid: login.authenticatorId,
+      ...(isAdministrator(identity) && { z_ia: true }),
+      ...(identity.externalId && { z_eid: identity.externalId }),
+      ...(apiSession.configTypes.length > 0 && { z_ct: apiSession.configTypes }),
+      z_cfs: bound.length === 0 ? null : bound,
+      ...(login.fingerprint !== null && { z_acf: login.fingerprint }),
+      z_sdk: login.sdkInfo,
+      z_env: login.envInfo,
+      z_ra: request.remoteAddress,
+      z_ice: login.isCertExtendable,
+      z_cer: login.isExtendRequested,
+      z_ckrr: login.isKeyRollRequested,
+      z_iccc: login.improper,
+      ...(login.mayHaveExpired && { z_cae: true }),
+    }
+    const to = { issuer, clientId, audience: [request.clientId] }
+    const access = await this.#issue.access(session, to)
+    const nonce = request.nonce ?? undefined
+    return {
+      access_token: access.text,
+      token_type: 'Bearer',
+      ...(jti !== undefined && { refresh_token: (await this.#issue.refresh(session, jti, to)).text }),
+      expires_in: Math.floor((access.expiresAt - this.#context.clock.now()) / 1000),
+      id_token: await this.#issue.id(session, { name: identity.name, nonce, accessToken: access.text, code }, to),
+      ...(request.scopes.length > 0 && { scope: request.scopes.join(' ') }),
+      ...(certificate !== undefined && { session_cert: certificate.chainPem }),
+    }
+  }
+
+  /** Uses the code up and begins the session in one write, which looks at everything once more. */
+  async #begin(call: Call, found: Completed, id: string, jti: string | undefined): Promise<Caller> {
+    const { login, request } = found
+    const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(login.identityId))
+    if (identity === undefined) throw invalidGrant('invalid code')
+    try {
+      return await this.#apiSessions.start(
+        { ...call, remoteAddress: request.remoteAddress },
+        { identity },
+        {
+          method: login.method,
+          authenticatorId: login.authenticatorId,
+          isCertExtendable: login.isCertExtendable,
+          improper: login.improper,
+          client: {
+            configTypes: [...new Set([...request.configTypes, ...login.configTypes])],
+            envInfo: undefined,
+            sdkInfo: told(login.sdkInfo),
+          },
+          tokens: {
+            id,
+            tokensExpireAt: this.#issue.lastExpiry(jti !== undefined),
+            refreshTokens: jti === undefined ? [] : [{ jti }],
+            hasPassedTotp: login.hasPassedTotp,
+          },
+          confirm: (tx) => confirmRequest(tx, found),
+        },
+      )
+    } catch (error) {
+      // The identity is gone or disabled since.
+      if (error instanceof ControllerError && error.code === 'INVALID_AUTH') throw invalidGrant('invalid code')
+      throw error
+    }
+  }
+}
+
+async function confirmRequest(tx: WriteTransaction, { id, login }: Completed): Promise<void> {
+  const current = await tx.collection(authRequests).get(id)
+  const authPolicy = await policyOf(tx, login.identityId)
+  const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0
+  const isGood = isSame && authPolicy !== undefined && isComplete(await missingOfRequest(tx, current.login, authPolicy))
+  if (!isGood || !(await tx.collection(authRequests).delete(id))) throw invalidGrant('invalid code')
+}

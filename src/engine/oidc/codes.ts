@@ -1,0 +1,58 @@
+import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
+import { authRequests } from '../../resources/auth-requests.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { AuthRequest, AuthRequests } from './auth-requests.ts'
+import type { ProviderContext } from './provider-context.ts'
+import { isComplete, missingOfRequest } from './request-factors.ts'
+import { policyOf } from './request-totp.ts'
+
+/** A client that asks again and again gets a new code each time; so many of them are good at once. */
+const MAX_CODES = 5
+
+/** How a login ended: with a code for the client, or without since something is still to be proved. */
+export interface FinishedLogin {
+  readonly request: ClientRequest
+  readonly code: string | undefined
+}
+
+/** Authorization codes: what a client gets for a completed login, to exchange it for tokens. */
+export class Codes {
+  readonly #context: ProviderContext
+  readonly #requests: AuthRequests
+
+  constructor(context: ProviderContext, requests: AuthRequests) {
+    this.#context = context
+    this.#requests = requests
+  }
+
+  /** Gives out a code for a request on which nothing is missing any more. `undefined` for an unknown request. */
+  async finish(id: string): Promise<FinishedLogin | undefined> {
+    const { digest, random, writes } = this.#context
+    const code = `${id}.${random.uuid()}`
+    return writes.run(SYSTEM_CALL, async (tx): Promise<FinishedLogin | undefined> => {
+      const found = await this.#requests.find(tx, id)
+      if (found === undefined) return undefined
+      const authPolicy = found.login === null ? undefined : await policyOf(tx, found.login.identityId)
+      const isMissing =
+        found.login === null ||
+        authPolicy === undefined ||
+        !isComplete(await missingOfRequest(tx, found.login, authPolicy))
+      if (isMissing) return { request: found.request, code: undefined }
+      const others = found.codeDigests.slice(0, MAX_CODES - 1)
+      await tx.collection(authRequests).update({ ...found, codeDigests: [digest.sha256(code), ...others] })
+      return { request: found.request, code }
+    })
+  }
+
+  /** The request that a code was given out for; `undefined` when it was used, or its time is over. */
+  async requestOf(code: string): Promise<AuthRequest | undefined> {
+    const [id = ''] = code.split('.')
+    const found = await this.#context.storage.read((tx) => this.#requests.find(tx, id))
+    return found?.codeDigests.includes(this.#context.digest.sha256(code)) ? found : undefined
+  }
+
+  /** Makes the codes of a request void. */
+  async burn(id: string): Promise<void> {
+    await this.#context.writes.run(SYSTEM_CALL, (tx) => tx.collection(authRequests).delete(id))
+  }
+}

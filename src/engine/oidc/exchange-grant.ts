@@ -1,0 +1,104 @@
+import type { ReadToken } from '../../domain/oidc/claims.ts'
+import { CLIENT_IDS } from '../../domain/oidc/clients.ts'
+import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
+import { afterExchange } from '../../domain/oidc/refresh-tokens.ts'
+import { withScopes } from '../../domain/oidc/session-claims.ts'
+import type { Call } from '../context/call.ts'
+import { judgePresented } from './presented-token.ts'
+import type { ProviderContext } from './provider-context.ts'
+import { certifyAgain, requireNamedKey } from './rebinding.ts'
+import { narrowedScopes } from './refresh-grant.ts'
+import type { TokenIssue } from './token-issue.ts'
+import type { TokenResponse } from './token-response.ts'
+import { type LiveSession, type NotRenewed, renewSession } from './token-sessions.ts'
+
+/** What a client sends to exchange a token for another one. */
+export interface ExchangeRequest {
+  readonly issuer: string
+  readonly clientId: string
+  readonly subjectToken: string | undefined
+  readonly subjectTokenType: string | undefined
+  readonly requestedTokenType: string | undefined
+  readonly audience: string | undefined
+  readonly scope: string | undefined
+  readonly csrPem: string | undefined
+}
+
+const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'
+const KINDS = ['access_token', 'refresh_token', 'id_token'] as const
+type Kind = (typeof KINDS)[number]
+
+/**
+ * Exchanges a token for another one of the same session (RFC 8693). The presented refresh token stays good, because SDKs
+ * exchange one twice; what the new tokens say is what the session is, so that no proven factor gets lost.
+ */
+export class ExchangeGrant {
+  readonly #context: ProviderContext
+  readonly #issue: TokenIssue
+
+  constructor(context: ProviderContext, issue: TokenIssue) {
+    this.#context = context
+    this.#issue = issue
+  }
+
+  /** Errors: `invalid_request`, `invalid_scope`, `access_denied` without the certificate to which the token is bound. */
+  async exchange(call: Call, asked: ExchangeRequest): Promise<TokenResponse> {
+    if (!asked.subjectToken) throw invalidRequest('subject_token missing')
+    if (!asked.subjectTokenType) throw invalidRequest('subject_token_type missing')
+    const given = kindOf(asked.subjectTokenType, 'subject_token_type is not supported')
+    if (given === 'id_token') throw invalidRequest('exchanging id_token for any token type is not supported')
+    const requested = asked.requestedTokenType || `${TOKEN_TYPE}refresh_token`
+    const wanted = kindOf(requested, 'requested_token_type is invalid')
+    if (asked.audience && !CLIENT_IDS.includes(asked.audience)) throw invalidRequest('invalid audience requested')
+    const token = await this.#subject(asked.subjectToken, given)
+    if (wanted === 'refresh_token' && token.type === 'a') throw invalidRequest('requested_token_type is invalid')
+    const scopes = narrowedScopes(token.session, asked.scope)
+    await requireNamedKey(this.#context, token, call)
+    const certificate = await certifyAgain(this.#context, token, asked.csrPem)
+    const next = wanted === 'refresh_token' ? this.#context.random.uuid() : undefined
+    const live = await this.#renew(call, token, next)
+    if (typeof live === 'string') throw invalidRequest('subject_token is invalid')
+    const session = withScopes(certificate?.rebind(live.claims) ?? live.claims, scopes)
+    const to = { issuer: asked.issuer, clientId: asked.clientId, audience: [asked.audience || asked.clientId] }
+    const further = {
+      ...(asked.scope !== undefined && { scope: asked.scope === '' ? '' : scopes.join(' ') }),
+      ...(certificate !== undefined && { session_cert: certificate.chainPem }),
+    }
+    if (wanted === 'id_token') {
+      const text = await this.#issue.id(session, { name: live.identity.name }, to)
+      return { access_token: text, issued_token_type: requested, token_type: 'N_A', ...further }
+    }
+    const access = await this.#issue.access(session, to)
+    return {
+      access_token: access.text,
+      issued_token_type: requested,
+      token_type: 'Bearer',
+      expires_in: Math.floor((access.expiresAt - this.#context.clock.now()) / 1000),
+      ...(next !== undefined && { refresh_token: (await this.#issue.refresh(session, next, to)).text }),
+      ...further,
+    }
+  }
+
+  async #subject(text: string, given: Kind): Promise<ReadToken> {
+    const presented = await judgePresented(this.#context, text, this.#context.clock.now())
+    if (presented.outcome !== 'valid') throw invalidRequest('subject_token is invalid')
+    const { token } = presented
+    // A refresh token may be called an access token; an access token is none that refreshes.
+    if (given === 'refresh_token' && token.type !== 'r') throw invalidRequest('subject_token is invalid')
+    return token
+  }
+
+  #renew(call: Call, token: ReadToken, next: string | undefined): Promise<LiveSession | NotRenewed> {
+    const expiry = this.#issue.lastExpiry(next !== undefined)
+    if (token.type === 'r') {
+      return renewSession(this.#context, call, token, (live) => afterExchange(live, token.jti, next), expiry)
+    }
+    return renewSession(this.#context, call, token, (live) => live, expiry)
+  }
+}
+
+function kindOf(type: string, problem: string): Kind {
+  const kind = KINDS.find((one) => `${TOKEN_TYPE}${one}` === type)
+  if (kind === undefined) throw new OAuthError('invalid_request', problem)
+  return kind
+}

@@ -1,0 +1,45 @@
+import type { ControllerEngine } from '../engine.ts'
+import { AuthRequests } from './auth-requests.ts'
+import { BearerSessions } from './bearer-sessions.ts'
+import { CodeGrant } from './code-grant.ts'
+import { Codes } from './codes.ts'
+import { ExchangeGrant } from './exchange-grant.ts'
+import type { ProviderContext, ProviderSettings } from './provider-context.ts'
+import { RefreshGrant } from './refresh-grant.ts'
+import { RequestLogins } from './request-logins.ts'
+import { RequestTotp } from './request-totp.ts'
+import { SessionEnd } from './session-end.ts'
+import { TokenIssue } from './token-issue.ts'
+
+/**
+ * An OpenID provider for the identities of the network: people, devices and workloads log in to it and get tokens, by which
+ * the two APIs and the edge routers know them.
+ */
+export class OpenIdProvider {
+  readonly context: ProviderContext
+  readonly requests: AuthRequests
+  readonly logins: RequestLogins
+  readonly totp: RequestTotp
+  readonly codes: Codes
+  readonly codeGrant: CodeGrant
+  readonly refreshGrant: RefreshGrant
+  readonly exchangeGrant: ExchangeGrant
+  readonly bearerSessions: BearerSessions
+  readonly sessionEnd: SessionEnd
+
+  constructor(engine: ControllerEngine, settings: ProviderSettings) {
+    const context = { ...engine.context, provider: settings }
+    const issue = new TokenIssue(context)
+    this.context = context
+    this.requests = new AuthRequests(context)
+    this.logins = new RequestLogins(context, this.requests)
+    this.totp = new RequestTotp(context, this.requests)
+    this.codes = new Codes(context, this.requests)
+    this.codeGrant = new CodeGrant(context, this.codes, engine.apiSessions, issue)
+    this.refreshGrant = new RefreshGrant(context, issue)
+    this.exchangeGrant = new ExchangeGrant(context, issue)
+    this.bearerSessions = new BearerSessions(context, engine.apiSessions)
+    this.sessionEnd = new SessionEnd(context, engine.revocations)
+    context.timetable.onDue('auth-request', (ids) => this.requests.endExpired(ids))
+  }
+}

@@ -1,0 +1,53 @@
+import type { ReadToken } from '../../domain/oidc/claims.ts'
+import type { CertificateFacts } from '../../ports/pki.ts'
+import { isValidAt } from '../credentials/client-certificates.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+/** The token to be presented, as far as it says by whom. */
+export type BoundToken = Pick<ReadToken, 'session'>
+
+/**
+ * Reports whether a connection holds a key to which a token is bound: that of a certificate that the token names, or of
+ * one that the network issued for its session. A token that names no certificate is bound to none.
+ */
+export async function holdsKey(
+  context: ProviderContext,
+  { session }: BoundToken,
+  chain: readonly Uint8Array[],
+): Promise<boolean> {
+  if (!isBound({ session })) return true
+  const leaf = await leafOf(context, chain)
+  if (leaf === undefined) return false
+  const now = context.clock.now()
+  if (session.z_cfs?.includes(leaf.fingerprint)) return session.z_cae === true || isValidAt(leaf, now)
+  if (!isOfSession(leaf, session) || !isValidAt(leaf, now)) return false
+  const verdict = await context.pki.verifyClientChain(chain, now)
+  return verdict.trusted && verdict.leaf.fingerprint === leaf.fingerprint
+}
+
+/** The same by the certificates that the token names alone, as the token endpoint asks for. */
+export async function holdsNamedKey(
+  context: ProviderContext,
+  { session }: BoundToken,
+  chain: readonly Uint8Array[],
+): Promise<boolean> {
+  if (!isBound({ session })) return true
+  const leaf = await leafOf(context, chain)
+  return leaf !== undefined && (session.z_cfs?.includes(leaf.fingerprint) ?? false)
+}
+
+/** Reports whether a token names certificates at all. */
+export function isBound({ session: { z_cfs } }: BoundToken): boolean {
+  return z_cfs !== null && z_cfs.length > 0
+}
+
+async function leafOf({ pki }: ProviderContext, [leaf]: readonly Uint8Array[]): Promise<CertificateFacts | undefined> {
+  return leaf && pki.readClientCertificate(leaf)
+}
+
+function isOfSession({ uris }: CertificateFacts, { sub, z_asid }: ReadToken['session']): boolean {
+  const path = `/identity/${sub}/apiSession/${z_asid}/`
+  return uris.some(
+    (uri) => URL.canParse(uri) && new URL(uri).protocol === 'spiffe:' && new URL(uri).pathname.startsWith(path),
+  )
+}

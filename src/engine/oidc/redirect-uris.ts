@@ -1,0 +1,15 @@
+import { isListedUri } from '../../domain/oidc/redirect-uri.ts'
+import { effectiveUris, storedSettings } from '../configs/controller-settings.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+/** Reports whether clients may be sent to a URI after a login, by the settings of the controller now. */
+export async function isRedirectUri(context: ProviderContext, uri: string): Promise<boolean> {
+  const stored = await context.storage.read(storedSettings)
+  return isListedUri(uri, effectiveUris(context, stored).redirectUris)
+}
+
+/** The same after a logout; here an entry stands for itself alone, also one with a port left open. */
+export async function isPostLogoutUri(context: ProviderContext, uri: string): Promise<boolean> {
+  const stored = await context.storage.read(storedSettings)
+  return effectiveUris(context, stored).postLogoutUris.includes(uri)
+}

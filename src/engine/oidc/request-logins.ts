@@ -1,0 +1,159 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import { nextLogin, type RequestLogin } from '../../domain/oidc/auth-request.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { authRequests } from '../../resources/auth-requests.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call, MissingFactors } from '../context/call.ts'
+import { signerProof } from '../credentials/external-logins.ts'
+import type { ClientInfo, Start } from '../login/api-sessions.ts'
+import { Authentication } from '../login/authentication.ts'
+import type { AuthRequest, AuthRequests } from './auth-requests.ts'
+import type { ProviderContext } from './provider-context.ts'
+import { missingOfRequest } from './request-factors.ts'
+
+/** What a client sends with its credentials. */
+export interface LoginClient extends ClientInfo {
+  /** A signing request for a certificate of the session; judged when the code is exchanged. */
+  readonly csrPem: string | undefined
+}
+
+/** Credentials of one of the three kinds; those of a certificate or an external signer are the connection's. */
+export type LoginCredentials =
+  | { readonly method: 'password'; readonly username: string; readonly password: string }
+  | { readonly method: 'cert' | 'ext-jwt' }
+
+const MAX_OF_IDENTITY = 50
+
+interface Holder {
+  readonly identity: RecordOf<typeof identities>
+  readonly authPolicy: RecordOf<typeof authPolicies>
+}
+
+/**
+ * The first step of a login: who it is. Credentials are judged exactly as those of other API sessions, with their limits
+ * and lockouts; what was proved before on the request counts on for the same identity alone.
+ */
+export class RequestLogins {
+  readonly #context: ProviderContext
+  readonly #requests: AuthRequests
+
+  constructor(context: ProviderContext, requests: AuthRequests) {
+    this.#context = context
+    this.#requests = requests
+  }
+
+  /**
+   * Logs somebody in on an auth request and tells what is still to be proved. A failed login leaves the request usable.
+   * Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of {@link Authentication}.
+   */
+  async logIn(call: Call, id: string, credentials: LoginCredentials, client: LoginClient): Promise<MissingFactors> {
+    const request = await this.#requests.get(id)
+    const authentication = new Authentication(this.#context, (_call, who, start) =>
+      this.#enter(call, request, who, start, client),
+    )
+    const missing = await this.#authenticate(authentication, call, credentials, client)
+    this.#requests.noteLogin(id)
+    return missing
+  }
+
+  #authenticate(
+    authentication: Authentication<MissingFactors>,
+    call: Call,
+    credentials: LoginCredentials,
+    client: LoginClient,
+  ): Promise<MissingFactors> {
+    switch (credentials.method) {
+      case 'password':
+        return authentication.byPassword(call, credentials.username, credentials.password, client)
+      case 'cert':
+        return authentication.byCertificate(call, client)
+      case 'ext-jwt':
+        return authentication.byExternalJwt(call, client)
+    }
+  }
+
+  async #enter(
+    call: Call,
+    { id }: AuthRequest,
+    who: Holder,
+    start: Start,
+    client: LoginClient,
+  ): Promise<MissingFactors> {
+    const now = this.#context.clock.now()
+    const signer = await this.#requiredSigner(who)
+    const proof = signer && (await signerProof(this.#context, signer, who.identity, call.bearerTokens ?? []))
+    const login = loginOf(who, start, client, now, proof === 'proven' ? (signer?.id ?? null) : null)
+    const missing = await this.#context.writes.run(call, async (tx) => {
+      const request = await this.#requests.find(tx, id)
+      if (request === undefined) throw new ControllerError('UNAUTHORIZED')
+      const current = await tx.collection(identities).get(who.identity.id)
+      if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
+      const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
+      if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
+      await start.confirm?.(tx, current, authPolicy)
+      const envInfo = told(client.envInfo) ?? current.envInfo
+      const sdkInfo = told(client.sdkInfo) ?? current.sdkInfo
+      await tx.collection(identities).update({ ...current, envInfo, sdkInfo })
+      const next = nextLogin(request.login, login)
+      await makeRoom(tx, current.id, id)
+      await tx
+        .collection(authRequests)
+        .update({ ...request, identityId: current.id, login: next, codeDigests: [], updatedAt: now })
+      return missingOfRequest(tx, next, authPolicy)
+    })
+    const isProblem = missing.signer !== undefined && proof !== undefined && proof !== 'proven'
+    return isProblem ? { ...missing, signerProblem: proof } : missing
+  }
+
+  async #requiredSigner({ authPolicy }: Holder): Promise<RecordOf<typeof externalJwtSigners> | undefined> {
+    const id = authPolicy.secondary.requireExtJwtSigner
+    return id ? this.#context.storage.read((tx) => tx.collection(externalJwtSigners).get(id)) : undefined
+  }
+}
+
+/** An identity may have so many logins under way; the one that it began first goes for a new one. */
+async function makeRoom(tx: WriteTransaction, identityId: string, except: string): Promise<void> {
+  const { items } = await tx.collection(authRequests).find({ where: equals('identityId', identityId) })
+  const others = items.filter(({ id }) => id !== except).sort((a, b) => a.createdAt - b.createdAt)
+  const gone = others.slice(0, Math.max(0, others.length - MAX_OF_IDENTITY + 1))
+  for (const { id } of gone) await tx.collection(authRequests).delete(id)
+}
+
+/** What a client tells of itself; a form says nothing by fields that are empty or not there. */
+export function told<T extends object>(info: T | null | undefined): T | undefined {
+  return info != null && Object.keys(info).length > 0 ? info : undefined
+}
+
+function loginOf(
+  { identity, authPolicy }: Holder,
+  start: Start,
+  { configTypes = [], envInfo, sdkInfo, csrPem }: LoginClient,
+  at: number,
+  provenSigner: string | null,
+): RequestLogin {
+  const { method, authenticatorId, fingerprint = null, isCertExtendable = false, improper = false } = start
+  return {
+    identityId: identity.id,
+    method,
+    methods: [method],
+    authenticatorId,
+    at,
+    fingerprint,
+    mayHaveExpired: method === 'cert' && authPolicy.primary.cert.allowExpiredCerts,
+    isCertExtendable,
+    isExtendRequested: start.isExtendRequested ?? false,
+    isKeyRollRequested: start.isKeyRollRequested ?? false,
+    improper,
+    configTypes,
+    envInfo: envInfo ?? null,
+    sdkInfo: sdkInfo ?? null,
+    csrPem: csrPem ?? null,
+    hasPassedTotp: false,
+    provenSigner,
+  }
+}

@@ -1,0 +1,57 @@
+import { textClaim } from '../../domain/claims.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import { judgeToken } from '../credentials/signing-keys.ts'
+import type { Revocations } from '../login/revocations.ts'
+import { deleteEntity } from '../records/deletion.ts'
+import { judgePresented } from './presented-token.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+/** Takes tokens back, and ends sessions, on behalf of whoever holds a token of them. */
+export class SessionEnd {
+  readonly #context: ProviderContext
+  readonly #revocations: Revocations
+
+  constructor(context: ProviderContext, revocations: Revocations) {
+    this.#context = context
+    this.#revocations = revocations
+  }
+
+  /**
+   * Takes a token back (RFC 7009): an access token by itself, a refresh token with its whole session. Nothing happens for
+   * any other text, nor the second time.
+   */
+  async revoke(text: string): Promise<void> {
+    const presented = await judgePresented(this.#context, text, this.#context.clock.now())
+    if (presented.outcome !== 'valid') return
+    const { type, jti, expiresAt, session } = presented.token
+    if (type === 'a') await this.#revocations.revokeToken(jti, expiresAt * 1000)
+    else await this.#end(session.z_asid)
+  }
+
+  /** Reports whether a text is an id token, or another token of a session, of this provider; it may have expired since. */
+  async isOurs(text: string): Promise<boolean> {
+    return (await this.#sessionOf(text)) !== undefined
+  }
+
+  /** Ends the session for which a token was issued, also one that expired since. Nothing happens for any other text. */
+  async endByHint(text: string): Promise<void> {
+    const id = await this.#sessionOf(text)
+    if (id !== undefined) await this.#end(id)
+  }
+
+  async #sessionOf(text: string): Promise<string | undefined> {
+    const judgement = await judgeToken(this.#context, text, this.#context.clock.now())
+    if (judgement.outcome !== 'valid' && judgement.outcome !== 'expired') return undefined
+    const { claims } = judgement
+    const isOurs = this.#context.provider.issuers.includes(textClaim(claims, 'iss') ?? '')
+    return isOurs ? textClaim(claims, 'z_asid') : undefined
+  }
+
+  async #end(id: string): Promise<void> {
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      const session = await tx.collection(apiSessions).get(id)
+      if (session?.tokensExpireAt != null) await deleteEntity(tx, apiSessions, id)
+    })
+  }
+}

@@ -1,0 +1,78 @@
+import {
+  type IdTokenFacts,
+  type Issue,
+  idTokenClaims,
+  type SessionClaims,
+  tokenClaims,
+} from '../../domain/oidc/claims.ts'
+import { leftHalf } from '../../domain/oidc/pkce.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+/** To whom tokens are issued, by which issuer. */
+export interface IssuedTo {
+  readonly issuer: string
+  readonly clientId: string
+  readonly audience: readonly string[]
+}
+
+/** A signed access or refresh token. */
+export interface IssuedToken {
+  readonly text: string
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+}
+
+/** Signs the tokens of sessions. Signing is slow: none of it belongs inside a write. */
+export class TokenIssue {
+  readonly #context: ProviderContext
+
+  constructor(context: ProviderContext) {
+    this.#context = context
+  }
+
+  /** When (epoch ms) a refresh token that is issued now expires; an access token where there is no refresh token. */
+  lastExpiry(hasRefreshToken: boolean): number {
+    const { clock, provider, settings } = this.#context
+    const lifetimeMs = hasRefreshToken ? provider.refreshTokenLifetimeMs : settings.accessTokenLifetimeMs
+    return (Math.floor(clock.now() / 1000) + Math.floor(lifetimeMs / 1000)) * 1000
+  }
+
+  access(session: SessionClaims, to: IssuedTo): Promise<IssuedToken> {
+    const { random, settings } = this.#context
+    return this.#sign((issue) => tokenClaims(session, 'a', random.uuid(), issue), to, settings.accessTokenLifetimeMs)
+  }
+
+  refresh(session: SessionClaims, jti: string, to: IssuedTo): Promise<IssuedToken> {
+    const { refreshTokenLifetimeMs } = this.#context.provider
+    return this.#sign((issue) => tokenClaims(session, 'r', jti, issue), to, refreshTokenLifetimeMs)
+  }
+
+  /** An id token, with hashes of what was issued with it where the algorithm of the key is one of SHA-256. */
+  async id(
+    session: SessionClaims,
+    facts: Pick<IdTokenFacts, 'name' | 'nonce'> & { readonly accessToken?: string; readonly code?: string },
+    to: IssuedTo,
+  ): Promise<string> {
+    const { name, nonce, accessToken, code } = facts
+    const hashed = { name, nonce, at_hash: this.#hash(accessToken), c_hash: this.#hash(code) }
+    const { idTokenLifetimeMs } = this.#context.provider
+    const { text } = await this.#sign((issue) => idTokenClaims(session, hashed, issue), to, idTokenLifetimeMs)
+    return text
+  }
+
+  async #sign(
+    claims: (issue: Issue) => Readonly<Record<string, unknown>>,
+    to: IssuedTo,
+    lifetimeMs: number,
+  ): Promise<IssuedToken> {
+    const issuedAt = Math.floor(this.#context.clock.now() / 1000)
+    const lifetimeSeconds = Math.floor(lifetimeMs / 1000)
+    const text = await this.#context.tokens.sign(claims({ ...to, issuedAt, lifetimeSeconds }))
+    return { text, expiresAt: (issuedAt + lifetimeSeconds) * 1000 }
+  }
+
+  #hash(text: string | undefined): string | undefined {
+    const { digest, tokens } = this.#context
+    return text === undefined || !tokens.algorithm.endsWith('256') ? undefined : leftHalf(digest.sha256(text))
+  }
+}

@@ -1,0 +1,69 @@
+import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import type { ReadToken, SessionClaims } from '../../domain/oidc/claims.ts'
+import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
+import { refreshedClaims } from '../../domain/oidc/session-claims.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
+import { identities } from '../../resources/identities.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import type { Call } from '../context/call.ts'
+import { deleteEntity } from '../records/deletion.ts'
+import { isTakenBack } from './presented-token.ts'
+import type { ProviderContext } from './provider-context.ts'
+
+/** A session whose tokens may be renewed: who it is, and what the next tokens say. */
+export interface LiveSession {
+  readonly apiSession: RecordOf<typeof apiSessions>
+  readonly identity: RecordOf<typeof identities>
+  readonly claims: SessionClaims
+}
+
+/** What becomes of the refresh tokens of a session; `undefined` for a token that was used up before. */
+export type Renewal = (live: readonly LiveToken[]) => readonly LiveToken[] | undefined
+
+/** Why a session was not renewed: it is over, or its token was used up before, which ends it. */
+export type NotRenewed = 'over' | 'reused'
+
+/**
+ * Renews the session of a verified token in one write, so that of any number of concurrent callers with one token, in any
+ * number of processes, one renews it. A token that was used up before is in the wrong hands, or its successor is: the
+ * session ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
+ */
+export async function renewSession(
+  context: ProviderContext,
+  call: Call,
+  token: ReadToken,
+  renewal: Renewal,
+  tokensExpireAt: number,
+): Promise<LiveSession | NotRenewed> {
+  return context.writes.run(call, async (tx): Promise<LiveSession | NotRenewed> => {
+    const live = await liveSession(context, tx, token)
+    if (live === undefined) return 'over'
+    const { apiSession } = live
+    const refreshTokens = renewal(apiSession.refreshTokens ?? [])
+    if (refreshTokens === undefined) {
+      await deleteEntity(tx, apiSessions, apiSession.id)
+      return 'reused'
+    }
+    const lastExpiry = Math.max(apiSession.tokensExpireAt ?? 0, tokensExpireAt)
+    await tx.collection(apiSessions).update({ ...apiSession, refreshTokens, tokensExpireAt: lastExpiry })
+    return live
+  })
+}
+
+/** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
+export async function liveSession(
+  context: ProviderContext,
+  tx: ReadTransaction,
+  token: ReadToken,
+): Promise<LiveSession | undefined> {
+  const apiSession = await tx.collection(apiSessions).get(token.session.z_asid)
+  const identity = apiSession && (await tx.collection(identities).get(apiSession.identityId))
+  if (apiSession === undefined || apiSession.tokensExpireAt === null || identity?.id !== token.session.sub) {
+    return undefined
+  }
+  if (isDisabled(identity, context.clock.now()) || (await isTakenBack(context, tx, token))) return undefined
+  const { externalId } = identity
+  const facts = { isAdmin: isAdministrator(identity), externalId, hasPassedTotp: apiSession.isMfaComplete }
+  return { apiSession, identity, claims: refreshedClaims(token.session, facts) }
+}

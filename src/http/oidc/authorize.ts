@@ -1,0 +1,115 @@
+import { CLIENT_IDS, scopesOf } from '../../domain/oidc/clients.ts'
+import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
+import { requireChallenge } from '../../domain/oidc/pkce.ts'
+import { withParameters } from '../../domain/oidc/redirect-uri.ts'
+import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
+import { isRedirectUri } from '../../engine/oidc/redirect-uris.ts'
+import type { Answer } from '../operations/answer.ts'
+import type { OperationShape } from '../operations/operation.ts'
+import { found } from './answers.ts'
+import { openIdOperation } from './row.ts'
+
+const shape = {
+  summary: 'Begins a login for a client',
+  description:
+    'Authorization code flow with a proof key (S256). Leads to the login page, or to where an SDK sends credentials.',
+  access: 'public',
+  credentials: ['none', 'certificate'],
+  form: true,
+} as const satisfies Omit<OperationShape, 'route'>
+
+const ASK_ADMINISTRATOR = 'If you have any questions, you may contact the administrator of the application.'
+/** Characters of a parameter that is kept until the login ends. */
+const MAX_KEPT = 4096
+const MAX_CONFIG_TYPES = 100
+
+type Form = ReadonlyMap<string, string>
+
+/** Where every login begins (RFC 6749 section 4.1.1). */
+export function authorizeOperations(provider: OpenIdProvider) {
+  return (['GET /authorize', 'POST /authorize'] as const).map((route) =>
+    openIdOperation(provider, { route, ...shape }, async ({ form, url, call }): Promise<Answer> => {
+      const clientId = await requireClient(provider, form)
+      const redirectUri = form.get('redirect_uri') ?? ''
+      const scopes = scopesOf(requireScope(form))
+      requireCodeFlow(form)
+      if (promptsForNothing(form)) {
+        return found(withParameters(redirectUri, { error: 'login_required', state: form.get('state') ?? null }))
+      }
+      await refuseBadHints(provider, form)
+      const codeChallenge = requireChallenge(form.get('code_challenge'), form.get('code_challenge_method'))
+      const configTypes = url.searchParams.getAll('configTypes').filter((name) => name !== '')
+      if (configTypes.length > MAX_CONFIG_TYPES) throw invalidRequest('too many configTypes')
+      const { id } = await provider.requests.begin({
+        clientId,
+        redirectUri,
+        scopes,
+        state: kept(form, 'state'),
+        nonce: kept(form, 'nonce'),
+        codeChallenge,
+        configTypes: configTypes.map((name) => name.slice(0, 256)),
+        remoteAddress: call.remoteAddress ?? '',
+      })
+      const hasCertificate = (call.clientCertificates ?? []).length > 0
+      return found(`/oidc/login/${loginPage(url, hasCertificate)}?authRequestID=${id}`)
+    }),
+  )
+}
+
+async function requireClient(provider: OpenIdProvider, form: Form): Promise<string> {
+  const clientId = form.get('client_id')
+  const redirectUri = form.get('redirect_uri')
+  if (!clientId) throw invalidRequest('auth request is missing client_id')
+  if (!redirectUri) throw invalidRequest('auth request is missing redirect_uri')
+  if (!CLIENT_IDS.includes(clientId)) throw new OAuthError('invalid_client', 'client not found')
+  if (await isRedirectUri(provider.context, redirectUri)) return clientId
+  const problem = 'The requested redirect_uri is missing in the client configuration.'
+  throw invalidRequest(`${problem} ${ASK_ADMINISTRATOR}`)
+}
+
+function requireScope(form: Form): string {
+  const scope = form.get('scope')
+  if (scope) return scope
+  throw invalidRequest(
+    `The scope of your request is missing. Please ensure some scopes are requested. ${ASK_ADMINISTRATOR}`,
+  )
+}
+
+function requireCodeFlow(form: Form): void {
+  const responseType = form.get('response_type')
+  if (!responseType) throw invalidRequest(`The response type is missing in your request. ${ASK_ADMINISTRATOR}`)
+  if (responseType === 'code') return
+  const problem = 'The requested response type is missing in the client configuration.'
+  throw new OAuthError('unauthorized_client', `${problem} ${ASK_ADMINISTRATOR}`)
+}
+
+/** Nobody is logged in by a cookie, so a client that wants no page to be shown cannot be served. */
+function promptsForNothing(form: Form): boolean {
+  const prompts = (form.get('prompt') ?? '').split(' ').filter((word) => word !== '')
+  if (!prompts.includes('none')) return false
+  if (prompts.length > 1) throw invalidRequest('The prompt parameter `none` must only be used as a single value')
+  return true
+}
+
+async function refuseBadHints(provider: OpenIdProvider, form: Form): Promise<void> {
+  const maxAge = form.get('max_age')
+  if (maxAge && !/^[0-9]{1,10}$/.test(maxAge)) throw invalidRequest('error decoding form')
+  if (form.get('request')) throw invalidRequest('request objects are not supported')
+  const hint = form.get('id_token_hint')
+  if (!hint || (await provider.sessionEnd.isOurs(hint))) return
+  throw new OAuthError('login_required', `The id_token_hint is invalid. ${ASK_ADMINISTRATOR}`)
+}
+
+function kept(form: Form, name: 'state' | 'nonce'): string | null {
+  const value = form.get(name) ?? ''
+  if (value.length > MAX_KEPT) throw invalidRequest(`${name} is longer than ${MAX_KEPT} characters`)
+  return value === '' ? null : value
+}
+
+/** What the query asks for; otherwise the certificate's, where the connection has one. */
+function loginPage(url: URL, hasCertificate: boolean): string {
+  const method = url.searchParams.getAll('method').at(-1)
+  if (method === 'password') return 'username'
+  if (method === 'ext-jwt' || method === 'cert') return method
+  return hasCertificate ? 'cert' : 'username'
+}

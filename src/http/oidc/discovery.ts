@@ -1,0 +1,34 @@
+import { discoveryDocument } from '../../domain/oidc/discovery.ts'
+import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
+import { json, text } from './answers.ts'
+import { openIdOperation } from './row.ts'
+
+const shape = { access: 'public', form: true } as const
+
+/** What clients and operators read of the provider. */
+export function discoveryOperations(provider: OpenIdProvider) {
+  const { tokens } = provider.context
+  return [
+    openIdOperation(
+      provider,
+      { ...shape, route: 'GET /.well-known/openid-configuration', summary: 'Describes the OpenID provider' },
+      async ({ issuer }) => json(discoveryDocument(issuer, tokens.algorithm)),
+    ),
+    openIdOperation(
+      provider,
+      { ...shape, route: 'GET /keys', summary: 'Lists the keys that sign tokens, also those of earlier ones' },
+      async () => json({ keys: await tokens.publicKeys() }),
+    ),
+    openIdOperation(provider, { ...shape, route: 'GET /healthz', summary: 'Tells that the provider is there' }, ok),
+    openIdOperation(provider, { ...shape, route: 'GET /ready', summary: 'Tells that the provider answers' }, ok),
+    openIdOperation(
+      provider,
+      { ...shape, route: 'GET /logged-out', summary: 'Where a logout leads that names no other place' },
+      async () => text('signed out successfully'),
+    ),
+  ]
+}
+
+async function ok() {
+  return json({ status: 'ok' })
+}

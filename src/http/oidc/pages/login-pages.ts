@@ -1,0 +1,149 @@
+import { ControllerError, TooManyAttempts } from '../../../domain/errors.ts'
+import type { MissingFactors } from '../../../engine/context/call.ts'
+import type { MfaSecrets } from '../../../engine/login/mfa-records.ts'
+import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
+import type { LoginCredentials } from '../../../engine/oidc/request-logins.ts'
+import type { Answer } from '../../operations/answer.ts'
+import { completed } from '../login-answer.ts'
+import { html } from './html.ts'
+import { pageAnswer } from './page.ts'
+
+const OVER = 'This login is over or was never begun. Go back to the application and log in again.'
+
+/** The page on which a login begins. */
+export function loginPage(
+  provider: OpenIdProvider,
+  id: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return entryPage(provider, id, { headers })
+}
+
+/** The same after a login that failed; where it is not known that the credentials were wrong, the error goes on. */
+export function refusedLoginPage(
+  provider: OpenIdProvider,
+  id: string,
+  method: LoginCredentials['method'],
+  username: string,
+  error: unknown,
+): Promise<Answer> {
+  if (!(error instanceof ControllerError)) throw error
+  if (error instanceof TooManyAttempts) {
+    return entryPage(provider, id, { username, status: 429, error: 'Too many logins. Try again later.' })
+  }
+  if (error.code === 'INVALID_AUTH') {
+    return entryPage(provider, id, { username, status: 401, error: PROBLEMS[method] })
+  }
+  if (error.code === 'UNAUTHORIZED') {
+    return entryPage(provider, id, { username, status: 401, error: method === 'ext-jwt' ? PROBLEMS[method] : OVER })
+  }
+  if (error.code === 'COULD_NOT_VALIDATE') {
+    return entryPage(provider, id, { username, status: 400, error: 'Enter your username and your password.' })
+  }
+  throw error
+}
+
+const PROBLEMS: Readonly<Record<LoginCredentials['method'], string>> = {
+  password: 'The username or the password is not right.',
+  cert: 'Your browser sent no certificate with which you may log in here.',
+  'ext-jwt': 'There was no token with which you may log in here.',
+}
+
+interface Entry {
+  readonly username?: string
+  readonly error?: string
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+function entryPage(provider: OpenIdProvider, id: string, entry: Entry): Promise<Answer> {
+  const described = entry.error === undefined ? '' : html` aria-describedby="problem" aria-invalid="true"`
+  const body = html`<form method="post" action="/oidc/login/username">
+<input type="hidden" name="id" value="${id}">
+<label for="username">Username</label>
+<input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus value="${entry.username ?? ''}"${described}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required${described}>
+<button type="submit">Log in</button>
+</form>
+<form method="post" action="/oidc/login/cert">
+<input type="hidden" name="id" value="${id}">
+<button class="other" type="submit">Log in with a certificate</button>
+</form>`
+  return pageAnswer(provider, id, { title: 'Log in', body, ...entry })
+}
+
+/** What comes after a step of a login: the next page, or the way back to the client. */
+export async function stepPage(
+  provider: OpenIdProvider,
+  issuer: string,
+  id: string,
+  missing: MissingFactors,
+): Promise<Answer> {
+  if (missing.totp !== undefined) return totpPage(provider, id, missing.totp.isEnrolled)
+  if (missing.signer === undefined) return completed(issuer, id)
+  return pageAnswer(provider, id, {
+    title: 'Another proof is needed',
+    body: html`<p>Your network also asks for a token of ${missing.signer.name} with each login, which this page cannot get for you. Log in by an application that can.</p>`,
+  })
+}
+
+/** The page of the second factor after a wrong code. */
+export async function refusedCodePage(provider: OpenIdProvider, id: string, error: unknown): Promise<Answer> {
+  if (!(error instanceof ControllerError)) throw error
+  const missing = await provider.totp.missing(id).catch(() => undefined)
+  if (missing === undefined) return entryPage(provider, '', { error: OVER, status: 401 })
+  const isLimited = error instanceof TooManyAttempts
+  const problem = isLimited ? 'Too many wrong codes. Try again later.' : 'The code is not right.'
+  return totpPage(provider, id, missing.totp?.isEnrolled ?? true, { error: problem, status: isLimited ? 429 : 200 })
+}
+
+/** The page that shows an enrollment in the second factor, with what goes into an authenticator app. */
+export async function enrollmentPage(
+  provider: OpenIdProvider,
+  id: string,
+  { provisioningUrl, recoveryCodes }: MfaSecrets,
+  entry: Pick<Entry, 'error' | 'status'> = {},
+): Promise<Answer> {
+  const png = await provider.context.qrCode.png(provisioningUrl)
+  const picture = `data:image/png;base64,${btoa(String.fromCharCode(...png))}`
+  const secret = new URL(provisioningUrl).searchParams.get('secret') ?? ''
+  const body = html`<p>Scan this picture with an authenticator app, then enter the code that it shows.</p>
+<img src="${picture}" alt="QR code for an authenticator app">
+<p class="hint">Or enter this key in the app: <code>${secret}</code></p>
+${codeForm('/oidc/login/totp/enroll/verify', id, entry.error !== undefined)}
+<h2>Recovery codes</h2>
+<p class="hint">Each stands for a code once, for the day on which you have no app. Keep them safe: they are not shown again.</p>
+<ul class="codes">${recoveryCodes.map((code) => html`<li>${code}</li>`)}</ul>`
+  return pageAnswer(provider, id, { title: 'Set up a second factor', body, ...entry })
+}
+
+async function totpPage(
+  provider: OpenIdProvider,
+  id: string,
+  isEnrolled: boolean,
+  entry: Pick<Entry, 'error' | 'status'> = {},
+): Promise<Answer> {
+  const pending = isEnrolled ? undefined : await provider.totp.pendingSecrets(id).catch(() => undefined)
+  if (pending !== undefined) return enrollmentPage(provider, id, pending, entry)
+  if (isEnrolled) {
+    const body = codeForm('/oidc/login/totp', id, entry.error !== undefined)
+    return pageAnswer(provider, id, { title: 'Enter your code', body, ...entry })
+  }
+  const body = html`<p>Your network asks for a second factor: a code of an authenticator app.</p>
+<form method="post" action="/oidc/login/totp/enroll">
+<input type="hidden" name="id" value="${id}">
+<button type="submit">Set up an authenticator app</button>
+</form>`
+  return pageAnswer(provider, id, { title: 'Set up a second factor', body, ...entry })
+}
+
+function codeForm(action: string, id: string, isWrong: boolean) {
+  const described = isWrong ? html` aria-describedby="problem" aria-invalid="true"` : ''
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="id" value="${id}">
+<label for="code">Code of your authenticator app, or a recovery code</label>
+<input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus maxlength="13"${described}>
+<button type="submit">Continue</button>
+</form>`
+}

@@ -1,0 +1,58 @@
+import { issuerProblem, issuersOf } from './domain/oidc/issuers.ts'
+import { redirectUriProblem } from './domain/oidc/redirect-uri.ts'
+import { requireInRange } from './domain/option-range.ts'
+import type { ControllerEngine } from './engine/engine.ts'
+import { OpenIdProvider } from './engine/oidc/openid-provider.ts'
+import type { ProviderSettings } from './engine/oidc/provider-context.ts'
+import { openIdApi } from './http/oidc/index.ts'
+import type { OpenIdApi } from './http/pipeline/handler.ts'
+import type { OpenIdOptions } from './open-id-options.ts'
+
+const MINUTE_MS = 60_000
+const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
+
+/** Opens the OpenID provider of a controller. Throws an `Error` that names the option when one cannot be used. */
+export async function openProvider(engine: ControllerEngine, options: OpenIdOptions): Promise<OpenIdApi> {
+  const provider = new OpenIdProvider(engine, await settingsOf(engine, options))
+  await provider.requests.resume()
+  return openIdApi(provider)
+}
+
+async function settingsOf(engine: ControllerEngine, options: OpenIdOptions): Promise<ProviderSettings> {
+  const { accessTokenLifetimeMs, address } = engine.context.settings
+  const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? 24 * 60 * MINUTE_MS
+  const idTokenLifetimeMs = options.idTokenLifetimeMs ?? 30 * MINUTE_MS
+  requireInRange('oidc.idTokenLifetimeMs', idTokenLifetimeMs, MINUTE_MS, YEAR_MS)
+  requireInRange('oidc.refreshTokenLifetimeMs', refreshTokenLifetimeMs, accessTokenLifetimeMs + MINUTE_MS, YEAR_MS)
+  const { redirectUris, postLogoutUris } = engine.context.settings.openIdUris
+  requireEach('oidc.redirectUris', redirectUris, redirectUriProblem)
+  requireEach('oidc.postLogoutUris', postLogoutUris, redirectUriProblem)
+  const issuers = options.issuers ?? (await ownIssuers(engine, address, options.ports ?? []))
+  if (issuers.length === 0) throw new Error('oidc.issuers must name at least one issuer')
+  requireEach('oidc.issuers', issuers, issuerProblem)
+  return { issuers, idTokenLifetimeMs, refreshTokenLifetimeMs }
+}
+
+/** The advertised address, and whatever else the server certificate names, at its port and the others. */
+async function ownIssuers(
+  engine: ControllerEngine,
+  address: string,
+  ports: readonly number[],
+): Promise<readonly string[]> {
+  const { hostname, port } = new URL(`https://${address}`)
+  const { hosts } = await engine.context.pki.serverCertificate()
+  const names = [hostname, ...hosts.filter((host) => !host.includes('*'))]
+  const issuers = [port === '' ? 443 : Number(port), ...ports].flatMap((one) => issuersOf(names, one))
+  return [...new Set(issuers)]
+}
+
+function requireEach(
+  option: string,
+  values: readonly string[],
+  problemOf: (value: string) => string | undefined,
+): void {
+  for (const value of values) {
+    const problem = problemOf(value)
+    if (problem !== undefined) throw new Error(`${option}: "${value}" ${problem}`)
+  }
+}
