@@ -226,7 +226,6 @@ export async function createController(options: ControllerOptions): Promise<Cont
       accessTokenLifetimeMs: accessTokenLifetimeOf(options),
       hasOpenId: options.oidc !== false,
       openIdUris: openIdUrisOf(options),
-      routersJudge: false,
       totpIssuer: options.totpIssuer ?? 'openziti.io',
       limits,
       ...leniency,

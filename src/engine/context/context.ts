@@ -34,8 +34,6 @@ export interface EngineSettings extends Leniency {
   readonly openIdUris: { readonly redirectUris: readonly string[]; readonly postLogoutUris: readonly string[] }
   /** Milliseconds for which an access token is good. */
   readonly accessTokenLifetimeMs: number
-  /** True where edge routers judge policies and posture of sessions that are made of tokens, by a model of their own. */
-  readonly routersJudge: boolean
   /** Milliseconds for which an enrollment token is good. */
   readonly enrollmentDurationMs: number
   /** Names the network in authenticator apps. */

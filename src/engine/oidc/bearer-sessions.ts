@@ -1,7 +1,8 @@
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { Caller } from '../context/call.ts'
+import { isTakenBack } from '../credentials/revoked-tokens.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
-import { isTakenBack, judgePresented } from './presented-token.ts'
+import { judgePresented } from './presented-token.ts'
 import { holdsKey } from './proof-of-possession.ts'
 import type { ProviderContext } from './provider-context.ts'
 import { VerifiedTokens } from './verified-tokens.ts'
@@ -42,7 +43,7 @@ export class BearerSessions {
   async read(text: string): Promise<ReadToken | undefined> {
     const found = await this.#accessToken([text])
     if (typeof found === 'string') return undefined
-    const isGone = await this.#context.storage.read((tx) => isTakenBack(this.#context, tx, found.read))
+    const isGone = await this.#context.storage.read((tx) => isTakenBack(tx, found.read, this.#context.clock.now()))
     return isGone ? undefined : found.read
   }
 
@@ -57,7 +58,7 @@ export class BearerSessions {
       read,
       text,
       others,
-      async (tx) => !(await isTakenBack(this.#context, tx, read)),
+      async (tx) => !(await isTakenBack(tx, read, this.#context.clock.now())),
     )
   }
 

@@ -1,8 +1,4 @@
-import { ids } from '../../domain/filter/index.ts'
 import { type ReadToken, readToken } from '../../domain/oidc/claims.ts'
-import { isRevoked } from '../../domain/oidc/revoked.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { revocations } from '../../resources/revocations.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
 import type { ProviderContext } from './provider-context.ts'
 
@@ -24,18 +20,6 @@ export async function judgePresented(context: ProviderContext, token: string, no
   if (judgement.outcome !== 'valid' && judgement.outcome !== 'expired') return { outcome: 'invalid' }
   const read = readToken(judgement.claims)
   return read === undefined ? { outcome: 'foreign' } : { outcome: judgement.outcome, token: read }
-}
-
-/** Reports whether a token was taken back by itself, with its session, or with its identity. */
-export async function isTakenBack(
-  { clock }: ProviderContext,
-  tx: ReadTransaction,
-  { jti, issuedAt, session }: ReadToken,
-): Promise<boolean> {
-  const named = [jti, session.z_asid, session.sub]
-  const { items } = await tx.collection(revocations).find({ where: ids(named) })
-  const issuedFor = { jti, issuedAt, apiSessionId: session.z_asid, identityId: session.sub }
-  return isRevoked(issuedFor, items, clock.now())
 }
 
 function isJwt(token: string): boolean {

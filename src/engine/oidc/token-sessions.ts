@@ -7,8 +7,8 @@ import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { Call } from '../context/call.ts'
+import { isTakenBack } from '../credentials/revoked-tokens.ts'
 import { deleteEntity } from '../records/deletion.ts'
-import { isTakenBack } from './presented-token.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** A session whose tokens may be renewed: who it is, and what the next tokens say. */
@@ -62,7 +62,7 @@ export async function liveSession(
   if (apiSession === undefined || apiSession.tokensExpireAt === null || identity?.id !== token.session.sub) {
     return undefined
   }
-  if (isDisabled(identity, context.clock.now()) || (await isTakenBack(context, tx, token))) return undefined
+  if (isDisabled(identity, context.clock.now()) || (await isTakenBack(tx, token, context.clock.now()))) return undefined
   const { externalId } = identity
   const facts = { isAdmin: isAdministrator(identity), externalId, hasPassedTotp: apiSession.isMfaComplete }
   return { apiSession, identity, claims: refreshedClaims(token.session, facts) }

@@ -23,7 +23,7 @@ export async function requireSessionToken(
   const isOwn = claims?.z_asid === caller.apiSession.id && claims.z_iid === caller.identity.id
   if (claims?.z_t !== 's' || !isOwn || claims.sub !== serviceId) throw new ControllerError('UNAUTHORIZED')
   // Where routers judge a session that is made of tokens, nothing of it is kept here.
-  const isKept = claims.z_leg === true || !context.settings.routersJudge
+  const isKept = claims.z_leg === true || context.dataPlane.controlAddresses.length === 0
   if (isKept && !(await isUnderway(context, claims))) throw new ControllerError('UNAUTHORIZED')
   const issuedFor = [claims.jti, claims.z_asid, claims.z_iid].filter((id) => typeof id === 'string')
   const { items, damaged } = await context.storage.read((tx) =>

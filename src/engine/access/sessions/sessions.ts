@@ -109,7 +109,7 @@ export class Sessions {
    * is reported to them, and such a session is not kept here.
    */
   #isJudgedByRouters({ accessToken }: Caller): boolean {
-    return this.#context.settings.routersJudge && accessToken !== undefined
+    return this.#context.dataPlane.controlAddresses.length > 0 && accessToken !== undefined
   }
 
   #record(

@@ -42,8 +42,9 @@ export const MODEL_KINDS: readonly ModelKind[] = [
   kind(servicePolicies, 'service-policy', async (_tx, { id, name, type: policyType }) => {
     return policyType === 'Invalid' ? undefined : { type: 'service-policy', id, name, policyType }
   }),
-  kind(revocations, 'revocation', async (_tx, { id, type, expiresAt }) => {
-    return { type: 'revocation', id, kind: type, expiresAt, issuedBefore: undefined }
+  kind(revocations, 'revocation', async (_tx, { id, type, expiresAt, updatedAt }) => {
+    const issuedBefore = type === 'IDENTITY' ? updatedAt : undefined
+    return { type: 'revocation', id, kind: type, expiresAt, issuedBefore }
   }),
 ]
 

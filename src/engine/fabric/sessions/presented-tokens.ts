@@ -1,10 +1,13 @@
 import { ids } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
+import { readToken } from '../../../domain/oidc/claims.ts'
 import { apiSessions } from '../../../resources/api-sessions.ts'
 import { identities } from '../../../resources/identities.ts'
 import { revocations } from '../../../resources/revocations.ts'
 import { sessions } from '../../../resources/sessions.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { isTakenBack } from '../../credentials/revoked-tokens.ts'
+import { judgeToken } from '../../credentials/signing-keys.ts'
 import { findOne } from '../../records/find-one.ts'
 import { RouterRefusal } from '../refusal.ts'
 
@@ -46,7 +49,8 @@ export async function requireSession(
   token: string,
   type: 'Dial' | 'Bind',
 ): Promise<PresentedSession> {
-  const claims = await context.tokens.verify(token, context.clock.now())
+  const judgement = await judgeToken(context, token, context.clock.now())
+  const claims = judgement.outcome === 'valid' ? judgement.claims : undefined
   if (claims?.z_t !== 's' || claims.z_asid !== apiSession.id || typeof claims.sub !== 'string') {
     throw new RouterRefusal('invalid-session', 'invalid session')
   }
@@ -71,11 +75,12 @@ async function storedSession(context: EngineContext, token: string): Promise<Pre
 }
 
 async function bearerSession(context: EngineContext, token: string): Promise<PresentedApiSession | undefined> {
-  const claims = await context.tokens.verify(token, context.clock.now())
-  const { z_t: kind, z_asid: id, sub: identityId, jti } = claims ?? {}
-  if (kind !== 'a' || typeof id !== 'string' || typeof identityId !== 'string') return undefined
-  const concerned = [id, identityId, ...(typeof jti === 'string' ? [jti] : [])]
-  return (await isRevoked(context, concerned)) ? undefined : { id, identityId, isBearer: true }
+  const now = context.clock.now()
+  const judgement = await judgeToken(context, token, now)
+  const read = judgement.outcome === 'valid' ? readToken(judgement.claims) : undefined
+  if (read?.type !== 'a') return undefined
+  const isGone = await context.storage.read((tx) => isTakenBack(tx, read, now))
+  return isGone ? undefined : { id: read.session.z_asid, identityId: read.session.sub, isBearer: true }
 }
 
 async function isRevoked(context: EngineContext, concerned: readonly string[]): Promise<boolean> {

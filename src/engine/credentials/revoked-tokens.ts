@@ -1,0 +1,17 @@
+import { ids } from '../../domain/filter/index.ts'
+import type { ReadToken } from '../../domain/oidc/claims.ts'
+import { isRevoked } from '../../domain/oidc/revoked.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { revocations } from '../../resources/revocations.ts'
+
+/** Reports whether a token was taken back at `now` (epoch ms): by itself, with its session, or with its identity. */
+export async function isTakenBack(
+  tx: ReadTransaction,
+  { jti, issuedAt, session }: ReadToken,
+  now: number,
+): Promise<boolean> {
+  const named = [jti, session.z_asid, session.sub]
+  const { items } = await tx.collection(revocations).find({ where: ids(named) })
+  const issuedFor = { jti, issuedAt, apiSessionId: session.z_asid, identityId: session.sub }
+  return isRevoked(issuedFor, items, now)
+}
