@@ -217,7 +217,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       () => options.storage.read(async (tx) => tx.revision),
     ),
     timetable,
-    dataPlane: { controlAddresses: [] },
+    dataPlane: { controlAddresses: [], view: undefined },
     turns: eventLoopTurns,
     settings: {
       address,
@@ -283,7 +283,9 @@ async function openFabric(
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
   dataPlane.controlAddresses = options.addresses
   const { Fabric } = await import('./engine/fabric/fabric.ts')
-  return new Fabric(engine, presence, options)
+  const fabric = new Fabric(engine, presence, options)
+  dataPlane.view = fabric
+  return fabric
 }
 
 /** Loads the OpenID provider, where it is on. */

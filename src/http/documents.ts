@@ -1,7 +1,7 @@
 import { APIS } from './api.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { ApiDocuments } from './operations/api-documents.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
+import { CLIENT_BASE, FABRIC_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
 
 export type { ApiDocuments } from './operations/api-documents.ts'
 
@@ -19,6 +19,12 @@ export function apiDocuments(version: string): ApiDocuments {
       description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
       version,
       basePath: CLIENT_BASE,
+    }),
+    fabric: openApiDocument(APIS.fabric, {
+      title: 'Portcullis fabric API',
+      description: 'Shows the data plane of this controller: routers, links and circuits, services and terminators.',
+      version,
+      basePath: FABRIC_BASE,
     }),
     portcullis: openApiDocument(APIS.portcullis, {
       title: 'Portcullis API',

@@ -20,7 +20,7 @@ const ENTITIES = [
 
 /**
  * The permissions that an identity may be given: to read everything, and for each kind of entity all actions or one.
- * `ops` stands for API sessions and sessions.
+ * `ops` stands for API sessions, sessions, links and circuits.
  */
 export const PERMISSIONS: readonly string[] = [
   'admin_readonly',

@@ -1,10 +1,12 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
 import type { Leniency } from '../../domain/compatibility.ts'
+import type { Link, Path } from '../../domain/fabric/index.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { Events } from '../../ports/events.ts'
 import type { ExternalTokens } from '../../ports/external-tokens.ts'
+import type { LinkListener } from '../../ports/fabric/index.ts'
 import type { JsonSchema } from '../../ports/json-schema.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -53,6 +55,35 @@ export interface DataPlanePresence extends RouterPresence {
 export interface DataPlane {
   /** Where routers reach this process, for example `tls:host:6262`. */
   controlAddresses: readonly string[]
+  /** What it shows of itself. */
+  view: DataPlaneView | undefined
+}
+
+/** A circuit as operators see it. */
+export interface CircuitView {
+  readonly id: string
+  /** The identity that dialed. */
+  readonly clientId: string
+  readonly serviceId: string
+  readonly terminatorId: string
+  readonly path: Path
+  readonly tags: Readonly<Record<string, string>>
+  /** Epoch ms. */
+  readonly createdAt: number
+}
+
+/** The data plane of this process, to be shown and to be cut. */
+export interface DataPlaneView {
+  links(): readonly Link[]
+  circuits(): readonly CircuitView[]
+  /** Where a connected router accepts links of others; none for one that is not connected here. */
+  linkListenersOf(routerId: string): readonly LinkListener[]
+  /** The cost of a terminator by use and failures, 0 to 65535. */
+  dynamicCostOf(terminatorId: string): number
+  /** Both ends close a link, which may be dialed again; false for an unknown one. */
+  cutLink(id: string): boolean
+  /** Ends a circuit, at once or once it is quiet; false for an unknown one. */
+  endCircuit(id: string, immediate: boolean): boolean
 }
 
 /** The access index, kept level with the store. */

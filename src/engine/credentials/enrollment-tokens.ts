@@ -43,10 +43,9 @@ export async function inviteToEnroll(
   })
 }
 
-/** Where a router finds the control channel; `ctrl` alone is read by old ones. */
+/** Where a router finds the control channel. */
 function controlClaims({ dataPlane: { controlAddresses } }: EngineContext, { method }: Invitation) {
-  const [first] = controlAddresses
-  return first === undefined || !ROUTER_METHODS.has(method) ? {} : { ctrl: first, ctrls: controlAddresses }
+  return controlAddresses.length === 0 || !ROUTER_METHODS.has(method) ? {} : { ctrls: controlAddresses }
 }
 
 const ROUTER_METHODS: ReadonlySet<string> = new Set(['erott', 'trott'])

@@ -1,7 +1,9 @@
+import { dynamicCost, type Link } from '../../domain/fabric/index.ts'
 import type {
   ChannelRefusal,
   ControlPlane,
   ControlPlaneOptions,
+  LinkListener,
   RouterChannel,
   RouterGreeting,
   RouterSession,
@@ -11,7 +13,7 @@ import type { Change, ReadTransaction } from '../../ports/storage.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { sessions } from '../../resources/sessions.ts'
 import { transitRouters } from '../../resources/transit-routers.ts'
-import type { EngineContext } from '../context/context.ts'
+import type { CircuitView, DataPlaneView, EngineContext } from '../context/context.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Presence } from '../routers/presence.ts'
@@ -39,6 +41,8 @@ import { TerminatorValidation } from './terminators/terminator-validation.ts'
 const LOOK_MS = 1000
 /** Milliseconds between looks for better paths. */
 const CYCLE_MS = 60_000
+/** Milliseconds for which a connected router keeps its place against another one that says to be it. */
+const CHURN_MS = 60_000
 /** What routers read as the version of the controller; some check that it is new enough for what they do. */
 const VERSION = 'v2.0.0'
 
@@ -49,7 +53,7 @@ interface FabricHost {
 }
 
 /** The data plane of this process: the routers that are connected to it, and the circuits that it lays over them. */
-export class Fabric implements ControlPlane {
+export class Fabric implements ControlPlane, DataPlaneView {
   readonly controllerId: string
   readonly #parts: FabricParts
   readonly #options: ControlPlaneOptions
@@ -76,9 +80,41 @@ export class Fabric implements ControlPlane {
     })
   }
 
-  /** The links, circuits and routers of this process. */
-  get parts(): Pick<FabricParts, 'routers' | 'network' | 'links' | 'circuits' | 'ends'> {
-    return this.#parts
+  links(): readonly Link[] {
+    return this.#parts.network.all()
+  }
+
+  circuits(): readonly CircuitView[] {
+    return this.#parts.circuits.all().map(({ id, client, serviceId, terminatorId, course, tags, createdAt }) => {
+      const { path } = course
+      return {
+        id,
+        clientId: client.identityId,
+        serviceId,
+        terminatorId,
+        path,
+        tags: Object.fromEntries(tags),
+        createdAt,
+      }
+    })
+  }
+
+  linkListenersOf(routerId: string): readonly LinkListener[] {
+    return this.#parts.routers.get(routerId)?.linkListeners ?? []
+  }
+
+  dynamicCostOf(terminatorId: string): number {
+    return dynamicCost(this.#parts.circuits.useOf(terminatorId), this.#parts.context.clock.now())
+  }
+
+  cutLink(id: string): boolean {
+    return this.#parts.links.cut(id)
+  }
+
+  endCircuit(id: string, immediate: boolean): boolean {
+    const circuit = this.#parts.circuits.get(id)
+    if (circuit !== undefined) this.#parts.ends.end(circuit, 'removed', immediate)
+    return circuit !== undefined
   }
 
   async admit(
@@ -100,7 +136,12 @@ export class Fabric implements ControlPlane {
     const { context, presence, routers } = this.#parts
     const { routerId: id, software, linkListeners } = greeting
     const terms = await context.storage.read((tx) => termsOf(tx, id))
-    routers.get(id)?.channel.close()
+    const known = routers.get(id)
+    if (known !== undefined && context.clock.now() - known.connectedAt < CHURN_MS) {
+      this.#tellRefused(id, 'already-connected', undefined)
+      return 'already-connected'
+    }
+    known?.channel.close()
     const { accepted } = await presence.routerConnected(id, fingerprint)
     if (!accepted || terms === undefined || this.#isClosed) return 'unknown'
     const { isEdgeRouter, ...rest } = terms

@@ -11,7 +11,7 @@ import { deleteEntity } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'
 import { inviteRouter, outstandingEnrollments } from './outstanding-enrollment.ts'
-import { presenceMembers } from './presence-members.ts'
+import { interfacesOf, presenceMembers } from './presence-members.ts'
 
 type EdgeRouter = RecordOf<EdgeRouters>
 
@@ -45,7 +45,7 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
     const outstanding = await outstandingEnrollments(tx, 'edgeRouterId', records)
     return records.map(({ id }) => ({
       ...presenceMembers(presence, id),
-      interfaces: null,
+      interfaces: interfacesOf(presence, id),
       versionInfo: presence.connectionOf(id)?.versionInfo ?? UNKNOWN_VERSION,
       ...outstanding.get(id),
     }))

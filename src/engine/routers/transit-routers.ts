@@ -4,6 +4,7 @@ import { checkAttachedConfigs } from '../configs/attached-configs.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'
 import { inviteRouter, outstandingEnrollments } from './outstanding-enrollment.ts'
+import { interfacesOf } from './presence-members.ts'
 
 /** Routers are created with an enrollment, and share their names with edge routers. */
 export const transitRouterBehaviour: Behaviour<TransitRouters> = {
@@ -24,7 +25,7 @@ export const transitRouterBehaviour: Behaviour<TransitRouters> = {
   async members({ presence }, tx, _call, records) {
     const outstanding = await outstandingEnrollments(tx, 'transitRouterId', records)
     return records.map(({ id }) => ({
-      interfaces: null,
+      interfaces: interfacesOf(presence, id),
       isOnline: presence.connectionOf(id) !== undefined,
       ...outstanding.get(id),
     }))

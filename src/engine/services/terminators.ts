@@ -15,15 +15,15 @@ export const terminatorBehaviour: Behaviour<Terminators> = {
   },
 
   /** Deployed clients know every router as a transit router here. */
-  async members(_context, tx, _call, records) {
+  async members({ dataPlane }, tx, _call, records) {
     const where = ids(new Set(records.map(({ routerId }) => routerId)))
     const edge = await tx.collection(edgeRouters).find({ where })
     const transit = await tx.collection(transitRouters).find({ where })
     const names = new Map([...edge.items, ...transit.items].map(({ id, name }) => [id, name]))
-    return records.map(({ routerId }) => {
+    return records.map(({ id, routerId }) => {
       const _links = { self: { href: `./transit-routers/${routerId}` } }
       const router = { _links, entity: 'transit-routers', id: routerId, name: names.get(routerId) ?? '' }
-      return { dynamicCost: 0, router }
+      return { dynamicCost: dataPlane.view?.dynamicCostOf(id) ?? 0, router }
     })
   },
 }

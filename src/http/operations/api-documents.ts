@@ -2,5 +2,6 @@
 export interface ApiDocuments {
   readonly management: Readonly<Record<string, unknown>>
   readonly client: Readonly<Record<string, unknown>>
+  readonly fabric: Readonly<Record<string, unknown>>
   readonly portcullis: Readonly<Record<string, unknown>>
 }

@@ -2,12 +2,13 @@ import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
 
 export const CLIENT_BASE = '/edge/client/v1'
 export const MANAGEMENT_BASE = '/edge/management/v1'
+export const FABRIC_BASE = '/fabric/v1'
 export const PORTCULLIS_BASE = '/portcullis/v1'
 /** Clients look here too for what they need to know of the OpenID provider. */
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 
 export interface ApiPath {
-  readonly api: 'client' | 'management' | 'portcullis'
+  readonly api: 'client' | 'management' | 'fabric' | 'portcullis'
   /** The path below the API's base, beginning with a slash. */
   readonly path: string
 }
@@ -21,6 +22,8 @@ export function apiPathOf(pathname: string): ApiPath {
   const below = (base: string) => (path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : undefined)
   const management = below(MANAGEMENT_BASE)
   if (management !== undefined) return { api: 'management', path: management || '/' }
+  const fabric = below(FABRIC_BASE)
+  if (fabric !== undefined) return { api: 'fabric', path: fabric || '/' }
   const portcullis = below(PORTCULLIS_BASE)
   if (portcullis !== undefined) return { api: 'portcullis', path: portcullis || '/' }
   const client = below(CLIENT_BASE) ?? below('/edge/v1') ?? path

@@ -23,6 +23,7 @@ import { Router } from './router.ts'
 export interface Apis {
   readonly client: readonly Operation[]
   readonly management: readonly Operation[]
+  readonly fabric: readonly Operation[]
   readonly portcullis: readonly Operation[]
   /** Of the OpenID provider, where there is one. */
   readonly openid?: OpenIdApi | undefined
@@ -54,6 +55,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   const routers = {
     client: new Router(apis.client),
     management: new Router(apis.management),
+    fabric: new Router(apis.fabric),
     portcullis: new Router(apis.portcullis),
     openid: new Router(apis.openid?.operations ?? []),
   }

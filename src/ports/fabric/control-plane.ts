@@ -17,6 +17,7 @@ export type ChannelRefusal =
   | 'disabled'
   | 'not-enrolled'
   | 'wrong-fingerprint'
+  | 'already-connected'
 
 /** Whether a socket may speak for a router. */
 export type SocketAdmission =
@@ -47,7 +48,10 @@ export interface ControlPlane {
   readonly controllerId: string
   /** Judges a socket by the certificates of its TLS handshake (DER, leaf first) for the router that it names. */
   admit(routerId: string, chain: readonly Uint8Array[], remoteAddress: string | undefined): Promise<SocketAdmission>
-  /** Begins the session of an admitted router; one that is connected already is closed in favour of the new one. */
+  /**
+   * Begins the session of an admitted router. One that has been connected for long is closed in its favour; next to one that
+   * connected a moment ago it is refused, so that two with one certificate do not put each other out all the time.
+   */
   connect(
     greeting: RouterGreeting,
     fingerprint: string,

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { notFound } from '../../domain/errors.ts'
+import type { SymbolTable } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
+import type { CircuitView } from '../../engine/context/context.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { pageOf } from '../../engine/records/page-of.ts'
+import { EntityRef } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { referencesTo, referenceTo } from './references.ts'
+
+const CircuitData = described(
+  z.object({
+    id: z.string(),
+    clientId: z.string(),
+    service: EntityRef,
+    terminator: EntityRef,
+    path: described(z.object({ nodes: z.array(EntityRef), links: z.array(EntityRef) }), {
+      nodes: 'The routers that it passes, in order.',
+      links: 'The links between them, in order.',
+    }),
+    tags: z.record(z.string(), z.string()),
+    createdAt: z.iso.datetime(),
+  }),
+  {
+    id: 'The id of the circuit.',
+    clientId: 'The id of the identity that dialed.',
+    service: 'The service that it leads to.',
+    terminator: 'The terminator at which it leaves the network.',
+    path: 'The way that it takes now.',
+    tags: 'What routers tell with its use: the ids of service, client and host.',
+    createdAt: 'When it was dialed, RFC 3339.',
+  },
+)
+
+const SYMBOLS: SymbolTable = {
+  id: { field: 'id', kind: 'string' },
+  clientId: { field: 'clientId', kind: 'string' },
+  service: { field: 'serviceId', kind: 'string' },
+  terminator: { field: 'terminatorId', kind: 'string' },
+  createdAt: { field: 'createdAt', kind: 'instant' },
+}
+
+/** The circuits that this process laid and that are open. */
+export const circuitOperations = {
+  list: defineOperation(
+    {
+      route: 'GET /circuits',
+      summary: 'Lists the open circuits',
+      access: { entity: 'ops', action: 'read' },
+      data: CircuitData,
+      symbols: SYMBOLS,
+    },
+    async ({ engine, find }) => {
+      const { items, totalCount } = pageOf(engine.context.dataPlane.view?.circuits() ?? [], find)
+      return { page: { items: await shown(engine, items), totalCount } }
+    },
+  ),
+  get: defineOperation(
+    {
+      route: 'GET /circuits/{id}',
+      summary: 'Shows one circuit',
+      access: { entity: 'ops', action: 'read' },
+      data: CircuitData,
+    },
+    async ({ engine, params }) => {
+      const circuit = engine.context.dataPlane.view?.circuits().find(({ id }) => id === params.id)
+      const [data] = circuit === undefined ? [] : await shown(engine, [circuit])
+      if (data === undefined) throw notFound('circuit', params.id)
+      return { data }
+    },
+  ),
+  delete: defineOperation(
+    {
+      route: 'DELETE /circuits/{id}',
+      summary: 'Ends one circuit',
+      access: { entity: 'ops', action: 'delete' },
+      body: described(z.object({ immediate: z.boolean().default(false) }), {
+        immediate: 'True to cut what is under way; by default the circuit ends once it is quiet.',
+      }),
+      bodyOptional: true,
+    },
+    async ({ engine, params, body }) => {
+      const isEnded = engine.context.dataPlane.view?.endCircuit(params.id, body?.immediate ?? false) ?? false
+      if (!isEnded) throw notFound('circuit', params.id)
+      return DONE
+    },
+  ),
+} as const
+
+async function shown(engine: ControllerEngine, circuits: readonly CircuitView[]) {
+  const references = await referencesTo(engine, {
+    routers: circuits.flatMap(({ path }) => path.routers),
+    services: circuits.map(({ serviceId }) => serviceId),
+  })
+  return circuits.map(({ id, clientId, serviceId, terminatorId, path, tags, createdAt }) => ({
+    id,
+    clientId,
+    service: references.service(serviceId),
+    terminator: referenceTo('terminators', terminatorId, terminatorId),
+    path: {
+      nodes: path.routers.map(references.router),
+      links: path.links.map((link) => referenceTo('links', link, link)),
+    },
+    tags,
+    createdAt: instant(createdAt),
+  }))
+}

@@ -1,0 +1,8 @@
+/**
+ * The fabric API, to be read: the data plane as this process knows it. The exports are its rows; what is not exported is
+ * not served.
+ */
+export { circuitOperations } from './circuits.ts'
+export { linkOperations } from './links.ts'
+export { fabricRouterOperations } from './routers.ts'
+export { fabricServices, fabricTerminators, terminatorsOfFabricService } from './services.ts'

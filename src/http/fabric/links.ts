@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { notFound } from '../../domain/errors.ts'
+import { type Link, linkCost } from '../../domain/fabric/index.ts'
+import type { SymbolTable } from '../../domain/filter/index.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { pageOf } from '../../engine/records/page-of.ts'
+import { EntityRef } from '../../resources/fields.ts'
+import { described } from '../../resources/words.ts'
+import { DONE } from '../operations/answers.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { referencesTo } from './references.ts'
+
+const NANOSECONDS = 1_000_000
+
+const LinkData = described(
+  z.object({
+    id: z.string(),
+    sourceRouter: EntityRef,
+    destRouter: EntityRef,
+    protocol: z.string(),
+    dialAddress: z.string(),
+    iteration: z.int(),
+    cost: z.int(),
+    staticCost: z.int(),
+    sourceLatency: z.int(),
+    destLatency: z.int(),
+    state: z.string(),
+    down: z.boolean(),
+    connections: z.array(
+      described(z.object({ type: z.string(), source: z.string(), dest: z.string() }), {
+        type: 'What it carries, as `link.default`.',
+        source: 'Its address at the router that dialed.',
+        dest: 'Its address at the other router.',
+      }),
+    ),
+  }),
+  {
+    id: 'The id that the router which dialed gave it.',
+    sourceRouter: 'The router that dialed.',
+    destRouter: 'The router that was dialed.',
+    protocol: 'The protocol, as `tls`.',
+    dialAddress: 'The address that was dialed.',
+    iteration: 'How often it was dialed.',
+    cost: 'What it costs a path: the static cost and the latency of both ends in milliseconds.',
+    staticCost: 'What it costs beside its latency.',
+    sourceLatency: 'The latency in nanoseconds as the router measured that dialed; 65 s while it did not.',
+    destLatency: 'The same at the other router.',
+    state: '`Connected`; links that are over are not listed.',
+    down: 'True for a link that was taken out of use.',
+    connections: 'The connections that it consists of.',
+  },
+)
+
+const SYMBOLS: SymbolTable = {
+  id: { field: 'id', kind: 'string' },
+  protocol: { field: 'protocol', kind: 'string' },
+  dialAddress: { field: 'dialAddress', kind: 'string' },
+  sourceRouter: { field: 'source', kind: 'string' },
+  destRouter: { field: 'target', kind: 'string' },
+  cost: { field: 'cost', kind: 'number' },
+  staticCost: { field: 'staticCost', kind: 'number' },
+  sourceLatency: { field: 'sourceLatency', kind: 'number' },
+  destLatency: { field: 'destLatency', kind: 'number' },
+  state: { field: 'state', kind: 'string' },
+  iteration: { field: 'iteration', kind: 'number' },
+}
+
+/** The links between routers as they are reported to this process. */
+export const linkOperations = {
+  list: defineOperation(
+    {
+      route: 'GET /links',
+      summary: 'Lists the links between routers',
+      access: { entity: 'ops', action: 'read' },
+      data: LinkData,
+      symbols: SYMBOLS,
+    },
+    async ({ engine, find }) => {
+      const { items, totalCount } = pageOf((engine.context.dataPlane.view?.links() ?? []).map(measured), find)
+      return { page: { items: await shown(engine, items), totalCount } }
+    },
+  ),
+  get: defineOperation(
+    {
+      route: 'GET /links/{id}',
+      summary: 'Shows one link',
+      access: { entity: 'ops', action: 'read' },
+      data: LinkData,
+    },
+    async ({ engine, params }) => {
+      const link = engine.context.dataPlane.view?.links().find(({ id }) => id === params.id)
+      const [data] = link === undefined ? [] : await shown(engine, [measured(link)])
+      if (data === undefined) throw notFound('link', params.id)
+      return { data }
+    },
+  ),
+  delete: defineOperation(
+    {
+      route: 'DELETE /links/{id}',
+      summary: 'Cuts one link',
+      description: 'Both routers close it, and circuits take another way. The router that dialed it may dial again.',
+      access: { entity: 'ops', action: 'delete' },
+    },
+    async ({ engine, params }) => {
+      if (engine.context.dataPlane.view?.cutLink(params.id) !== true) throw notFound('link', params.id)
+      return DONE
+    },
+  ),
+} as const
+
+type Measured = ReturnType<typeof measured>
+
+function measured(link: Link) {
+  const { sourceLatencyMs, targetLatencyMs } = link
+  return {
+    ...link,
+    cost: linkCost(link),
+    sourceLatency: Math.round(sourceLatencyMs * NANOSECONDS),
+    destLatency: Math.round(targetLatencyMs * NANOSECONDS),
+    state: 'Connected',
+  }
+}
+
+async function shown(engine: ControllerEngine, links: readonly Measured[]) {
+  const references = await referencesTo(engine, { routers: links.flatMap(({ source, target }) => [source, target]) })
+  return links.map((link) => {
+    const { id, protocol, dialAddress, iteration, cost, staticCost, sourceLatency, destLatency, state, isDown } = link
+    return {
+      id,
+      sourceRouter: references.router(link.source),
+      destRouter: references.router(link.target),
+      protocol,
+      dialAddress,
+      iteration,
+      cost,
+      staticCost,
+      sourceLatency,
+      destLatency,
+      state,
+      down: isDown,
+      connections: link.connections.map(({ type, source, target }) => ({ type, source, dest: target })),
+    }
+  })
+}

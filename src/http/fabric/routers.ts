@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { notFound } from '../../domain/errors.ts'
+import type { SymbolTable } from '../../domain/filter/index.ts'
+import { equals } from '../../domain/filter/index.ts'
+import { instant } from '../../domain/instant.ts'
+import type { ControllerEngine } from '../../engine/engine.ts'
+import { pageOf } from '../../engine/records/page-of.ts'
+import { edgeRouters } from '../../resources/edge-routers.ts'
+import { Links, Tags } from '../../resources/fields.ts'
+import { terminators } from '../../resources/terminators.ts'
+import { transitRouters } from '../../resources/transit-routers.ts'
+import { described } from '../../resources/words.ts'
+import { defineOperation } from '../operations/operation.ts'
+import { wireSchema } from '../operations/wire-schema.ts'
+
+const RouterData = described(
+  z.object({
+    _links: Links,
+    id: z.string(),
+    name: z.string(),
+    tags: Tags,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    connected: z.boolean(),
+    cost: z.int(),
+    noTraversal: z.boolean(),
+    disabled: z.boolean(),
+    fingerprint: z.string(),
+    listenerAddresses: z.array(
+      described(z.object({ address: z.string(), protocol: z.string() }), {
+        address: 'The address as other routers dial it.',
+        protocol: 'The protocol, as `tls`.',
+      }),
+    ),
+    versionInfo: z.record(z.string(), z.string()).nullable(),
+  }),
+  {
+    connected: 'True while the router is connected to this controller.',
+    cost: 'The cost of a path through the router, 0 to 65535.',
+    noTraversal: 'True for a router that no traffic passes on its way to another one.',
+    disabled: 'True for a router that may not connect.',
+    fingerprint: 'SHA-1 of its certificate, 40 lower-case hex digits; empty until it enrolled.',
+    listenerAddresses: 'Where it accepts links of other routers; empty while it is not connected.',
+    versionInfo: 'The software of the router, as it reported it; null while it is not connected.',
+  },
+)
+
+const SYMBOLS: SymbolTable = {
+  id: { field: 'id', kind: 'string' },
+  name: { field: 'name', kind: 'string' },
+  createdAt: { field: 'createdAt', kind: 'instant' },
+  updatedAt: { field: 'updatedAt', kind: 'instant' },
+  tags: { field: 'tags', kind: 'json' },
+  connected: { field: 'connected', kind: 'boolean' },
+  cost: { field: 'cost', kind: 'number' },
+  noTraversal: { field: 'noTraversal', kind: 'boolean' },
+  disabled: { field: 'disabled', kind: 'boolean' },
+  fingerprint: { field: 'fingerprint', kind: 'string' },
+}
+
+/** Edge routers and transit routers alike. */
+export const fabricRouterOperations = {
+  list: defineOperation(
+    {
+      route: 'GET /routers',
+      summary: 'Lists routers of both kinds',
+      access: { entity: 'router', action: 'read' },
+      data: RouterData,
+      symbols: SYMBOLS,
+    },
+    async ({ engine, find }) => {
+      const { items, totalCount } = pageOf(await allRouters(engine), find)
+      return { page: { items: items.map((router) => shown(engine, router)), totalCount } }
+    },
+  ),
+  get: defineOperation(
+    {
+      route: 'GET /routers/{id}',
+      summary: 'Shows one router',
+      access: { entity: 'router', action: 'read' },
+      data: RouterData,
+    },
+    async ({ engine, params }) => ({ data: shown(engine, await routerOf(engine, params.id)) }),
+  ),
+  terminators: defineOperation(
+    {
+      route: 'GET /routers/{id}/terminators',
+      summary: 'Lists the terminators at one router',
+      access: { entity: 'terminator', action: 'read' },
+      data: wireSchema(terminators),
+      symbols: terminators.symbols,
+    },
+    async ({ engine, call, params, find }) => {
+      await routerOf(engine, params.id)
+      return { page: await engine.reader.list(call, terminators, find, async () => equals('routerId', params.id)) }
+    },
+  ),
+} as const
+
+type Router = Awaited<ReturnType<typeof allRouters>>[number]
+
+async function allRouters({ context }: ControllerEngine) {
+  return context.storage.read(async (tx) => {
+    const edge = await tx.collection(edgeRouters).find()
+    const transit = await tx.collection(transitRouters).find()
+    return [...edge.items, ...transit.items].map((router) => ({
+      ...router,
+      connected: context.presence.connectionOf(router.id) !== undefined,
+    }))
+  })
+}
+
+async function routerOf({ context }: ControllerEngine, id: string): Promise<Router> {
+  const router = await context.storage.read(async (tx) => {
+    return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
+  })
+  if (router === undefined) throw notFound('router', id)
+  return { ...router, connected: context.presence.connectionOf(id) !== undefined }
+}
+
+function shown({ context }: ControllerEngine, router: Router) {
+  const { id, name, tags, createdAt, updatedAt, connected, cost, noTraversal, disabled, fingerprint } = router
+  const listeners = context.dataPlane.view?.linkListenersOf(id) ?? []
+  return {
+    _links: { self: { href: `./routers/${id}` }, terminators: { href: `./routers/${id}/terminators` } },
+    id,
+    name,
+    tags,
+    createdAt: instant(createdAt),
+    updatedAt: instant(updatedAt),
+    connected,
+    cost,
+    noTraversal,
+    disabled,
+    fingerprint: fingerprint ?? '',
+    listenerAddresses: listeners.map(({ address, protocol }) => ({ address, protocol })),
+    versionInfo: versionOf(context, id),
+  }
+}
+
+function versionOf({ presence }: ControllerEngine['context'], id: string): Record<string, string> | null {
+  const { versionInfo } = presence.connectionOf(id) ?? {}
+  return versionInfo === undefined ? null : { ...versionInfo }
+}

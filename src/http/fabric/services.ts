@@ -1,0 +1,12 @@
+import { services } from '../../resources/services.ts'
+import { terminators } from '../../resources/terminators.ts'
+import { serviceList } from '../management/services.ts'
+import { crud } from '../operations/crud.ts'
+
+export { terminatorsOfService as terminatorsOfFabricService } from '../management/terminators.ts'
+
+const { list, get } = crud(terminators)
+
+/** Services and terminators as the management API shows them. */
+export const fabricServices = { list: serviceList, get: crud(services).get } as const
+export const fabricTerminators = { list, get } as const
