@@ -6,3 +6,4 @@ export {
   type FabricController,
   openControlListener,
 } from './control-listener.ts'
+export * as routerSide from './router-side.ts'

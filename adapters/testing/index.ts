@@ -16,6 +16,8 @@ import { memoryStorage } from '../memory/index.ts'
 import { fakeScheduler } from './fake-scheduler.ts'
 import { type FakeClock, fakeClock, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 
+export { type EnrolledRouter, enrollEdgeRouter } from './enrolled-router.ts'
+export * from './fake-router.ts'
 export * from './fake-scheduler.ts'
 export * from './fakes.ts'
 

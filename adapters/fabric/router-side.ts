@@ -1,0 +1,38 @@
+/** What the other end of a control channel is made of: for routers that are played in tests. */
+
+export { encodeMask } from './channel/capability-mask.ts'
+export { encodeFrame, type Frame, FrameReader } from './channel/frame.ts'
+export {
+  boolHeader,
+  bytesMapHeader,
+  readBool,
+  readBytesMap,
+  readText,
+  readUint32,
+  textHeader,
+  uint32Header,
+} from './channel/header-values.ts'
+export { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
+export {
+  CircuitCreated,
+  ClientHello,
+  ConnectEvents,
+  CreateTerminator,
+  CreateTunnelCircuit,
+  CreateTunnelTerminator,
+  TerminatorCreated,
+  TokensAndIds,
+} from './messages/edge-definitions.ts'
+export {
+  CircuitConfirmation,
+  Fault,
+  Listeners,
+  Metrics,
+  PeerStateChanges,
+  Route,
+  RouterLinks,
+  TerminatorIds,
+  Unroute,
+  VerifyRouter,
+} from './messages/fabric-definitions.ts'
+export { ChangeSetEvents, ChangeSetFacts, StateEvents, StateFacts, Subscribe } from './messages/model-definitions.ts'

@@ -1,0 +1,57 @@
+// The library reads decorator metadata while it loads, so the polyfill comes first.
+import 'reflect-metadata'
+import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
+import type { Controller } from '../../src/index.ts'
+
+/** A router with the certificate that the network gave it. */
+export interface EnrolledRouter {
+  readonly id: string
+  /** What it shows in a TLS handshake: DER, leaf first. */
+  readonly chain: readonly Uint8Array[]
+}
+
+type Call = (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+
+/**
+ * Creates an edge router and enrolls it with a key of its own, as its program would. `fields` are those of the request to
+ * create it; `token` is an API session of an admin.
+ */
+export async function enrollEdgeRouter(
+  controller: Pick<Controller, 'fetch'>,
+  token: string,
+  fields: { readonly name: string; readonly [field: string]: unknown },
+): Promise<EnrolledRouter> {
+  const call = callerOf(controller, token)
+  const { id } = await call('POST', '/edge/management/v1/edge-routers', fields)
+  const { enrollmentToken } = await call('GET', `/edge/management/v1/edge-routers/${id}`)
+  const csr = await signingRequest(String(id))
+  const body = { certCsr: csr, serverCertCsr: csr }
+  const { cert } = await call('POST', `/edge/client/v1/enroll?method=erott&token=${enrollmentToken}`, body)
+  return { id: String(id), chain: certificatesIn(String(cert)) }
+}
+
+function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string): Call {
+  return async (method, path, body) => {
+    const headers = { 'content-type': 'application/json', 'zt-session': token }
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+    const response = await fetch(new Request(`https://controller.test${path}`, init))
+    const answer: { readonly data: Record<string, unknown> } = JSON.parse(await response.text())
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer.data
+  }
+}
+
+async function signingRequest(commonName: string): Promise<string> {
+  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  const name = [{ CN: [commonName] }]
+  const request = await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: ALGORITHM })
+  return request.toString('pem')
+}
+
+function certificatesIn(pem: string): readonly Uint8Array[] {
+  return [...pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END/g)].map(
+    ([, base64 = '']) => new Uint8Array(Buffer.from(base64, 'base64')),
+  )
+}

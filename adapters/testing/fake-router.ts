@@ -1,0 +1,225 @@
+import { type Duplex, duplexPair } from 'node:stream'
+import { type ControlListener, routerSide } from '../fabric/index.ts'
+import type { EnrolledRouter } from './enrolled-router.ts'
+
+const { CONTENT_TYPE, HEADER, Route } = routerSide
+
+type Headers = ReadonlyMap<number, Uint8Array>
+type RouteMessage = ReturnType<typeof Route.decode>
+
+/** What a fake router answers to a route: nothing at all when it is undefined. */
+export type RouteReply =
+  | { readonly success: true; readonly peerData?: ReadonlyMap<number, Uint8Array> }
+  | { readonly success: false; readonly code: number; readonly message: string }
+  | undefined
+
+/** How a fake router behaves, where a test wants something else. */
+export interface FakeRouterOptions {
+  readonly linkListeners?: readonly string[]
+  /** How it answers routes; with success unless given. */
+  onRoute?(route: RouteMessage): RouteReply
+}
+
+/** How a fake router opens a socket; as the first of a new group unless given. */
+export interface FakeHello {
+  readonly connectionId?: string
+  readonly secret?: Uint8Array
+  readonly isFirst?: boolean
+  readonly type?: string
+}
+
+/** The answer to a hello. */
+export interface FakeWelcome {
+  readonly accepted: boolean
+  readonly reason: string
+  readonly connectionId: string
+  readonly secret: Uint8Array
+}
+
+/**
+ * Plays a router on a control channel: says hello, keeps every frame that it receives, answers routes and says whatever else
+ * a test wants, true or not. It needs no network.
+ */
+export class FakeRouter {
+  readonly id: string
+  /** Every frame in the order of arrival, hello answers aside. */
+  readonly received: routerSide.Frame[] = []
+  readonly #router: EnrolledRouter
+  readonly #listener: ControlListener
+  readonly #options: FakeRouterOptions
+  readonly #sockets: Duplex[] = []
+  readonly #waiting = new Set<() => void>()
+  #sequence = 0
+
+  constructor(router: EnrolledRouter, listener: ControlListener, options: FakeRouterOptions = {}) {
+    this.id = router.id
+    this.#router = router
+    this.#listener = listener
+    this.#options = options
+  }
+
+  /** Whether every socket was closed by the controller, or none was opened. */
+  get isClosed(): boolean {
+    return this.#sockets.every(({ destroyed }) => destroyed)
+  }
+
+  /** Opens a socket and says hello. */
+  async connect({ connectionId, secret, isFirst = true, type = 'ctrl.default' }: FakeHello = {}): Promise<FakeWelcome> {
+    const [own, theirs] = duplexPair()
+    this.#sockets.push(own)
+    // A controller that closes its end closes the connection.
+    theirs.once('close', () => own.destroy())
+    own.once('close', () => theirs.destroy())
+    const reader = new routerSide.FrameReader({ headers: 1e6, body: 1e9 })
+    const welcomed = new Promise<FakeWelcome>((resolve) => {
+      let isWelcomed = false
+      own.on('data', (bytes: Uint8Array) => {
+        for (const frame of reader.push(bytes)) {
+          if (isWelcomed) this.#take(frame)
+          else resolve(welcomeIn(frame))
+          isWelcomed = true
+        }
+      })
+      own.once('close', () =>
+        resolve({ accepted: false, reason: 'closed', connectionId: '', secret: new Uint8Array() }),
+      )
+    })
+    this.#listener.accept(theirs, this.#router.chain, '127.0.0.1')
+    const listeners = (this.#options.linkListeners ?? []).map((address) => ({
+      address,
+      protocol: 'tls',
+      groups: ['default'],
+      localBinding: '',
+    }))
+    this.#write(
+      own,
+      CONTENT_TYPE.hello,
+      [new TextEncoder().encode(this.id)],
+      [
+        [HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')],
+        [HEADER.helloCapabilities, routerSide.encodeMask([1])],
+        [HEADER.helloListeners, routerSide.Listeners.encode({ listeners })],
+        [HEADER.underlayType, routerSide.textHeader(type)],
+        [HEADER.isGrouped, routerSide.boolHeader(true)],
+        [HEADER.isFirstOfGroup, routerSide.boolHeader(isFirst)],
+        ...(connectionId === undefined ? [] : [[HEADER.connectionId, routerSide.textHeader(connectionId)] as const]),
+        ...(secret === undefined ? [] : [[HEADER.groupSecret, secret] as const]),
+      ],
+    )
+    return welcomed
+  }
+
+  /** Sends a message on the first open socket; answers its sequence. */
+  send(contentType: number, body?: Uint8Array, headers: Headers = new Map()): number {
+    const socket = this.#sockets.find(({ destroyed }) => !destroyed)
+    if (socket === undefined) throw new Error('the fake router is not connected')
+    return this.#write(socket, contentType, body === undefined ? [] : [body], [...headers])
+  }
+
+  /** Sends bytes as they are. */
+  sendRaw(bytes: Uint8Array): void {
+    this.#sockets.find(({ destroyed }) => !destroyed)?.write(bytes)
+  }
+
+  /** Sends a request and resolves with the frame that answers it. */
+  async request(contentType: number, body?: Uint8Array, headers?: Headers): Promise<routerSide.Frame> {
+    const sequence = this.send(contentType, body, headers)
+    return this.next((frame) => routerSide.readUint32(frame.headers, HEADER.replyFor) === sequence)
+  }
+
+  /** The first frame, received or to come, that fulfils a condition. Rejects after two seconds. */
+  async next(fulfils: (frame: routerSide.Frame) => boolean): Promise<routerSide.Frame> {
+    const known = this.received.find(fulfils)
+    if (known !== undefined) return known
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const frame = this.received.find(fulfils)
+        if (frame === undefined) return
+        clearTimeout(timer)
+        this.#waiting.delete(look)
+        resolve(frame)
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.delete(look)
+        reject(new Error(`the fake router ${this.id} waited in vain; it received ${this.#typesReceived()}`))
+      }, 2000)
+      this.#waiting.add(look)
+    })
+  }
+
+  /** Frames of one kind that were received so far. */
+  all(contentType: number): readonly routerSide.Frame[] {
+    return this.received.filter((frame) => frame.contentType === contentType)
+  }
+
+  /** Forgets what was received. */
+  forget(): void {
+    this.received.length = 0
+  }
+
+  /** Stops reading, as a router that hangs does. */
+  pause(): void {
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  /** Closes every socket. */
+  close(): void {
+    for (const socket of this.#sockets.splice(0)) socket.destroy()
+  }
+
+  #take(frame: routerSide.Frame): void {
+    if (frame.contentType === CONTENT_TYPE.heartbeat) return
+    this.received.push(frame)
+    if (frame.contentType === CONTENT_TYPE.route) this.#answerRoute(frame)
+    for (const look of [...this.#waiting]) look()
+  }
+
+  #answerRoute(frame: routerSide.Frame): void {
+    const route = Route.decode(bodyOf(frame))
+    const reply: RouteReply = this.#options.onRoute === undefined ? { success: true } : this.#options.onRoute(route)
+    if (reply === undefined) return
+    const outcome = reply.success
+      ? ([[HEADER.routeSuccess, routerSide.boolHeader(true)], ...(reply.peerData ?? [])] as const)
+      : ([
+          [HEADER.routeErrorCode, Uint8Array.of(reply.code)],
+          [HEADER.routeError, routerSide.textHeader(reply.message)],
+        ] as const)
+    const headers = new Map<number, Uint8Array>([
+      [HEADER.replyFor, routerSide.uint32Header(frame.sequence)],
+      [HEADER.routeAttempt, routerSide.uint32Header(route.attempt)],
+      ...outcome,
+    ])
+    this.send(CONTENT_TYPE.routeResult, new TextEncoder().encode(route.circuitId), headers)
+  }
+
+  #write(
+    socket: Duplex,
+    contentType: number,
+    body: readonly Uint8Array[],
+    headers: readonly (readonly [number, Uint8Array])[],
+  ): number {
+    const sequence = contentType === CONTENT_TYPE.hello ? -1 : ++this.#sequence
+    const frame = { contentType, sequence, headers: new Map(headers), body }
+    socket.write(Buffer.concat(routerSide.encodeFrame(frame)))
+    return sequence
+  }
+
+  #typesReceived(): string {
+    return this.received.map(({ contentType }) => contentType).join(' ')
+  }
+}
+
+/** The body of a frame in one piece. */
+export function bodyOf(frame: routerSide.Frame): Uint8Array {
+  return Buffer.concat(frame.body)
+}
+
+function welcomeIn(frame: routerSide.Frame): FakeWelcome {
+  const { headers } = frame
+  return {
+    accepted: routerSide.readBool(headers, HEADER.success) ?? false,
+    reason: new TextDecoder().decode(bodyOf(frame)),
+    connectionId: routerSide.readText(headers, HEADER.connectionId) ?? '',
+    secret: headers.get(HEADER.groupSecret) ?? new Uint8Array(),
+  }
+}

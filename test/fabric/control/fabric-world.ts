@@ -1,0 +1,141 @@
+import type { Controller, ControllerEvents, EventName } from 'portcullis'
+import { type ControlListener, type ControlListenerOptions, openControlListener, routerSide } from 'portcullis/fabric'
+import {
+  bodyOf,
+  createTestController,
+  type EnrolledRouter,
+  enrollEdgeRouter,
+  FakeRouter,
+  type FakeRouterOptions,
+  type TestController,
+} from 'portcullis/testing'
+
+const { CONTENT_TYPE } = routerSide
+
+/** A controller with an open data plane, and fake routers that may connect to it. */
+export interface FabricWorld {
+  readonly controller: TestController
+  readonly listener: ControlListener
+  /** Creates an entity of the management API; answers its id. */
+  create(path: string, body: object): Promise<string>
+  call(method: string, path: string, body?: object): Promise<Record<string, unknown>>
+  /** Creates, enrolls and connects a router. */
+  router(name: string, options?: FakeRouterOptions & { readonly fields?: object }): Promise<FakeRouter>
+  enroll(name: string, fields?: object): Promise<EnrolledRouter>
+  /** What was told under a name so far. */
+  told<E extends EventName>(name: E): readonly ControllerEvents[E][]
+}
+
+const EVENTS = [
+  'router.connection',
+  'router.refused',
+  'router.misbehaved',
+  'link.connection',
+  'circuit.opened',
+  'circuit.moved',
+  'circuit.closed',
+  'circuit.failed',
+] as const
+
+export async function fabricWorld(options: Partial<ControlListenerOptions> = {}): Promise<FabricWorld> {
+  const controller = await createTestController()
+  const listener = await openControlListener(controller, { addresses: ['tls:controller.test:6262'], ...options })
+  const told = new Map<EventName, unknown[]>(EVENTS.map((name) => [name, []]))
+  for (const name of EVENTS) controller.events.on(name, (event) => void told.get(name)?.push(event))
+  const token = await tokenOf(controller)
+  const call = callerOf(controller, token)
+  const enroll = async (name: string, fields: object = {}) =>
+    enrollEdgeRouter(controller, token, { name, roleAttributes: ['all'], ...fields })
+  return {
+    controller,
+    listener,
+    call,
+    enroll,
+    create: async (path, body) => String((await call('POST', path, body)).id),
+    router: async (name, { fields, ...behaviour } = {}) => {
+      const router = new FakeRouter(await enroll(name, fields), listener, behaviour)
+      await router.connect()
+      return router
+    },
+    // The list under a name holds the events of that name.
+    told: <E extends EventName>(name: E) => (told.get(name) ?? []) as ControllerEvents[E][],
+  }
+}
+
+async function tokenOf({ fetch }: Pick<Controller, 'fetch'>): Promise<string> {
+  const answer = await callerOf({ fetch }, '')('POST', '/authenticate?method=password', {
+    username: 'admin',
+    password: 'admin-password',
+  })
+  return String(answer.token)
+}
+
+function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string) {
+  return async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const base = path.startsWith('/fabric') ? '' : '/edge/management/v1'
+    const headers = { 'content-type': 'application/json', ...(token === '' ? {} : { 'zt-session': token }) }
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+    const response = await fetch(new Request(`https://controller.test${base}${path}`, init))
+    const answer = JSON.parse(await response.text())
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer.data
+  }
+}
+
+/** Services, policies and the routers' own identities, so that routers may host and dial for themselves. */
+export async function tunnelNetwork(world: FabricWorld, service: object = {}) {
+  const serviceId = await world.create('/services', {
+    name: 'web',
+    encryptionRequired: false,
+    roleAttributes: ['web'],
+    ...service,
+  })
+  const all = { semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
+  await world.create('/edge-router-policies', { name: 'all', identityRoles: ['#all'], ...all })
+  const meeting = await world.create('/service-edge-router-policies', { name: 'all', serviceRoles: ['#all'], ...all })
+  const policy = (type: string) => ({
+    name: type,
+    type,
+    semantic: 'AnyOf',
+    serviceRoles: ['#web'],
+    identityRoles: ['#all'],
+  })
+  return {
+    serviceId,
+    meeting,
+    dial: await world.create('/service-policies', policy('Dial')),
+    bind: await world.create('/service-policies', policy('Bind')),
+  }
+}
+
+/** A router hosts a service itself; answers the frame with which the controller answered. */
+export function host(router: FakeRouter, serviceId: string, address = 'terminator-1') {
+  const body = routerSide.CreateTunnelTerminator.encode({ serviceId, address, startTime: 7n })
+  return router.request(CONTENT_TYPE.createTunnelTerminator, body)
+}
+
+/** A router dials a service; answers the circuit, or why there is none. */
+export async function dial(router: FakeRouter, serviceName = 'web', peerData?: ReadonlyMap<number, Uint8Array>) {
+  const body = routerSide.CreateTunnelCircuit.encode({ serviceName, ...(peerData === undefined ? {} : { peerData }) })
+  const answer = await router.request(CONTENT_TYPE.createTunnelCircuit, body)
+  if (answer.contentType === CONTENT_TYPE.error)
+    return { ...routerSide.CircuitCreated.blank(), refused: new TextDecoder().decode(bodyOf(answer)) }
+  return { refused: undefined, ...routerSide.CircuitCreated.decode(bodyOf(answer)) }
+}
+
+/** A router reports links that it dialed: id and target of each. */
+export function reportLinks(
+  router: FakeRouter,
+  links: readonly (readonly [string, FakeRouter])[],
+  fullRefresh = false,
+): void {
+  const reported = links.map(([id, target]) => ({
+    id,
+    destRouterId: target.id,
+    linkProtocol: 'tls',
+    dialAddress: 'tls:there:1',
+    iteration: 1,
+    connState: undefined,
+  }))
+  router.send(CONTENT_TYPE.routerLinks, routerSide.RouterLinks.encode({ links: reported, fullRefresh }))
+}

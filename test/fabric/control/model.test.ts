@@ -1,0 +1,139 @@
+import { routerSide } from 'portcullis/fabric'
+import { bodyOf, type FakeRouter } from 'portcullis/testing'
+import { expect, it, vi } from 'vitest'
+import { type FabricWorld, fabricWorld, tunnelNetwork } from './fabric-world.ts'
+
+const { CONTENT_TYPE, Subscribe } = routerSide
+
+function subscribe(router: FakeRouter, from: { readonly currentIndex?: number; readonly timelineId?: string } = {}) {
+  router.send(
+    CONTENT_TYPE.subscribeToModel,
+    Subscribe.encode({ subscriptionDurationSeconds: 300, subscriptionId: 'mine', ...from }),
+  )
+}
+
+/** What a router knows that applies every event in order, refusing gaps as routers do. */
+function modelOf(router: FakeRouter) {
+  const relations = new Map<string, Set<string>>()
+  const entities = new Map<string, string>()
+  let index = 0
+  let timelineId = ''
+  const apply = ({ action, ...event }: ReturnType<typeof routerSide.StateEvents.decode>['events'][number]) => {
+    const { servicePolicyChange: change } = event
+    if (change !== undefined) {
+      const key = `${change.policyId} ${change.relatedEntityType}`
+      const known = relations.get(key) ?? new Set()
+      relations.set(key, known)
+      for (const id of change.relatedEntityIds) change.add ? known.add(id) : known.delete(id)
+      return
+    }
+    const [type, entity] = Object.entries(event).find(([, value]) => value !== undefined) ?? ['', undefined]
+    const id = `${type} ${String(Reflect.get(Object(entity), type === 'publicKey' ? 'kid' : 'id') ?? '')}`
+    if (action === 'delete') entities.delete(id)
+    else
+      entities.set(
+        id,
+        JSON.stringify(entity, (_key, value) => (value instanceof Map ? [...value] : value)),
+      )
+  }
+  for (const frame of router.received) {
+    if (frame.contentType === CONTENT_TYPE.modelState) {
+      relations.clear()
+      entities.clear()
+      ;({ endIndex: index, timelineId } = routerSide.StateFacts.decode(bodyOf(frame)))
+      for (const event of routerSide.StateEvents.decode(bodyOf(frame)).events) apply(event)
+    } else if (frame.contentType === CONTENT_TYPE.modelChanges) {
+      const facts = routerSide.ChangeSetFacts.decode(bodyOf(frame))
+      expect(facts.previousIndex).toBe(index)
+      index = facts.index
+      for (const event of routerSide.ChangeSetEvents.decode(bodyOf(frame)).changes) apply(event)
+    }
+  }
+  const related = [...relations].flatMap(([key, ids]) => (ids.size === 0 ? [] : ([[key, [...ids].sort()]] as const)))
+  return { index, timelineId, entities, related: new Map(related) }
+}
+
+/** A router that follows step by step must know what one knows that is told everything now. */
+async function expectLevel(world: FabricWorld, follower: FakeRouter) {
+  const fresh = await world.router(`fresh-${follower.received.length}`)
+  const isRouter = (id: string) => id.startsWith('router ') || id.startsWith('identity ')
+  subscribe(fresh)
+  await fresh.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  await vi.waitFor(() => {
+    const [followed, whole] = [modelOf(follower), modelOf(fresh)]
+    expect(followed.related).toEqual(whole.related)
+    const without = ({ entities }: typeof whole) => [...entities].filter(([id]) => !isRouter(id)).sort()
+    expect(without(followed)).toEqual(without(whole))
+  })
+}
+
+it('whoever follows the model step by step knows what whoever is told all of it knows', async () => {
+  const world = await fabricWorld()
+  const router = await world.router('r1', { fields: { isTunnelerEnabled: true } })
+  subscribe(router)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  const { serviceId, dial } = await tunnelNetwork(world)
+  await expectLevel(world, router)
+  const identity = await world.create('/identities', {
+    name: 'ada',
+    type: 'Device',
+    isAdmin: false,
+    roleAttributes: ['staff'],
+  })
+  const check = await world.create('/posture-checks', {
+    name: 'os',
+    typeId: 'OS',
+    operatingSystems: [{ type: 'Linux', versions: ['>=5.0.0'] }],
+    roleAttributes: ['safe'],
+  })
+  await world.call('PATCH', `/service-policies/${dial}`, { identityRoles: ['#staff'], postureCheckRoles: ['#safe'] })
+  await expectLevel(world, router)
+  const model = modelOf(router)
+  expect(model.related.get(`${dial} identities`)).toEqual([identity])
+  expect(model.related.get(`${dial} posture-checks`)).toEqual([check])
+  const [controller] = Object.values(await world.call('GET', '/controllers'))
+  expect([...model.entities.keys()]).toContain(`publicKey ${Reflect.get(Object(controller), 'fingerprint')}`)
+  await world.call('PATCH', `/identities/${identity}`, { roleAttributes: [] })
+  await world.call('PATCH', `/services/${serviceId}`, { name: 'renamed', roleAttributes: [] })
+  await world.call('DELETE', `/posture-checks/${check}`)
+  await expectLevel(world, router)
+  expect(modelOf(router).related.get(`${dial} identities`)).toBeUndefined()
+  await world.call('DELETE', `/identities/${identity}`)
+  await world.call('DELETE', `/service-policies/${dial}`)
+  await expectLevel(world, router)
+})
+
+it('a router that comes back is told what it missed, or everything when its past is another one', async () => {
+  const world = await fabricWorld()
+  const router = await world.router('r1')
+  subscribe(router)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  const { index, timelineId } = modelOf(router)
+  await tunnelNetwork(world)
+  await vi.waitFor(() => expect(router.all(CONTENT_TYPE.modelChanges).length).toBeGreaterThan(0))
+  router.forget()
+  subscribe(router, { currentIndex: index, timelineId })
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelChanges)
+  expect(router.all(CONTENT_TYPE.modelState)).toEqual([])
+  subscribe(router, { currentIndex: index, timelineId: 'another' })
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+})
+
+it('a subscription that is not renewed ends without a word', async () => {
+  const world = await fabricWorld()
+  const [router, other] = [await world.router('r1'), await world.router('r2')]
+  for (const one of [router, other]) {
+    subscribe(one)
+    await one.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  }
+  await world.controller.elapse(200_000)
+  other.send(
+    CONTENT_TYPE.subscribeToModel,
+    Subscribe.encode({ subscriptionDurationSeconds: 300, subscriptionId: 'mine', renew: true }),
+  )
+  await world.controller.elapse(101_000)
+  for (const one of [router, other]) one.forget()
+  await world.create('/services', { name: 'late', encryptionRequired: false })
+  await other.next(({ contentType }) => contentType === CONTENT_TYPE.modelChanges)
+  expect(router.all(CONTENT_TYPE.modelChanges)).toEqual([])
+})
