@@ -35,6 +35,7 @@ import { Enrollments } from './enrollment/enrollments.ts'
 import { Network } from './enrollment/network.ts'
 import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
+import { DataPlaneService } from './entities/data-plane.ts'
 import { EntityReader } from './entities/entity-reader.ts'
 import { followTime, followWrites } from './followers.ts'
 import { IdentityState } from './identities/identity-state.ts'
@@ -84,6 +85,7 @@ export class ControllerEngine {
   readonly traces: Traces
   readonly snapshots: Snapshots
   readonly dataIntegrity: DataIntegrity
+  readonly dataPlane: DataPlaneService
 
   readonly cas: ResourceService<typeof cas>
   readonly externalJwtSigners: ResourceService<typeof externalJwtSigners>
@@ -134,6 +136,7 @@ export class ControllerEngine {
     this.traces = new Traces(context)
     this.snapshots = new Snapshots(context)
     this.dataIntegrity = new DataIntegrity(context)
+    this.dataPlane = new DataPlaneService(context)
     this.#simulation = new Simulation(context)
     this.cas = this.of(cas)
     this.externalJwtSigners = this.of(externalJwtSigners)

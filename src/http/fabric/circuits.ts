@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { notFound } from '../../domain/errors.ts'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
 import type { CircuitView } from '../../engine/context/context.ts'
@@ -8,8 +7,8 @@ import { pageOf } from '../../engine/records/page-of.ts'
 import { EntityRef } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
-import { referencesTo, referenceTo } from './references.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import { referenceTo } from './references.ts'
 
 const CircuitData = described(
   z.object({
@@ -54,8 +53,9 @@ export const circuitOperations = {
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf(engine.context.dataPlane.view?.circuits() ?? [], find)
-      return { page: { items: await shown(engine, items), totalCount } }
+      const { items, totalCount } = pageOf(engine.dataPlane.circuits(), find)
+      const names = await namesIn(engine, items)
+      return { page: { items: items.map((circuit) => shown(circuit, names)), totalCount } }
     },
   ),
   get: defineOperation(
@@ -66,10 +66,8 @@ export const circuitOperations = {
       data: CircuitData,
     },
     async ({ engine, params }) => {
-      const circuit = engine.context.dataPlane.view?.circuits().find(({ id }) => id === params.id)
-      const [data] = circuit === undefined ? [] : await shown(engine, [circuit])
-      if (data === undefined) throw notFound('circuit', params.id)
-      return { data }
+      const circuit = engine.dataPlane.circuit(params.id)
+      return { data: shown(circuit, await namesIn(engine, [circuit])) }
     },
   ),
   delete: defineOperation(
@@ -83,28 +81,31 @@ export const circuitOperations = {
       bodyOptional: true,
     },
     async ({ engine, params, body }) => {
-      const isEnded = engine.context.dataPlane.view?.endCircuit(params.id, body?.immediate ?? false) ?? false
-      if (!isEnded) throw notFound('circuit', params.id)
+      engine.dataPlane.endCircuit(params.id, body?.immediate ?? false)
       return DONE
     },
   ),
 } as const
 
-async function shown(engine: ControllerEngine, circuits: readonly CircuitView[]) {
-  const references = await referencesTo(engine, {
-    routers: circuits.flatMap(({ path }) => path.routers),
-    services: circuits.map(({ serviceId }) => serviceId),
-  })
-  return circuits.map(({ id, clientId, serviceId, terminatorId, path, tags, createdAt }) => ({
+function namesIn(engine: ControllerEngine, circuits: readonly CircuitView[]): Promise<ReadonlyMap<string, string>> {
+  return engine.dataPlane.names(
+    circuits.flatMap(({ path }) => path.routers),
+    circuits.map(({ serviceId }) => serviceId),
+  )
+}
+
+function shown(circuit: CircuitView, names: ReadonlyMap<string, string>) {
+  const { id, clientId, serviceId, terminatorId, path, tags, createdAt } = circuit
+  return {
     id,
     clientId,
-    service: references.service(serviceId),
-    terminator: referenceTo('terminators', terminatorId, terminatorId),
+    service: referenceTo('services', serviceId, names.get(serviceId)),
+    terminator: referenceTo('terminators', terminatorId),
     path: {
-      nodes: path.routers.map(references.router),
-      links: path.links.map((link) => referenceTo('links', link, link)),
+      nodes: path.routers.map((router) => referenceTo('routers', router, names.get(router))),
+      links: path.links.map((link) => referenceTo('links', link)),
     },
     tags,
     createdAt: instant(createdAt),
-  }))
+  }
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { notFound } from '../../domain/errors.ts'
 import { type Link, linkCost } from '../../domain/fabric/index.ts'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
@@ -7,8 +6,8 @@ import { pageOf } from '../../engine/records/page-of.ts'
 import { EntityRef } from '../../resources/fields.ts'
 import { described } from '../../resources/words.ts'
 import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/operation.ts'
-import { referencesTo } from './references.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import { referenceTo } from './references.ts'
 
 const NANOSECONDS = 1_000_000
 
@@ -76,8 +75,9 @@ export const linkOperations = {
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf((engine.context.dataPlane.view?.links() ?? []).map(measured), find)
-      return { page: { items: await shown(engine, items), totalCount } }
+      const { items, totalCount } = pageOf(engine.dataPlane.links().map(measured), find)
+      const names = await namesIn(engine, items)
+      return { page: { items: items.map((link) => shown(link, names)), totalCount } }
     },
   ),
   get: defineOperation(
@@ -88,10 +88,8 @@ export const linkOperations = {
       data: LinkData,
     },
     async ({ engine, params }) => {
-      const link = engine.context.dataPlane.view?.links().find(({ id }) => id === params.id)
-      const [data] = link === undefined ? [] : await shown(engine, [measured(link)])
-      if (data === undefined) throw notFound('link', params.id)
-      return { data }
+      const link = measured(engine.dataPlane.link(params.id))
+      return { data: shown(link, await namesIn(engine, [link])) }
     },
   ),
   delete: defineOperation(
@@ -102,7 +100,7 @@ export const linkOperations = {
       access: { entity: 'ops', action: 'delete' },
     },
     async ({ engine, params }) => {
-      if (engine.context.dataPlane.view?.cutLink(params.id) !== true) throw notFound('link', params.id)
+      engine.dataPlane.cutLink(params.id)
       return DONE
     },
   ),
@@ -121,24 +119,26 @@ function measured(link: Link) {
   }
 }
 
-async function shown(engine: ControllerEngine, links: readonly Measured[]) {
-  const references = await referencesTo(engine, { routers: links.flatMap(({ source, target }) => [source, target]) })
-  return links.map((link) => {
-    const { id, protocol, dialAddress, iteration, cost, staticCost, sourceLatency, destLatency, state, isDown } = link
-    return {
-      id,
-      sourceRouter: references.router(link.source),
-      destRouter: references.router(link.target),
-      protocol,
-      dialAddress,
-      iteration,
-      cost,
-      staticCost,
-      sourceLatency,
-      destLatency,
-      state,
-      down: isDown,
-      connections: link.connections.map(({ type, source, target }) => ({ type, source, dest: target })),
-    }
-  })
+function namesIn(engine: ControllerEngine, links: readonly Measured[]): Promise<ReadonlyMap<string, string>> {
+  const routers = links.flatMap(({ source, target }) => [source, target])
+  return engine.dataPlane.names(routers, [])
+}
+
+function shown(link: Measured, names: ReadonlyMap<string, string>) {
+  const { id, protocol, dialAddress, iteration, cost, staticCost, sourceLatency, destLatency, state, isDown } = link
+  return {
+    id,
+    sourceRouter: referenceTo('routers', link.source, names.get(link.source)),
+    destRouter: referenceTo('routers', link.target, names.get(link.target)),
+    protocol,
+    dialAddress,
+    iteration,
+    cost,
+    staticCost,
+    sourceLatency,
+    destLatency,
+    state,
+    down: isDown,
+    connections: link.connections.map(({ type, source, target }) => ({ type, source, dest: target })),
+  }
 }

@@ -1,16 +1,13 @@
 import { z } from 'zod'
-import { notFound } from '../../domain/errors.ts'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
+import type { RouterView } from '../../engine/entities/data-plane.ts'
 import { pageOf } from '../../engine/records/page-of.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
 import { Links, Tags } from '../../resources/fields.ts'
 import { terminators } from '../../resources/terminators.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
 import { described } from '../../resources/words.ts'
-import { defineOperation } from '../operations/operation.ts'
+import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const RouterData = described(
@@ -69,8 +66,8 @@ export const fabricRouterOperations = {
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf(await allRouters(engine), find)
-      return { page: { items: items.map((router) => shown(engine, router)), totalCount } }
+      const { items, totalCount } = pageOf((await engine.dataPlane.routers()).map(filtered), find)
+      return { page: { items: items.map(({ view }) => shown(view)), totalCount } }
     },
   ),
   get: defineOperation(
@@ -80,7 +77,7 @@ export const fabricRouterOperations = {
       access: { entity: 'router', action: 'read' },
       data: RouterData,
     },
-    async ({ engine, params }) => ({ data: shown(engine, await routerOf(engine, params.id)) }),
+    async ({ engine, params }) => ({ data: shown(await engine.dataPlane.router(params.id)) }),
   ),
   terminators: defineOperation(
     {
@@ -91,36 +88,19 @@ export const fabricRouterOperations = {
       symbols: terminators.symbols,
     },
     async ({ engine, call, params, find }) => {
-      await routerOf(engine, params.id)
+      await engine.dataPlane.router(params.id)
       return { page: await engine.reader.list(call, terminators, find, async () => equals('routerId', params.id)) }
     },
   ),
 } as const
 
-type Router = Awaited<ReturnType<typeof allRouters>>[number]
-
-async function allRouters({ context }: ControllerEngine) {
-  return context.storage.read(async (tx) => {
-    const edge = await tx.collection(edgeRouters).find()
-    const transit = await tx.collection(transitRouters).find()
-    return [...edge.items, ...transit.items].map((router) => ({
-      ...router,
-      connected: context.presence.connectionOf(router.id) !== undefined,
-    }))
-  })
+/** A router as filters see it. */
+function filtered(view: RouterView) {
+  return { ...view.router, connected: view.connection !== undefined, view }
 }
 
-async function routerOf({ context }: ControllerEngine, id: string): Promise<Router> {
-  const router = await context.storage.read(async (tx) => {
-    return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
-  })
-  if (router === undefined) throw notFound('router', id)
-  return { ...router, connected: context.presence.connectionOf(id) !== undefined }
-}
-
-function shown({ context }: ControllerEngine, router: Router) {
-  const { id, name, tags, createdAt, updatedAt, connected, cost, noTraversal, disabled, fingerprint } = router
-  const listeners = context.dataPlane.view?.linkListenersOf(id) ?? []
+function shown({ router, connection, linkListeners }: RouterView) {
+  const { id, name, tags, createdAt, updatedAt, cost, noTraversal, disabled, fingerprint } = router
   return {
     _links: { self: { href: `./routers/${id}` }, terminators: { href: `./routers/${id}/terminators` } },
     id,
@@ -128,17 +108,12 @@ function shown({ context }: ControllerEngine, router: Router) {
     tags,
     createdAt: instant(createdAt),
     updatedAt: instant(updatedAt),
-    connected,
+    connected: connection !== undefined,
     cost,
     noTraversal,
     disabled,
     fingerprint: fingerprint ?? '',
-    listenerAddresses: listeners.map(({ address, protocol }) => ({ address, protocol })),
-    versionInfo: versionOf(context, id),
+    listenerAddresses: linkListeners.map(({ address, protocol }) => ({ address, protocol })),
+    versionInfo: connection?.versionInfo === undefined ? null : { ...connection.versionInfo },
   }
-}
-
-function versionOf({ presence }: ControllerEngine['context'], id: string): Record<string, string> | null {
-  const { versionInfo } = presence.connectionOf(id) ?? {}
-  return versionInfo === undefined ? null : { ...versionInfo }
 }
