@@ -12,6 +12,7 @@ import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
 import { newAuthenticator } from './credentials/new-authenticator.ts'
 import { PLAIN_IDENTITY } from './identities/new-identity.ts'
+import { isStored } from './records/damaged-records.ts'
 import { findOne } from './records/find-one.ts'
 import { newRecord } from './records/new-record.ts'
 
@@ -70,15 +71,15 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
     for (const name of IDENTITY_TYPES) {
-      if ((await tx.collection(identityTypes).get(name)) === undefined) {
+      if (!(await isStored(() => tx.collection(identityTypes).get(name)))) {
         await tx.collection(identityTypes).insert(newRecord(name, now, { name }))
       }
     }
-    if ((await tx.collection(authPolicies).get('default')) === undefined) {
+    if (!(await isStored(() => tx.collection(authPolicies).get('default')))) {
       await tx.collection(authPolicies).insert(newRecord('default', now, DEFAULT_AUTH_POLICY))
     }
     for (const type of POSTURE_CHECK_TYPES) {
-      if ((await tx.collection(postureCheckTypes).get(type.id)) === undefined) {
+      if (!(await isStored(() => tx.collection(postureCheckTypes).get(type.id)))) {
         await tx.collection(postureCheckTypes).insert(newRecord(type.id, now, type))
       }
     }

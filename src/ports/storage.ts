@@ -21,6 +21,8 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly unsearchedJson?: readonly string[]
   /** What the JSON fields hold, where it is always the same; a value of the other type is damage. */
   readonly jsonTypes?: Readonly<Record<string, 'list' | 'object'>>
+  /** Fields that always hold something: a record in which one is null is damaged. */
+  readonly required?: readonly string[]
   /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>
   /** Fields that records had once: what is stored of them stays, and no record shows it. */

@@ -1,6 +1,6 @@
 import type { FieldKind } from '../domain/filter/index.ts'
 import { bodySchema, computedSymbols, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
-import { emptyOf, jsonTypeOf, kindOf } from './field-kind.ts'
+import { emptyOf, jsonTypeOf, kindOf, mayBeNull } from './field-kind.ts'
 import type { Resource, ResourceDefinition, Shape, WordedField } from './resource.ts'
 import { detailWords, requestWords } from './resource-words.ts'
 import { describedLater, type WordsFor } from './words.ts'
@@ -43,6 +43,10 @@ export function defineResource<const D extends ResourceDefinition>(
         }),
       ),
     },
+    required: [
+      ...Object.keys(BASE_FIELDS),
+      ...Object.entries(stored).flatMap(([field, schema]) => (mayBeNull(schema) ? [] : field)),
+    ],
     defaults: Object.fromEntries(Object.entries(stored).map(([field, schema]) => [field, emptyOf(schema)])),
     create: describedLater(bodySchema(definition, creatable), asked),
     replace: describedLater(replaceSchema(definition), asked),

@@ -22,6 +22,12 @@ export function jsonTypeOf(schema: z.ZodType): 'list' | 'object' | undefined {
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : undefined
 }
 
+/** Reports whether a field may hold nothing. */
+export function mayBeNull(schema: z.ZodType): boolean {
+  const stored = withoutDefault(schema)
+  return stored.safeParse(null).success || stored.safeParse(undefined).success
+}
+
 /** What a field holds that nobody has written: its default, null where it may be null, or the zero of its kind. */
 export function emptyOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault) return schema.parse(undefined)

@@ -44,10 +44,10 @@ export type RecordOrDamage = StoredRecord | DamagedRecord
 export function decodeRecord({ kind: recordKind, fields }: RecordTable, row: Row): RecordOrDamage {
   const record: Record<string, unknown> & StoredRecord = { id: String(row.id) }
   let damaged: string[] | undefined
-  for (const { field, column, kind, jsonType } of fields) {
+  for (const { field, column, kind, jsonType, isRequired } of fields) {
     const decoded = decode(kind, row[column])
     const value = jsonType === undefined ? decoded : ofJsonType(jsonType, decoded)
-    if (value !== UNREADABLE) record[field] = value
+    if (value !== UNREADABLE && (value !== null || !isRequired)) record[field] = value
     else {
       record[field] = recordKind.defaults?.[field] ?? null
       damaged = [...(damaged ?? []), field]

@@ -12,6 +12,8 @@ export interface FieldColumn {
   readonly searchColumn?: string
   /** What a JSON field always holds. */
   readonly jsonType?: 'list' | 'object'
+  /** Whether it always holds something. */
+  readonly isRequired: boolean
   readonly isUnique: boolean
   readonly isIndexed: boolean
   /** The table that a set or a JSON value is looked up in. */
@@ -74,6 +76,7 @@ function fieldColumn(kind: RecordKind, table: string, field: string, fieldKind: 
     kind: fieldKind,
     column,
     ...(jsonType !== undefined && { jsonType }),
+    isRequired: kind.required?.includes(field) === true,
     isUnique: kind.unique.includes(field),
     isIndexed: kind.indexed.includes(field) && !isComposite(fieldKind),
     ...(fieldKind === 'string' && { searchColumn: `${column}_folded` }),

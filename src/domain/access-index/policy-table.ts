@@ -57,7 +57,8 @@ export class PolicyTable {
   /** The policies that select the entity, of one type or of any. */
   selecting(kind: EntityKind, entity: number, type?: AccessType): SlotSet {
     const policies = this.#sides.get(kind)?.policiesSelecting(entity) ?? new SlotSet()
-    if (type !== undefined) policies.retainAll(this.#ofType[type])
+    // Nothing is granted for what a damaged session may hold in the place of a type.
+    if (type !== undefined) policies.retainAll(Object.hasOwn(this.#ofType, type) ? this.#ofType[type] : new SlotSet())
     return policies
   }
 

@@ -2,9 +2,10 @@ import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheck } from '../../doma
 import type { postureChecks } from '../../resources/posture-checks.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 
-/** The rule that a stored posture check stands for. */
+/** The rule that a stored posture check stands for; nothing passes one of a type that does not exist. */
 export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
   const { id, name, typeId } = record
+  if (!POSTURE_CHECK_TYPE_IDS.includes(typeId)) return impassable(id)
   const members = Object.entries(membersOf(typeId)).map(([member, { absent }]) => [
     member,
     Reflect.get(record, member) ?? absent,

@@ -1,5 +1,5 @@
 import { invalidField } from '../../domain/errors.ts'
-import { membersOf, type PostureCheckMember } from '../../domain/posture/index.ts'
+import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheckMember } from '../../domain/posture/index.ts'
 import { type PostureChecks, postureChecks } from '../../resources/posture-checks.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import type { Behaviour } from '../records/behaviour.ts'
@@ -18,7 +18,9 @@ export const postureCheckBehaviour: Behaviour<PostureChecks> = {
   /** A posture check shows the members of its type only; its version is always 1. */
   members: async (_context, _tx, _call, records) =>
     records.map(({ typeId }) => {
-      const foreign = TYPED_MEMBERS.filter((member) => !Object.hasOwn(membersOf(typeId), member))
+      // The type of a damaged check may be none.
+      const own = POSTURE_CHECK_TYPE_IDS.includes(typeId) ? membersOf(typeId) : {}
+      const foreign = TYPED_MEMBERS.filter((member) => !Object.hasOwn(own, member))
       return { version: 1, ...Object.fromEntries(foreign.map((member) => [member, undefined])) }
     }),
 }

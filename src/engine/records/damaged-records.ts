@@ -22,3 +22,13 @@ export async function ifReadable<T>(read: () => Promise<T | undefined>): Promise
     throw error
   }
 }
+
+/** Whether there is a record, readable or not: for records that are only made where there is none. */
+export async function isStored(read: () => Promise<StoredRecord | undefined>): Promise<boolean> {
+  try {
+    return (await read()) !== undefined
+  } catch (error) {
+    if (error instanceof DamagedRecord) return true
+    throw error
+  }
+}

@@ -229,6 +229,42 @@ describe.each([
     expect((await alice.api.get('/services')).status).toBe(200)
   }, 120_000)
 
+  it.each([
+    ['what a controller fills an empty store with', 'identity_types', `tags = '{"a'`, 'Default'],
+    ['what a controller fills an empty store with', 'posture_check_types', `name = null`, 'MAC'],
+    ['a list of roles', 'service_policies', `posture_check_roles = null`, ''],
+    ['a type that there is not', 'posture_checks', `type_id = 'NONE'`, ''],
+    ['nothing for a type', 'sessions', `type = null`, ''],
+    ['a rule of another shape', 'posture_checks', `operating_systems = '[1]'`, ''],
+    ['a part of another shape', 'identities', `service_hosting_costs = '{"a":"b"}'`, ''],
+  ])('starts with a record that holds %s (%s: %s), and tells it', async (_what, table, change, id) => {
+    const { alice, database, serviceId } = await start()
+    await alice.api.post('/posture-response-bulk', [{ id: 'x', typeId: 'DOMAIN', domain: 'a.example' }])
+    expect((await alice.api.post('/sessions', { serviceId, type: 'Dial' })).status).toBe(201)
+    // PostgreSQL keeps what it was told of columns, SQLite what it was told of none.
+    await database.run(
+      `update ${table} set ${change} where id in (select max(id) from ${table} ${id && `where id = '${id}'`})`,
+    )
+    const again = await createTestController({ storage: await database.open({}) })
+    onTestFinished(() => again.close())
+    const admin = await adminOf(mountOf(again))
+    expect(await lists(admin), table).toEqual([])
+    await admin.post('/database/check-data-integrity')
+    await again.engine.dataIntegrity.finished()
+    const { results } = (await admin.get('/database/data-integrity-results')).body.data
+    expect(results).toContainEqual({ description: expect.stringContaining('is damaged'), fixed: false })
+  })
+
+  it('ends a session that is for nothing when it starts', async () => {
+    const { alice, database, serviceId } = await start()
+    await alice.api.post('/posture-response-bulk', [{ id: 'x', typeId: 'DOMAIN', domain: 'a.example' }])
+    expect((await alice.api.post('/sessions', { serviceId, type: 'Dial' })).status).toBe(201)
+    await database.run(`update sessions set type = ''`)
+    const again = await createTestController({ storage: await database.open({}) })
+    onTestFinished(() => again.close())
+    expect((await (await adminOf(mountOf(again))).get('/sessions')).body.data).toEqual([])
+  })
+
   it('does not take a second factor that cannot be read for none', async () => {
     const { mounted, database } = await start()
     const admin = await adminOf(mounted)

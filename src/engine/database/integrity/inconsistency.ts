@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import type { DamagedRecord } from '../../../ports/storage.ts'
+import { required, withoutDefault } from '../../../resources/field-kind.ts'
 import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import { idsIn } from '../../records/references.ts'
 
@@ -35,6 +37,7 @@ export function* inconsistenciesOf(
   yield* sharedValues(resource, records)
   for (const record of records) {
     yield undefined
+    yield* undeclaredValues(resource, record)
     yield* danglingReferences(resource, record, known)
     yield* danglingRoles(resource, record, known)
   }
@@ -59,6 +62,19 @@ function* sharedValues(
       }
     }
   }
+}
+
+/** Values that a storage takes for what they are, but no declaration allows: inside of objects and lists, and names of kinds. */
+function* undeclaredValues({ definition, fields }: Resource, record: RecordOf<Resource>): Generator<Inconsistency> {
+  const stored = { ...definition.writable, ...definition.createOnly, ...definition.system }
+  const undeclared = Object.entries(stored).flatMap(([field, schema]) => {
+    const value = record[field]
+    const isLookedInto = fields[field] === 'json' || required(schema) instanceof z.ZodEnum
+    return isLookedInto && value !== undefined && !withoutDefault(schema).safeParse(value).success ? field : []
+  })
+  if (undeclared.length === 0) return
+  const names = undeclared.join(', ')
+  yield { description: `${definition.storeName} ${record.id} is damaged: ${names} not as declared` }
 }
 
 function* danglingReferences(
