@@ -7,8 +7,11 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    // These fetch the SDKs of others first; `npm run test:clients` asks for them.
-    exclude: process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**'],
+    // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
+    exclude: [
+      ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
+      ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
+    ],
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
     maxWorkers: 2,
