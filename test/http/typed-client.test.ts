@@ -1,6 +1,7 @@
 import { createManagementClient } from 'portcullis/client'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { issueAuthority, pemOf } from '../support/certificates/certificates.ts'
 
 const answering = (body: string, init: ResponseInit) =>
   createManagementClient({ baseUrl: 'https://controller.test', fetch: async () => new Response(body, init) })
@@ -45,4 +46,36 @@ it.each(['', '.', '..'])('a path parameter %j is refused before it names another
   const { management } = await createTestController()
   const call = management.call('DELETE /services/{id}', { params: { id } })
   await expect(call).rejects.toThrow('DELETE /services/{id} needs params.id')
+})
+
+it('a body that is too large is told by its code, though it comes without an envelope', async () => {
+  const controller = await createTestController()
+  const admin = await controller.asAdmin()
+  const call = admin.call('POST /services', { body: { name: 'web', tags: { note: 'x'.repeat(2 ** 20) } } })
+  await expect(call).rejects.toMatchObject({ status: 413, code: 'REQUEST_ENTITY_TOO_LARGE', requestId: undefined })
+})
+
+it('a refusal tells its code, and the request by which the log of the controller knows it', async () => {
+  const controller = await createTestController()
+  const admin = await controller.asAdmin()
+  const call = admin.call('GET /services/{id}', { params: { id: 'nowhere' } })
+  await expect(call).rejects.toMatchObject({ status: 404, code: 'NOT_FOUND', requestId: expect.stringMatching(/./) })
+})
+
+it('a certificate travels as the text that it is', async () => {
+  const controller = await createTestController()
+  const admin = await controller.asAdmin()
+  const pem = pemOf(await issueAuthority())
+  const { data } = await admin.call('POST /cas', {
+    body: {
+      name: 'third party',
+      certPem: pem,
+      identityRoles: [],
+      isAuthEnabled: true,
+      isAutoCaEnrollmentEnabled: false,
+      isOttCaEnrollmentEnabled: true,
+    },
+  })
+  const call = admin.call('POST /cas/{id}/verify', { params: { id: data.id }, body: pem })
+  await expect(call).rejects.toMatchObject({ status: 400, code: 'INVALID_COMMON_NAME' })
 })
