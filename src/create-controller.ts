@@ -184,6 +184,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const leniency = leniencyOf(options)
+  const profile = profileOf(options.compat)
   requireInRange('recoveryCodeLength', leniency.recoveryCodeLength, 6, 100)
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: leniency.allowPrivateJwks })
   const events = createEvents(logger)
@@ -202,7 +203,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     tokens: createJwtTokens(server),
     jsonSchema: createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
-    externalTokens: createExternalTokens(keySets, profileOf(options.compat)),
+    externalTokens: createExternalTokens(keySets, profile),
     keySets,
     sealer: await createSealer(options.secretsKey ?? (await deriveSecretsKey(pki))),
     totp: otplibTotp,
@@ -228,6 +229,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       openIdUris: openIdUrisOf(options),
       totpIssuer: options.totpIssuer ?? 'openziti.io',
       limits,
+      profile,
       ...leniency,
     },
   })
@@ -244,6 +246,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     {
       authorize: options.authorize,
       limits,
+      profile,
       logger,
       newRequestId: () => random.id(),
       documents: () => apiDocuments(VERSION),

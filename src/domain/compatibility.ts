@@ -67,9 +67,14 @@ export function leniencyOf(options: { readonly compat?: Compat | undefined } & P
 export interface Profile {
   /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
   readonly allowsUntypedKeys: boolean
+  /** A patch of a certificate authority that says nothing of its external id claim takes it away. */
+  readonly clearsUnsentClaims: boolean
+  /** Operations answer with the status of deployed controllers where it is another one of success. */
+  readonly answersDeployedStatus: boolean
 }
 
 /** What follows `compat` alone. */
 export function profileOf(compat: Compat | undefined): Profile {
-  return { allowsUntypedKeys: compat === 'openziti' }
+  const isDeployed = compat === 'openziti'
+  return { allowsUntypedKeys: isDeployed, clearsUnsentClaims: isDeployed, answersDeployedStatus: isDeployed }
 }

@@ -46,6 +46,7 @@ const definition = {
     /** True while only admins decided whom its certificates authenticate; otherwise they never authenticate an admin. */
     mayAuthenticateAdmins: z.boolean(),
   },
+  clearedUnlessSent: ['externalIdClaim'],
   mayBeAbsent: ['externalIdClaim', 'verificationToken'],
   hidden: ['mayAuthenticateAdmins'],
   required: [

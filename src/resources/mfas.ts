@@ -20,7 +20,7 @@ const definition = {
     /** When codes were wrong within the last day: epoch milliseconds, oldest first. */
     failedAt: z.array(z.int()),
   },
-  derived: { provisioningUrl: z.string().optional(), recoveryCodes: z.array(z.string()) },
+  derived: { provisioningUrl: z.string().optional(), recoveryCodes: z.array(z.string()).nullable() },
   hidden: ['identityId', 'secret', 'sealedCodes', 'lastStep', 'failedAt'],
   required: [],
   unique: ['identityId'],
@@ -33,5 +33,5 @@ export interface Mfas extends Resource<typeof definition> {}
 export const mfas: Mfas = defineResource(definition, {
   isVerified: 'True once the enrollment was completed by a code.',
   provisioningUrl: 'The `otpauth:` URL for an authenticator app, a secret; shown until the enrollment is complete.',
-  recoveryCodes: 'Codes that stand for a one-time password once each, secrets; none once the enrollment is complete.',
+  recoveryCodes: 'Codes that stand for a one-time password once each, secrets; null once the enrollment is complete.',
 })

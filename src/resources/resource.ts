@@ -68,6 +68,8 @@ export interface ResourceDefinition {
   readonly required: readonly string[]
   /** Required on replace, where that differs from `required`. */
   readonly requiredOnReplace?: readonly string[]
+  /** Fields that a patch clears by leaving them out, where the controller does as deployed ones do. */
+  readonly clearedUnlessSent?: readonly string[]
   /** Settled at creation and yet required on patch, where it tells which members a client means. */
   readonly requiredOnPatch?: readonly string[]
   readonly unique?: readonly string[]

@@ -175,13 +175,23 @@ describe('role attributes', () => {
 
   it('with who uses them, policies included', async () => {
     const { admin, policyId } = await scene()
+    const [none, one] = [0, 1].map((count) => ({ count, ids: null }))
     const { data } = (await admin.get('/service-role-attribute-usage?filter=id="web" or id="unheard"')).body
     expect(data).toEqual([
-      { roleAttribute: 'unheard', usage: { servicePolicies: { count: 1, ids: null } } },
-      { roleAttribute: 'web', usage: { services: { count: 2, ids: null }, servicePolicies: { count: 1, ids: null } } },
+      { roleAttribute: 'unheard', usage: { services: none, serviceEdgeRouterPolicies: none, servicePolicies: one } },
+      {
+        roleAttribute: 'web',
+        usage: { services: { count: 2, ids: null }, serviceEdgeRouterPolicies: none, servicePolicies: one },
+      },
     ])
     const named = (await admin.get('/service-role-attribute-usage?withIds=true&filter=id="unheard"')).body.data
-    expect(named).toEqual([{ roleAttribute: 'unheard', usage: { servicePolicies: { count: 1, ids: [policyId] } } }])
+    const nobody = { count: 0, ids: [] }
+    const usage = {
+      services: nobody,
+      serviceEdgeRouterPolicies: nobody,
+      servicePolicies: { count: 1, ids: [policyId] },
+    }
+    expect(named).toEqual([{ roleAttribute: 'unheard', usage }])
   })
 
   it.each(['edge-router', 'identity', 'posture-check', 'service'])('of every kind: %s', async (kind) => {

@@ -123,7 +123,7 @@ describe('posture reports', () => {
     expect(await storedBytes(storage)).toBeGreaterThan(350_000)
     state.bytes = 0
     expect((await api.post('/posture-response', processes(1, 5)[0])).status).toBe(201)
-    expect(state.bytes).toBeLessThan(reportedProcessBytes / 5)
+    expect(state.bytes).toBeLessThan(reportedProcessBytes / 3)
     state.bytes = 0
     expect((await api.post('/posture-response', { id: 'd', typeId: 'DOMAIN', domain: 'corp' })).status).toBe(201)
     expect(state.bytes).toBeLessThan(1000)

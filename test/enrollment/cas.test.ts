@@ -39,6 +39,10 @@ describe('CAs', () => {
     })
     expectFieldError(await admin.put(`/cas/${id}`, { name: 'x', ...TRUSTED }), 'identityNameFormat')
     expectDone(await admin.patch(`/cas/${id}`, { isAutoCaEnrollmentEnabled: false, externalIdClaim: CLAIM }))
+    for (const unsent of [{}, null, { index: null, location: null, matcher: null, parser: null }]) {
+      expectDone(await admin.patch(`/cas/${id}`, { externalIdClaim: unsent }))
+      expect((await read(admin, `/cas/${id}`)).externalIdClaim).toEqual(CLAIM)
+    }
     expectDone(await admin.patch(`/cas/${id}`, { name: 'renamed', externalIdClaim: { index: 2 } }))
     const changed = await read(admin, `/cas/${id}`)
     expect(changed).toMatchObject({ name: 'renamed', externalIdClaim: { ...CLAIM, index: 2 }, isAuthEnabled: true })

@@ -57,7 +57,7 @@ describe('extending a certificate', () => {
     const bare = foreignClient(mounted, CLIENT, api.token)
     expectError(await bare.post(`${path}/extend`, { clientCertCsr }), 'UNAUTHORIZED')
     const other = await enrolled(mounted, admin, { name: 'other' })
-    expectError(await other.api.post(`${path}/extend`, { clientCertCsr }), 'NOT_FOUND')
+    expectError(await other.api.post(`${path}/extend`, { clientCertCsr }), 'UNAUTHORIZED')
     const stolen = foreignClient(mounted, CLIENT, api.token, other.certificate)
     expectError(await stolen.post(`${path}/extend`, { clientCertCsr }), 'UNAUTHORIZED')
     expectError(await api.post('/current-identity/authenticators/none/extend', { clientCertCsr }), 'NOT_FOUND')

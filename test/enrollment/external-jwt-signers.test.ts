@@ -260,7 +260,9 @@ describe('a token as second factor', () => {
     })
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('p', {}, { requireExtJwtSigner: signerId }))
     expectDone(await admin.patch(`/identities/${alice.id}`, { authPolicyId }))
-    const { data } = (await login(mounted, alice)).body
+    const begun = await login(mounted, alice)
+    const { data } = begun.body
+    expect(begun.headers.get('www-authenticate')).toContain('Bearer realm="openziti-secondary-ext-jwt" error="missing"')
     expect(data.authQueries).toEqual([
       {
         typeId: 'EXT-JWT',

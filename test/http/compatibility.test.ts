@@ -1,3 +1,4 @@
+import 'reflect-metadata'
 import { importPKCS8, SignJWT } from 'jose'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
@@ -7,10 +8,11 @@ import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, authPolicy, login, person } from '../support/people.ts'
+import { CLAIM, newAuthority, registered } from '../support/third-party.ts'
 import { wrongCode } from '../support/totp.ts'
 
 type Seen = string | number
-type Look = (mounted: MountedController, admin: ForeignClient) => Promise<Seen>
+type Look<Answer = Seen> = (mounted: MountedController, admin: ForeignClient) => Promise<Answer>
 
 const signer = (jwksEndpoint: string) => ({
   name: 'idp',
@@ -142,6 +144,40 @@ describe.each(ROWS)('%j: %s', (option, _what, strict, lenient, look) => {
     const mounted = await mount({ rateLimits: {}, ...options })
     expect(await look(mounted, await adminOf(mounted))).toBe(expected)
   })
+})
+
+/** What follows `compat` alone: by default, and with it. */
+const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
+  [
+    'the status of posture responses that come together',
+    200,
+    201,
+    async (mounted, admin) => {
+      const { api } = await apisOf(mounted, await person(mounted, admin, 'alice'))
+      const responses = [{ id: 'd', typeId: 'DOMAIN', domain: 'corp' }]
+      return (await api.post('/posture-response-bulk', responses)).status
+    },
+  ],
+  [
+    'the external id claim of a CA of which a patch says nothing',
+    'COMMON_NAME',
+    undefined,
+    async (_mounted, admin) => {
+      const id = await registered(admin, await newAuthority('third party'), { externalIdClaim: CLAIM })
+      expect((await admin.patch(`/cas/${id}`, { externalIdClaim: {}, isAuthEnabled: true })).status).toBe(200)
+      return (await admin.get(`/cas/${id}`)).body.data.externalIdClaim?.location
+    },
+  ],
+]
+
+it.each(PROFILE)('%s is as deployed controllers have it with compat alone', async (_, strict, deployed, look) => {
+  for (const [options, expected] of [
+    [{}, strict],
+    [{ compat: 'openziti' }, deployed],
+  ] as const) {
+    const mounted = await mount({ now: Date.now(), ...options })
+    expect(await look(mounted, await adminOf(mounted))).toBe(expected)
+  }
 })
 
 it('a rate of logins that is given limits them with compat too', async () => {

@@ -30,7 +30,7 @@ describe('an MFA enrollment', () => {
     expectError(await api.post('/current-identity/mfa/verify', { code: wrong(code()) }), 'MFA_INVALID_TOKEN')
     expectDone(await api.post('/current-identity/mfa/verify', { code: code() }))
     const { data } = (await api.get('/current-identity/mfa')).body
-    expect(data).toMatchObject({ isVerified: true, recoveryCodes: [] })
+    expect(data).toMatchObject({ isVerified: true, recoveryCodes: null })
     expect(data).not.toHaveProperty('provisioningUrl')
     expect(Object.keys(data._links).sort()).toEqual(['current-identity', 'recovery-codes', 'self'])
     expectError(await api.get('/current-identity/mfa/qr-code'), 'NOT_FOUND')

@@ -1,5 +1,5 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
-import type { Leniency } from '../../domain/compatibility.ts'
+import type { Leniency, Profile } from '../../domain/compatibility.ts'
 import type { Link, Path } from '../../domain/fabric/index.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -42,6 +42,8 @@ export interface EngineSettings extends Leniency {
   readonly totpIssuer: string
   /** How much may be stored and answered. */
   readonly limits: Limits
+  /** Where it does as deployed controllers do. */
+  readonly profile: Profile
 }
 
 /** Which routers are connected, and whose endpoints are. */

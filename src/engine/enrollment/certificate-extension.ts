@@ -62,8 +62,8 @@ export class CertificateExtension {
     const chain = call.clientCertificates ?? []
     if (chain.length === 0) throw new ControllerError('UNAUTHORIZED')
     const known = await storage.read((tx) => tx.collection(authenticators).get(id))
-    // Somebody else's does not exist for the caller, whose client is told the same about every id that is not its own.
-    if (known === undefined || known.identityId !== identity.id) throw notFound('authenticator', id)
+    if (known === undefined) throw notFound('authenticator', id)
+    if (known.identityId !== identity.id) throw new ControllerError('UNAUTHORIZED')
     if (known.method !== 'cert' || !known.isIssuedByNetwork) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
     const verdict = await pki.verifyClientChain(chain, clock.now())
     if (!verdict.trusted || verdict.leaf.fingerprint !== known.fingerprint) throw new ControllerError('UNAUTHORIZED')

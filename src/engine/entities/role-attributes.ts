@@ -1,4 +1,4 @@
-import type { AccessIndex, EntityKind } from '../../domain/access-index/index.ts'
+import type { EntityKind } from '../../domain/access-index/index.ts'
 import { compareStrings } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
@@ -6,7 +6,7 @@ import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { EngineContext } from '../context/context.ts'
 import { pageOf } from '../records/page-of.ts'
 
-/** Who uses a role attribute: how many of each kind, by the word of the deployed stores, with their ids when asked for. */
+/** Who may use a role attribute, and how many of each kind do, by the word of the deployed stores, with their ids when asked for. */
 export interface RoleAttributeUse {
   readonly roleAttribute: string
   readonly usage: Readonly<Record<string, { readonly count: number; readonly ids: readonly string[] | null }>>
@@ -33,18 +33,19 @@ export async function roleAttributeUses(
   withIds: boolean,
 ): Promise<Page<RoleAttributeUse>> {
   const selecting = await policiesByAttribute(tx, kind)
+  const selectors = RESOURCES.filter(({ definition }) => Object.values(definition.selects ?? {}).includes(kind))
   const index = await access.at(tx)
   const names = new Set([...index.roleAttributes(kind), ...selecting.keys()])
   const { items, totalCount } = pageOfNames(names, query)
   const uses = items.map(({ id: roleAttribute }): RoleAttributeUse => {
-    const policies = [...(selecting.get(roleAttribute) ?? [])].map(([store, ids]) => [
-      store,
-      { count: ids.length, ids: withIds ? ids : null },
-    ])
-    return {
-      roleAttribute,
-      usage: { ...holders(index, kind, roleAttribute, withIds), ...Object.fromEntries(policies) },
-    }
+    const users = selecting.get(roleAttribute)
+    const policies = selectors.map(({ definition: { storeName } }) => {
+      const ids = users?.get(storeName) ?? []
+      return [storeName, { count: ids.length, ids: withIds ? ids : null }]
+    })
+    const holders = { count: index.countHolders(kind, roleAttribute), ids: null }
+    const own = withIds ? { ...holders, ids: index.holdersOf(kind, roleAttribute) } : holders
+    return { roleAttribute, usage: { [wordOf(kind)]: own, ...Object.fromEntries(policies) } }
   })
   return { items: uses, totalCount }
 }
@@ -57,11 +58,9 @@ function pageOfNames(names: Iterable<string>, query: FindQuery): Page<{ readonly
   )
 }
 
-function holders(index: AccessIndex, kind: EntityKind, attribute: string, withIds: boolean): RoleAttributeUse['usage'] {
-  const count = index.countHolders(kind, attribute)
-  if (count === 0) return {}
-  const ids = withIds ? index.holdersOf(kind, attribute) : null
-  return { [resourceNamed(kind).definition.storeName]: { count, ids } }
+/** The word of a kind among those who use a role attribute. */
+function wordOf(kind: EntityKind): string {
+  return kind === 'edge-routers' ? 'edgeRouters' : resourceNamed(kind).definition.storeName
 }
 
 /** Of each role attribute the policies that name it in a role list over the kind: ids by the word of the stores. */

@@ -7,7 +7,7 @@ import { whatIsLeft } from '../context/recorded-changes.ts'
 import { newRecord } from '../records/new-record.ts'
 
 /** The processes of an identity are kept in so many records. */
-const PARTS = 16
+const PARTS = 8
 
 /** How many reports are kept of an identity, and how large they are as JSON. */
 export interface ProcessTotals {
@@ -74,7 +74,8 @@ async function letGo(
     },
     mostBytes,
   )
-  for (const { id } of items) await tx.collection(reportedProcesses).delete(id)
+  const filled = new Set([...inParts(kept).keys()].map((part) => idOf(identityId, part)))
+  for (const { id } of items) if (!filled.has(id)) await tx.collection(reportedProcesses).delete(id)
   await storeParts(tx, identityId, kept, now)
   return totalsOf(kept)
 }

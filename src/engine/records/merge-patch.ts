@@ -4,7 +4,8 @@ import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 /**
  * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists
- * are replaced whole; null and absent members are left as they are.
+ * are replaced whole; null and absent members are left as they are, and so is an object with fixed members of which none is
+ * given: generated clients write one for what they do not change.
  */
 export function mergePatch<R extends Resource>(resource: R, before: RecordOf<R>, patch: object): RecordOf<R> {
   return { ...before, ...mergeMembers(resource.definition.writable, before, { ...patch }) }
@@ -15,8 +16,16 @@ function mergeMembers(
   before: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const sent = Object.entries(patch).filter(([, value]) => value !== undefined && value !== null)
+  const sent = Object.entries(patch).filter(([member, value]) => isSent(shape[member], value))
   return Object.fromEntries(sent.map(([member, value]) => [member, merged(shape[member], before[member], value)]))
+}
+
+/** Reports whether a member of a patch says anything. */
+export function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  const inner = schema instanceof z.ZodType ? required(schema) : undefined
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return true
+  return Object.entries(value).some(([member, part]) => isSent(inner.shape[member], part))
 }
 
 function merged(schema: z.core.$ZodType | undefined, before: unknown, value: unknown): unknown {

@@ -2,7 +2,7 @@ import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { compareStrings } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, WriteTransaction } from '../../ports/storage.ts'
 import { readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
-import type { CreateOf, RecordOf, Resource, StandardOperation } from '../../resources/resource.ts'
+import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../../resources/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -10,7 +10,7 @@ import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { collectionOf } from './collection-of.ts'
 import { readToDelete } from './damaged-records.ts'
 import { deletePart, endReasonsOf } from './deletion.ts'
-import { mergePatch } from './merge-patch.ts'
+import { isSent, mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
 import { type Part, writeInParts } from './parts.ts'
 import { checkReferences } from './references.ts'
@@ -108,13 +108,22 @@ export class ResourceService<R extends Resource> {
     const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
     return this.#write(call, async (tx) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
-      const changed = kind === 'replace' ? { ...before, ...input } : mergePatch(this.resource, before, input)
+      const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
       const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
       const record = await this.#checked(tx, call, before, draft)
       await collectionOf(tx, this.resource).update(record)
       await preparation?.dependents?.(tx)
       return record
     })
+  }
+
+  /** The record with the changes of a patch, and without what it clears by leaving it out. */
+  #patched(before: RecordOf<R>, patch: PatchOf<R>): RecordOf<R> {
+    const { clearedUnlessSent = [], writable } = this.resource.definition
+    const unsent = clearedUnlessSent.filter((field) => !isSent(writable[field], Reflect.get(patch, field)))
+    const isCleared = this.#context.settings.profile.clearsUnsentClaims
+    const cleared = isCleared ? Object.fromEntries(unsent.map((field) => [field, null])) : {}
+    return { ...mergePatch(this.resource, before, patch), ...cleared }
   }
 
   async #checked(

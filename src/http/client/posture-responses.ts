@@ -54,6 +54,7 @@ export const postureResponseOperations = [
       body: z.array(PostureResponse).max(1000),
       spellings: postureResponseSpellings,
       data: Affected,
+      deployedStatus: 201,
     },
     async ({ engine, call, body }) => ({ data: { services: await engine.posture.submit(call, body) } }),
   ),

@@ -63,6 +63,8 @@ export interface OperationShape {
   /** Other media types that it can answer instead, when the client accepts no better one. */
   readonly orProduces?: readonly string[]
   readonly status?: 200 | 201 | 202
+  /** The status instead that deployed controllers answer with. */
+  readonly deployedStatus?: 201
   /** Errors beyond those that every operation of its class may answer. */
   readonly errors?: readonly ErrorCode[]
   /** True where the controller may be without what it takes; it answers 501 then. */

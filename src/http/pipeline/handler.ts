@@ -1,3 +1,4 @@
+import type { Profile } from '../../domain/compatibility.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Call, Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
@@ -43,6 +44,7 @@ export interface HandlerOptions extends ControllerIdentity {
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
   readonly limits: Limits
+  readonly profile: Profile
   readonly logger: Logger
   /** Names a request, for whoever has to find it in the log. */
   newRequestId(): string
@@ -97,7 +99,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       versionFacts: options.versionFacts,
       ...input,
     } as never)
-    const response = envelope(shape, result, input.find, options.limits)
+    const response = envelope(shape, result, input.find, options.limits, options.profile)
     const challenge = caller && secondaryChallenge(caller)
     if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
     return response

@@ -54,6 +54,7 @@ export const authenticate = defineOperation(shape, async (input) => {
       'zt-session': caller.token,
       ...(challenge !== undefined && { 'www-authenticate': challenge }),
       'expiration-seconds': String(Math.floor(timeoutMs / 1000)),
+      ...(challenge !== undefined && { 'www-authenticate': challenge }),
       ...(data.isCertExtendRequested === true && { 'ziti-authenticator-extend-requested': 'true' }),
       'expires-at': new Date(caller.apiSession.lastActivityAt + timeoutMs).toISOString(),
     },

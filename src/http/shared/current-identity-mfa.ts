@@ -164,7 +164,7 @@ export const mfaOperations = [
 ] as const
 
 async function shownMfa(engine: ControllerEngine, call: Call, record: MfaRecord) {
-  const secrets = record.isVerified ? { recoveryCodes: [] } : await engine.mfa.pendingSecrets(call)
+  const secrets = record.isVerified ? { recoveryCodes: null } : await engine.mfa.pendingSecrets(call)
   return { ...(await engine.reader.show(call, mfas, record)), ...secrets, _links: linksOf(record) }
 }
 

@@ -64,12 +64,13 @@ export function describeVersion(open: Mount): void {
     expect(fingerprints(opensslOutput(args, { 'store.p7': der }))).toEqual(fingerprints(mounted.controller.caPem))
   })
 
-  it('refuses to serve the trust bundle as JSON', async () => {
+  it('serves the trust bundle in its one form to who asks for JSON, as generated clients do', async () => {
     const mounted = await open()
-    const headers = { accept: 'application/json' }
-    const answer = await foreignClient(mounted, '').send('GET', '/.well-known/est/cacerts', { headers })
-    expect(answer.status).toBe(406)
-    expect(answer.body.error).toMatchObject({ code: 'COULD_NOT_VALIDATE', cause: { field: 'Accept' } })
+    const ask = (accept: string) =>
+      foreignClient(mounted, '').send('GET', '/.well-known/est/cacerts', { headers: { accept } })
+    const answer = await ask('application/json')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/pkcs7-mime'])
+    expect((await ask('image/png')).status).toBe(406)
   })
 }
 

@@ -1,4 +1,5 @@
 import { utf8Bytes } from '../../../domain/bytes.ts'
+import type { Profile } from '../../../domain/compatibility.ts'
 import type { Limits } from '../../../domain/limits.ts'
 import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
@@ -16,8 +17,10 @@ export function envelope(
   answer: Answer,
   find: FindQuery,
   { answerBytes }: Pick<Limits, 'answerBytes'>,
+  { answersDeployedStatus }: Pick<Profile, 'answersDeployedStatus'>,
 ): Response {
-  const status = answer.status ?? shape.status ?? 200
+  const deployed = answersDeployedStatus ? shape.deployedStatus : undefined
+  const status = answer.status ?? deployed ?? shape.status ?? 200
   if (answer.raw !== undefined) {
     const headers = { 'content-type': shape.produces ?? 'application/octet-stream', ...answer.headers }
     return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })

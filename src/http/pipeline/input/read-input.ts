@@ -61,7 +61,10 @@ function isList(type: z.core.$ZodType): boolean {
 /** Who sends text is answered like everybody, but is told with a code of its own when that is not accepted. */
 function requireAccepted(shape: OperationShape, accept: string | null, isText: boolean): void {
   const produced = shape.produces ?? 'application/json'
-  if ([produced, ...(shape.orProduces ?? [])].some((mediaType) => isAcceptable(accept, mediaType))) return
+  const forms = [produced, ...(shape.orProduces ?? [])]
+  if (forms.some((mediaType) => isAcceptable(accept, mediaType))) return
+  // Generated clients ask every GET for JSON; what has one form is answered in it.
+  if (shape.route.startsWith('GET ') && forms.length === 1 && isAcceptable(accept, 'application/json')) return
   if (isText) throw new ControllerError('UNSUPPORTED_MEDIA')
   const reason = `unsupported media type requested, only [${produced}] are available`
   throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })
