@@ -1,4 +1,4 @@
-import { endOf } from '../../domain/api-session-end.ts'
+import { endOf, standingOf } from '../../domain/api-session-end.ts'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
@@ -34,9 +34,6 @@ type AuthPolicy = RecordOf<typeof authPolicies>
 
 /** The purpose for which tokens are sealed. */
 export const API_SESSION_TOKEN = 'api-session-token'
-
-/** Clocks of processes over one store may differ by so much (ms). */
-const CLOCK_DIFFERENCE_MS = 60_000
 
 /** What a client tells of itself when it authenticates. */
 export interface ClientInfo {
@@ -167,13 +164,10 @@ export class ApiSessions {
       const identity = stored && (await tx.collection(identities).get(stored.identityId))
       if (stored === undefined || identity === undefined || isDisabled(identity, now)) return undefined
       const lastActivityAt = this.#activity.lastActivityAt(stored)
-      // A clock that went back: the session is not yet, by this clock.
-      if (Math.max(stored.createdAt, lastActivityAt) > now + CLOCK_DIFFERENCE_MS) return undefined
-      if (now < endOf({ ...stored, lastActivityAt }, this.#context.settings)) {
-        return this.#caller(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
-      }
-      ended = stored.id
-      return undefined
+      const standing = standingOf({ ...stored, lastActivityAt }, now, this.#context.settings)
+      if (standing === 'over') ended = stored.id
+      if (standing !== 'underway') return undefined
+      return this.#caller(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
     })
     // What the clock has ended must not begin again when it goes back.
     if (ended !== undefined) await this.#endForGood(ended)
@@ -199,7 +193,8 @@ export class ApiSessions {
     const unknown: string[] = []
     for (const token of tokens) {
       const stored = await storage.read((tx) => findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token)))
-      const isOver = stored !== undefined && now - this.#activity.lastActivityAt(stored) >= settings.apiSessionTimeoutMs
+      const lastActivityAt = stored === undefined ? 0 : this.#activity.lastActivityAt(stored)
+      const isOver = stored !== undefined && standingOf({ ...stored, lastActivityAt }, now, settings) === 'over'
       if (isOver) await this.#endForGood(stored.id)
       if (stored === undefined || isOver) unknown.push(token)
       else await this.#activity.touch(stored.id, now)
@@ -219,13 +214,18 @@ export class ApiSessions {
     mayUse: (tx: ReadTransaction) => Promise<boolean>,
   ): Promise<Caller | undefined> {
     const now = this.#context.clock.now()
+    let ended: string | undefined
     const caller = await this.#context.storage.read(async (tx) => {
       const stored = await tx.collection(apiSessions).get(id)
       const identity = stored && (await tx.collection(identities).get(stored.identityId))
       if (stored === undefined || stored.tokensExpireAt === null || identity?.id !== sub) return undefined
       if (isDisabled(identity, now) || !(await mayUse(tx))) return undefined
+      const standing = standingOf(stored, now, this.#context.settings)
+      if (standing === 'over') ended = stored.id
+      if (standing !== 'underway') return undefined
       return this.#caller(tx, { ...stored, lastActivityAt: now }, identity, token)
     })
+    if (ended !== undefined) await this.#endForGood(ended)
     if (caller === undefined) return undefined
     await this.#activity.touch(id, now)
     return withSignerProof(this.#context, { ...caller, accessToken }, bearerTokens)
