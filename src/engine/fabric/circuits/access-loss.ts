@@ -4,6 +4,7 @@ import { ids } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
 import { emptyPostureData } from '../../../domain/posture/index.ts'
 import type { Change, ReadTransaction } from '../../../ports/storage.ts'
+import { apiSessions } from '../../../resources/api-sessions.ts'
 import { identities } from '../../../resources/identities.ts'
 import { services } from '../../../resources/services.ts'
 import { sessions } from '../../../resources/sessions.ts'
@@ -13,21 +14,19 @@ import type { Circuit } from './circuit.ts'
 import type { CircuitEnds } from './circuit-end.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
-/** Kinds whose change may take a circuit from somebody. */
-const CONCERNED: ReadonlySet<string> = new Set([
+/** Kinds whose change may take any circuit from anybody. */
+const CONCERNING_ALL: ReadonlySet<string> = new Set([
   'edge-router-policies',
   'edge-routers',
-  'identities',
   'posture-checks',
   'service-edge-router-policies',
   'service-policies',
-  'services',
-  'sessions',
 ])
 
 interface Facts {
   readonly index: AccessIndex
   readonly sessions: ReadonlySet<string>
+  readonly apiSessions: ReadonlySet<string>
   readonly services: ReadonlySet<string>
   /** Identities that exist and are not disabled. */
   readonly identities: ReadonlySet<string>
@@ -48,10 +47,11 @@ export class AccessLoss {
     this.#ends = ends
   }
 
-  /** Judges open circuits after changes of the store. Deleted service sessions name their circuits; other changes, all. */
+  /** Judges the open circuits that changes of the store may concern; all of them when it is not known what changed. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
-    if (this.#circuits.size === 0 || changes?.some(({ kind }) => CONCERNED.has(kind)) === false) return
-    const open = this.#circuits.all()
+    if (this.#circuits.size === 0) return
+    const open = concerned(this.#circuits.all(), changes)
+    if (open.length === 0) return
     const facts = await this.#factsFor(tx, open)
     const turn = this.#context.turns.begin()
     const decided = new Map<string, boolean>()
@@ -65,12 +65,14 @@ export class AccessLoss {
   async #factsFor(tx: ReadTransaction, open: readonly Circuit[]): Promise<Facts> {
     const now = this.#context.clock.now()
     const sessionIds = new Set(open.flatMap(({ client }) => client.sessionId ?? []))
+    const apiSessionIds = new Set(open.flatMap(({ client }) => client.apiSessionId ?? []))
     const parties = new Set(open.flatMap(({ client, hostId }) => [client.identityId, hostId]))
     const serviceIds = new Set(open.map(({ serviceId }) => serviceId))
     const people = await tx.collection(identities).find({ where: ids(parties) })
     return {
       index: await this.#context.access.at(tx),
       sessions: idsOf((await tx.collection(sessions).find({ where: ids(sessionIds) })).items),
+      apiSessions: idsOf((await tx.collection(apiSessions).find({ where: ids(apiSessionIds) })).items),
       services: idsOf((await tx.collection(services).find({ where: ids(serviceIds) })).items),
       identities: idsOf(people.items.filter((identity) => !isDisabled(identity, now))),
     }
@@ -79,11 +81,12 @@ export class AccessLoss {
   async #endOf(
     tx: ReadTransaction,
     { client, serviceId, hostId, course }: Circuit,
-    { index, sessions: sessionIds, services: serviceIds, identities: identityIds }: Facts,
+    { index, sessions: sessionIds, apiSessions: apiSessionIds, services: serviceIds, identities: identityIds }: Facts,
     decided: Map<string, boolean>,
   ): Promise<CircuitEnd | undefined> {
     if (!serviceIds.has(serviceId)) return 'service-deleted'
     if (client.sessionId !== undefined && !sessionIds.has(client.sessionId)) return 'session-ended'
+    if (client.apiSessionId !== undefined && !apiSessionIds.has(client.apiSessionId)) return 'session-ended'
     if (!identityIds.has(client.identityId)) return 'access-lost'
     const { routers } = course.path
     const mayMeet = (identityId: string, routerId = '') =>
@@ -114,6 +117,30 @@ export class AccessLoss {
     const question = { identityId, apiSessionId: '', serviceId, type: 'Dial' } as const
     return (await decideByPosture(tx, index, question, emptyPostureData(), this.#context.clock.now())).granted
   }
+}
+
+/**
+ * The circuits that changes may concern. A log-in changes an identity and every dial inserts a session: neither may cost a look
+ * at all circuits.
+ */
+function concerned(open: readonly Circuit[], changes: readonly Change[] | undefined): readonly Circuit[] {
+  if (changes === undefined || changes.some(({ kind }) => CONCERNING_ALL.has(kind))) return open
+  const idsOfKind = (name: string, isOver: boolean) => {
+    const named = changes.filter(({ kind, operation }) => kind === name && (!isOver || operation === 'delete'))
+    return idsOf(named)
+  }
+  const people = idsOfKind(identities.name, false)
+  const changedServices = idsOfKind(services.name, false)
+  const ended = new Set([...idsOfKind(sessions.name, true), ...idsOfKind(apiSessions.name, true)])
+  if (people.size === 0 && changedServices.size === 0 && ended.size === 0) return []
+  return open.filter(
+    ({ client, hostId, serviceId }) =>
+      people.has(client.identityId) ||
+      people.has(hostId) ||
+      changedServices.has(serviceId) ||
+      ended.has(client.sessionId ?? '') ||
+      ended.has(client.apiSessionId ?? ''),
+  )
 }
 
 /** Many circuits ask the same. */

@@ -15,7 +15,7 @@ import { RouterRefusal } from '../refusal.ts'
 export interface PresentedApiSession {
   readonly id: string
   readonly identityId: string
-  /** It stands in its token alone; nothing is stored of it. */
+  /** It is presented by signed tokens instead of one that was announced. */
   readonly isBearer: boolean
 }
 
@@ -71,7 +71,9 @@ export async function requireSession(
 async function storedSession(context: EngineContext, token: string): Promise<PresentedApiSession | undefined> {
   const digest = context.digest.sha256(token)
   const stored = await context.storage.read((tx) => findOne(tx, apiSessions, 'tokenDigest', digest))
-  return stored && { id: stored.id, identityId: stored.identityId, isBearer: false }
+  // What bearer tokens stand for has no token of this kind.
+  if (stored === undefined || stored.tokensExpireAt !== null) return undefined
+  return { id: stored.id, identityId: stored.identityId, isBearer: false }
 }
 
 async function bearerSession(context: EngineContext, token: string): Promise<PresentedApiSession | undefined> {
