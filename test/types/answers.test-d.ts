@@ -27,6 +27,12 @@ export const WRONG = [
   defineOperation(shape, async () => ({ data: { name: 'thing', kind: 'a' } as const })),
   // @ts-expect-error there is no such kind
   defineOperation(shape, async () => ({ data: { ...right, kind: 'c' } as const })),
+  // @ts-expect-error things have no color
+  defineOperation(shape, async () => ({ data: { ...right, color: 'red' } })),
+  // @ts-expect-error the things of a page have none either
+  defineOperation({ ...shape, symbols: {} }, async () => ({
+    page: { items: [{ ...right, color: 'red' }], totalCount: 1 },
+  })),
   // @ts-expect-error one thing is no page
   defineOperation({ ...shape, symbols: {} }, async () => ({ data: right })),
   // @ts-expect-error there is data to answer

@@ -43,3 +43,19 @@ export type AnswerTo<S> = S extends { readonly data: infer D; readonly symbols: 
       : S extends { readonly produces: string }
         ? RawAnswer
         : EmptyAnswer
+
+type NameOf<T> = T extends unknown ? keyof T : never
+/** Forbids the members of `Given` that `Known`, or any variant of it, does not have; of maps no member is another. */
+type Only<Given, Known> = string extends NameOf<Known> | keyof Given
+  ? unknown
+  : { readonly [Name in Exclude<keyof Given, NameOf<Known>>]: never }
+
+/** What an answer must be besides: without members in its data, or in the items of its page, that the schema does not have. */
+export type WithoutOthers<A, S> = S extends { readonly data: infer D }
+  ? A extends { readonly data: infer Given }
+    ? { readonly data: Only<Given, InputOf<D>> }
+    : A extends { readonly page: { readonly items: readonly (infer Given)[] } }
+      ? { readonly page: { readonly items: readonly Only<Given, ItemOf<S, InputOf<D>>>[] } }
+      : unknown
+  : unknown
+type ItemOf<S, D> = S extends { readonly hasListMeta: true } ? (D extends readonly (infer I)[] ? I : never) : D

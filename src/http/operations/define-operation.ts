@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Call } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { FindQuery } from '../../ports/storage.ts'
-import type { AnswerTo } from './answer-to.ts'
+import type { AnswerTo, WithoutOthers } from './answer-to.ts'
 import type { ApiDocuments } from './api-documents.ts'
 import type { Operation, OperationShape } from './operation.ts'
 import type { BodyOf, DataOf, KindOf, QueryOf } from './signature.ts'
@@ -42,9 +42,9 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
  * Declares an operation: its shape as data, and what it does. A handler that answers anything else than the shape's `data`
  * does not compile.
  */
-export function defineOperation<const S extends OperationShape>(
+export function defineOperation<const S extends OperationShape, A extends AnswerTo<S>>(
   shape: S,
-  handle: (input: OperationInput<S>) => Promise<AnswerTo<S>>,
+  handle: (input: OperationInput<S>) => Promise<A & WithoutOthers<A, S>>,
 ): Operation<S['route'], QueryOf<S>, BodyOf<S>, DataOf<S>, KindOf<S>> {
   return { shape, handle }
 }
