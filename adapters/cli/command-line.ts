@@ -23,6 +23,7 @@ const declared = {
   compat: text,
   'rate-limits': text,
   limits: text,
+  oidc: text,
   'cors-origin': { type: 'string', multiple: true },
   help: flag,
   version: flag,

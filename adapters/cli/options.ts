@@ -1,10 +1,11 @@
-import type { Compat, CorsOptions, RateLimitOptions } from '../../src/index.ts'
+import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions } from '../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../node/index.ts'
 import { readAddress } from './address.ts'
 import { type AdminCredentials, adminCredentials } from './admin.ts'
 import { settingOf, settingsOf, type TypedOptions } from './command-line.ts'
 import { readCors } from './cors-options.ts'
 import { type ConnectionLimits, readLimits } from './limit-options.ts'
+import { readOpenId } from './openid-options.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
 import { readRateLimits } from './rate-limit-options.ts'
 import type { Environment, Setting } from './setting.ts'
@@ -29,6 +30,7 @@ export interface ServeOptions {
   readonly rateLimits: RateLimitOptions | false
   readonly limits: ConnectionLimits
   readonly cors: CorsOptions
+  readonly oidc: OpenIdOptions | false
   readonly admin: AdminCredentials | undefined
 }
 
@@ -54,6 +56,7 @@ export function readServeOptions(typed: TypedOptions, environment: Environment):
     rateLimits: readRateLimits(setting('rate-limits')),
     limits: readLimits(setting('limits')),
     cors: readCors(settingsOf(typed, environment, 'cors-origin')),
+    oidc: readOpenId(setting('oidc')),
     admin: adminCredentials(environment),
   }
 }

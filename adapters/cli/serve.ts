@@ -46,7 +46,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     answerHeaders: () => ready?.answerHeaders ?? {},
   })
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
-  const building = build(options, { storage, material, files, address })
+  const building = build(options, { storage, material, files, address, port: server.port })
   try {
     const controller = await building
     ready = controller
@@ -99,13 +99,14 @@ interface Parts {
   readonly material: PkiMaterial
   readonly files: PkiFiles
   readonly address: string
+  readonly port: number
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors }: ServeOptions,
+  { admin, trustDomain, compat, rateLimits, cors, oidc }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
-  const { storage, material, files, address } = parts
+  const { storage, material, files, address, port } = parts
   try {
     return await createController({
       storage,
@@ -113,6 +114,8 @@ async function build(
       pki: material,
       rateLimits,
       cors,
+      // Clients may come by the port that is listened on, whatever address is advertised.
+      oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),

@@ -18,6 +18,8 @@ One line on standard output tells when it is ready; everything else goes to stan
   --pki DIR               folder of certificates and keys, created when missing; default .portcullis/pki
   --trust-domain NAME     SPIFFE trust domain; default: the one of the certificates, portcullis.internal in new ones
   --compat openziti       be as lenient as deployed controllers where this one is stricter by default
+  --oidc off|ISSUERS      no logins by OpenID Connect; or by whose names tokens are issued, with commas between;
+                          default: https://HOST:PORT/oidc for the addresses and names of the server
   --cors-origin ORIGIN    lets pages of this origin, such as https://console.example, call the APIs; may be repeated
   --rate-limits LIMITS    off, or NAME=COUNT/SECONDS and NAME=off with commas between; the others keep their defaults:
                           anonymous=60000/60 and passwords-by-address=6000/60 for an address,

@@ -7,6 +7,9 @@ import type { ClientCertificate, MountedController, RawRequest } from '../contra
 export const CALLBACK = 'http://localhost:8080/auth/callback'
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
+/** A controller that somehow answers. */
+type Reached = Pick<MountedController, 'fetch'>
+
 /** Parameters by name; what is undefined is not sent. */
 export type Parameters = Readonly<Record<string, string | undefined>>
 
@@ -51,7 +54,7 @@ export function authorizeQuery({ challenge }: ProofKey, change: Parameters = {})
 
 /** Sends a form. */
 export function postForm(
-  mounted: MountedController,
+  mounted: Reached,
   path: string,
   parameters: Parameters,
   headers: Readonly<Record<string, string>> = {},
@@ -62,7 +65,7 @@ export function postForm(
 }
 
 /** Begins a login and answers the id of its request. */
-export async function begin(mounted: MountedController, key: ProofKey, change?: Parameters): Promise<string> {
+export async function begin(mounted: Reached, key: ProofKey, change?: Parameters): Promise<string> {
   const response = await mounted.fetch(`/oidc/authorize?${authorizeQuery(key, change)}`)
   expect(response.status).toBe(302)
   return idIn(response)
@@ -75,7 +78,7 @@ function idIn(response: Response): string {
 }
 
 /** Fetches the callback of a request and answers the parameters that the client is given. */
-export async function callback(mounted: MountedController, id: string): Promise<URLSearchParams> {
+export async function callback(mounted: Reached, id: string): Promise<URLSearchParams> {
   const response = await mounted.fetch(`/oidc/authorize/callback?id=${id}`)
   expect(response.status).toBe(302)
   return new URL(response.headers.get('location') ?? '').searchParams
@@ -83,7 +86,7 @@ export async function callback(mounted: MountedController, id: string): Promise<
 
 /** Exchanges a code. */
 export function exchangeCode(
-  mounted: MountedController,
+  mounted: Reached,
   code: string,
   { verifier }: ProofKey,
   change: Parameters = {},
@@ -100,7 +103,7 @@ export function exchangeCode(
 
 /** Presents a refresh token. */
 export function refresh(
-  mounted: MountedController,
+  mounted: Reached,
   token: string,
   change: Parameters = {},
   client?: ClientCertificate,
@@ -113,7 +116,7 @@ const TYPE = 'urn:ietf:params:oauth:token-type:'
 
 /** Exchanges a token of a kind for another one. */
 export function exchange(
-  mounted: MountedController,
+  mounted: Reached,
   token: string,
   kind: 'access_token' | 'refresh_token' | 'id_token',
   wanted?: string,
@@ -131,7 +134,7 @@ export function exchange(
 
 /** A login that is under way: posts a step of it. */
 export function step(
-  mounted: MountedController,
+  mounted: Reached,
   id: string,
   path: string,
   parameters: Parameters = {},
@@ -142,7 +145,7 @@ export function step(
 }
 
 /** The code of a request that is complete. */
-export async function codeOf(mounted: MountedController, id: string): Promise<string> {
+export async function codeOf(mounted: Reached, id: string): Promise<string> {
   const code = (await callback(mounted, id)).get('code')
   if (code === null) throw new Error('the login is not complete')
   return code
@@ -150,7 +153,7 @@ export async function codeOf(mounted: MountedController, id: string): Promise<st
 
 /** Logs in by password, code and token. */
 export async function openIdTokens(
-  mounted: MountedController,
+  mounted: Reached,
   who: { readonly username: string; readonly password: string } = TEST_ADMIN,
   change: { readonly authorize?: Parameters; readonly login?: Parameters } = {},
 ): Promise<Tokens> {
@@ -177,7 +180,7 @@ export function claimsOf(token: string): Record<string, any> {
 
 /** Asks a REST operation with an access token. */
 export function bearing(
-  mounted: MountedController,
+  mounted: Reached,
   token: string,
   path = '/edge/client/v1/current-identity',
   request: RawRequest = {},

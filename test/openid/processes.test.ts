@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endAll, portcullis, portIn } from '../adapters/cli/cli-process.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { httpsClient } from '../support/https-fetch.ts'
+import { bearing, begin, codeOf, exchangeCode, proofKey, refresh, step, type Tokens } from '../support/openid.ts'
+
+const TRIES = 100
+const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
+const cwd = mkdtempSync(join(tmpdir(), 'portcullis-openid-'))
+let first: Pick<MountedController, 'fetch'>
+let second: Pick<MountedController, 'fetch'>
+
+/** A process that serves the database, and is reached by the address that all of them advertise. */
+async function served(): Promise<Pick<MountedController, 'fetch'>> {
+  const host = 'controller.test:1280'
+  const variables = { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password }
+  const args = [
+    'serve',
+    '--listen',
+    '127.0.0.1:0',
+    '--advertise',
+    host,
+    '--pki',
+    'pki',
+    '--storage',
+    'sqlite:shared.db',
+  ]
+  const port = portIn(await portcullis(args, { cwd, variables }).ready)
+  const client = httpsClient({ port, ca: readFileSync(join(cwd, 'pki', 'ca.pem'), 'utf8') })
+  return {
+    fetch: (path, request = {}) => client.fetch(path, { ...request, headers: { host, ...request.headers } }),
+  }
+}
+
+beforeAll(async () => {
+  first = await served()
+  second = await served()
+}, 120_000)
+afterAll(() => {
+  endAll()
+  rmSync(cwd, { recursive: true })
+})
+
+/** Does the same at both processes by turns, all at once, and answers the statuses with the answers that succeeded. */
+async function byTurns(attempt: (at: Pick<MountedController, 'fetch'>) => Promise<Response>) {
+  const answers = await Promise.all(
+    Array.from({ length: TRIES }, (_, index) => attempt(index % 2 === 0 ? first : second)),
+  )
+  const good = answers.filter(({ status }) => status === 200)
+  return { failed: answers.filter(({ status }) => status !== 200 && status !== 400), good }
+}
+
+it(`a code and a refresh token are good once under ${TRIES} tries at the same time over two processes`, async () => {
+  const key = proofKey()
+  const id = await begin(first, key)
+  expect((await step(second, id, 'password', ADMIN)).status).toBe(302)
+  const code = await codeOf(first, id)
+  const codes = await byTurns((at) => exchangeCode(at, code, key))
+  expect([codes.failed, codes.good.length]).toEqual([[], 1])
+  // The token endpoint answers tokens.
+  const tokens = (await codes.good[0]?.json()) as Tokens
+  for (const at of [first, second]) expect((await bearing(at, tokens.access_token)).status).toBe(200)
+
+  const refreshed = await byTurns((at) => refresh(at, tokens.refresh_token))
+  expect([refreshed.failed, refreshed.good.length]).toEqual([[], 1])
+  // The others reused what was rotated, which takes the whole family back, at once and everywhere.
+  const next = (await refreshed.good[0]?.json()) as Tokens
+  for (const at of [first, second]) {
+    for (const token of [tokens.access_token, next.access_token]) expect((await bearing(at, token)).status).toBe(401)
+    expect((await refresh(at, next.refresh_token)).status).toBe(400)
+  }
+}, 120_000)
+
+it('a session that ends at one process is over at the other with the next request', async () => {
+  const key = proofKey()
+  const id = await begin(first, key)
+  await step(first, id, 'password', ADMIN)
+  const tokens = (await (await exchangeCode(first, await codeOf(first, id), key)).json()) as Tokens
+  expect((await bearing(second, tokens.access_token)).status).toBe(200)
+  const path = '/edge/client/v1/current-api-session'
+  expect((await bearing(first, tokens.access_token, path, { method: 'DELETE' })).status).toBe(200)
+  expect((await bearing(second, tokens.access_token)).status).toBe(401)
+}, 60_000)
