@@ -42,7 +42,7 @@ snapshot copies a SQLite storage while it is served; restore puts a copy in plac
 replaces a file that is there. migrate brings the tables to this version; --dry-run prints the SQL instead.
 
 Environment: PORTCULLIS_LISTEN, PORTCULLIS_ADVERTISE, PORTCULLIS_CONTROL_LISTEN, PORTCULLIS_CONTROL_ADVERTISE, PORTCULLIS_STORAGE, PORTCULLIS_TABLE_PREFIX, PORTCULLIS_SCHEMA,
-PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN, PORTCULLIS_COMPAT, PORTCULLIS_RATE_LIMITS, PORTCULLIS_LIMITS and
+PORTCULLIS_PKI, PORTCULLIS_TRUST_DOMAIN, PORTCULLIS_COMPAT, PORTCULLIS_RATE_LIMITS, PORTCULLIS_LIMITS, PORTCULLIS_OIDC and
 PORTCULLIS_CORS_ORIGIN (several with commas between) stand for the options that are not given. PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and
 PORTCULLIS_ADMIN_PASSWORD (5 to 100) create the admin of an empty store; an admin that is there is never changed.
 

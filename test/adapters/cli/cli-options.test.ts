@@ -38,6 +38,7 @@ describe('options of serve', () => {
       rateLimits: {},
       limits: {},
       cors: { origins: [] },
+      oidc: {},
       admin: undefined,
     })
   })
