@@ -126,7 +126,7 @@ describe('what one endpoint stores', () => {
         await tx.collection(apiSessions).insert({ ...first, id: `old ${n}`, tokenDigest: `digest ${n}` })
       }
     })
-    for (let n = 0; n < 5; n += 1) await apisOf(mounted, alice)
+    for (let n = 0; n < 12; n += 1) await apisOf(mounted, alice)
     const { items } = await storage.read((tx) => tx.collection(apiSessions).find())
     expect(items.filter(({ identityId }) => identityId === alice.id)).toHaveLength(5)
   })

@@ -8,12 +8,38 @@ import { deleteEntity } from './deletion.ts'
 /** So many are ended for a new one at most, where a store holds more than the limit from before. */
 const ENDED_AT_ONCE = 10
 
+/** Records of an owner are counted with every so manieth insertion, because other processes insert as well. */
+const COUNTED_EVERY = 64
+/** So many owners are remembered; of a forgotten one the records are counted anew. */
+const MAX_REMEMBERED = 10_000
+
+/** How many records an owner has at most, as far as this process knows, and how many insertions ago they were counted. */
+interface Estimate {
+  count: number
+  since: number
+}
+
+/** Counting takes longer the more there are, and most insertions are far from any limit. */
+const estimates = new WeakMap<EngineContext, Map<string, Estimate>>()
+
+function estimateOf(context: EngineContext, owner: string): Estimate {
+  const known = estimates.get(context) ?? new Map<string, Estimate>()
+  estimates.set(context, known)
+  // Nothing is known at first, so that the first insertion counts.
+  const estimate = known.get(owner) ?? { count: 0, since: COUNTED_EVERY }
+  known.delete(owner)
+  known.set(owner, estimate)
+  const oldest = known.size > MAX_REMEMBERED ? known.keys().next().value : undefined
+  if (oldest !== undefined) known.delete(oldest)
+  return estimate
+}
+
 /**
  * Makes room for a record that is about to be inserted, by the declaration of its resource: beyond the limit the earliest
  * records of its owner are ended. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
  */
 export async function makeRoom<R extends Resource>(
-  { settings: { limits } }: EngineContext,
+  context: EngineContext,
   tx: WriteTransaction,
   resource: R,
   record: RecordOf<R>,
@@ -23,9 +49,15 @@ export async function makeRoom<R extends Resource>(
   const { owner, limit, endsEarliest } = mostPerOwner
   const of: unknown = record[owner]
   if (typeof of !== 'string') return
-  const most = limits[limit]
+  const most = context.settings.limits[limit]
   const where = equals(owner, of)
+  const estimate = estimateOf(context, `${resource.name} ${of}`)
+  estimate.count += 1
+  estimate.since += 1
+  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return
   const { totalCount } = await tx.collection(resource).find({ where, limit: 0 })
+  estimate.count = totalCount + 1
+  estimate.since = 0
   if (totalCount < most) return
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
   const orderBy = [...new Set([endsEarliest, 'createdAt'])].map(earliestFirst)
