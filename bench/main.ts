@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
+import { benchFabric } from './fabric.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
@@ -16,6 +17,7 @@ const BENCHES = new Map([
   ['memory', benchMemoryStorage],
   ['sql', benchSqlStorage],
   ['scale', benchScale],
+  ['fabric', benchFabric],
 ])
 
 function line({ name, value, unit, ceiling, target, longestHoldMs }: BenchRow): string {

@@ -18,6 +18,8 @@ export interface FakeRouterOptions {
   readonly linkListeners?: readonly string[]
   /** How it answers routes; with success unless given. */
   onRoute?(route: RouteMessage): RouteReply
+  /** Looks at a frame as it arrives; one that is answered by false is not kept. */
+  onFrame?(frame: routerSide.Frame): boolean
 }
 
 /** How a fake router opens a socket; as the first of a new group unless given. */
@@ -169,7 +171,7 @@ export class FakeRouter {
 
   #take(frame: routerSide.Frame): void {
     if (frame.contentType === CONTENT_TYPE.heartbeat) return
-    this.received.push(frame)
+    if (this.#options.onFrame?.(frame) !== false) this.received.push(frame)
     if (frame.contentType === CONTENT_TYPE.route) this.#answerRoute(frame)
     for (const look of [...this.#waiting]) look()
   }
