@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openControlListener, routerSide } from 'portcullis/fabric'
 import {
+  createTestController,
   enrollEdgeRouter,
   FakeRouter,
   type FakeRouterOptions,
