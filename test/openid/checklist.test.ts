@@ -14,7 +14,6 @@ import {
   codeOf,
   encoded,
   exchange,
-  exchangeCode,
   FORM,
   openIdTokens,
   postForm,
