@@ -32,7 +32,8 @@ module.exports = {
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric)/index.ts$',
-      '^src/(index|client/index).ts$',
+      '^adapters/node/connection-info.ts$',
+      '^src/(index|client/index|policy|storage).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

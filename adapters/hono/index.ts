@@ -1,6 +1,6 @@
 import type { Context, Handler } from 'hono'
 import type { ConnectionInfo, Controller } from '../../src/index.ts'
-import { connectionInfo } from '../node/index.ts'
+import { connectionInfo } from '../node/connection-info.ts'
 
 /** How a controller is put in a Hono application. */
 export interface HonoOptions {

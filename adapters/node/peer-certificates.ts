@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 
 const known = new WeakMap<TLSSocket, readonly Uint8Array[]>()
 
@@ -12,11 +12,16 @@ const known = new WeakMap<TLSSocket, readonly Uint8Array[]>()
  * Node may leave out intermediates or add an issuer of its own; where sessions are resumed, intermediates are lost.
  */
 export function peerCertificates(socket: Socket): readonly Uint8Array[] | undefined {
-  if (!(socket instanceof TLSSocket)) return undefined
+  if (!isTls(socket)) return undefined
   const presented = known.get(socket) ?? readChain(socket)
   // Also the absence of certificates is remembered: it cannot change while the connection lasts.
   if (!socket.destroyed) known.set(socket, presented)
   return presented.length === 0 ? undefined : presented
+}
+
+/** Told by what it can do, so that nothing of Node is loaded where an adapter runs without it. */
+function isTls(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket && socket.encrypted === true && 'getPeerCertificate' in socket
 }
 
 /**

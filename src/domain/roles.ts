@@ -17,6 +17,9 @@ export interface RoleEntries {
 /**
  * A role list has three sorts of entries, each wanted apart: `#all`, `#attribute`, `@id`. Duplicates count once; an entry
  * with neither prefix names nothing (role list validation rejects it before it is stored).
+ *
+ * @example
+ * readRoles(['#staff', '@alice']) // { all: false, attributes: ['staff'], ids: new Set(['alice']) }
  */
 export function readRoles(roles: readonly string[]): RoleEntries {
   const attributes = new Set<string>()
@@ -33,6 +36,9 @@ export function readRoles(roles: readonly string[]): RoleEntries {
 /**
  * A role selector selects an entity that it names by `@id`, every entity when it holds `#all`, and an entity with all
  * (`AllOf`) or one (`AnyOf`) of its `#` attributes. A list without `#` entries selects by id only; an empty list selects nothing.
+ *
+ * @example
+ * selects({ roles: ['#staff'], semantic: 'AnyOf' }, { id: 'alice', roleAttributes: ['staff'] }) // true
  */
 export function selects(
   selector: RoleSelector,

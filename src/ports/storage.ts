@@ -81,13 +81,20 @@ export interface Change {
   readonly operation: 'insert' | 'update' | 'delete'
 }
 
-/** A consistent snapshot: everything read through it belongs to `revision`. */
+/**
+ * A consistent snapshot: everything read through it belongs to `revision`, which is 0 for a storage that was never written.
+ *
+ * A transaction lives as long as the work that was given it. From then on it and its collections reject every call with
+ * an `Error` whose message contains `transaction has ended`, and nothing is read or changed.
+ */
 export interface ReadTransaction {
   readonly revision: number
   collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T>
   /**
-   * The changes after `revision` up to this snapshot, oldest first; `undefined` when the feed does not reach back so far
-   * and the reader must start afresh.
+   * The changes after `revision` up to this snapshot, oldest first; none when `revision` is the snapshot's own. `undefined`
+   * when the feed does not reach back so far, and when `revision` is ahead of the snapshot (its reader saw a store that was
+   * since put back to an earlier state): the reader must start afresh. Inside a write it tells what was committed before,
+   * not the write's own changes.
    */
   changesSince(revision: number): Promise<readonly Change[] | undefined>
 }
@@ -111,11 +118,20 @@ export interface Storage {
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
   /** Makes a durable copy of everything beside the original; absent where a storage makes none. */
   snapshot?(): Promise<void>
-  /** Lets go of everything once the work that was accepted is done; reads and writes throw from now on. */
+  /**
+   * Lets go of everything once the work that was accepted is done. From now on reads and writes reject with an `Error`
+   * whose message contains `closed`.
+   */
   close(): Promise<void>
 }
 
-/** A record that holds a value which another record of its kind already has. */
+/**
+ * A record that holds a value which another record of its kind already has. Nothing of the change took effect, and the
+ * write may go on. Where several fields are taken, `field` is any of them.
+ *
+ * @example
+ * throw new UniqueViolation('services', 'name', 'web') // duplicate value 'web' in unique index on services.name
+ */
 export class UniqueViolation extends Error {
   readonly kind: string
   readonly field: string
@@ -133,6 +149,9 @@ export class UniqueViolation extends Error {
 /**
  * A record that is stored as no storage stores one: a text that is no JSON, a value of another type. It cannot be read; it
  * can be replaced and deleted like any other, and its kind and the rest of the storage are as they were.
+ *
+ * @example
+ * throw new DamagedRecord('services', { id: 's1', name: 'web' }, ['tags']) // of services: tags cannot be read
  */
 export class DamagedRecord extends Error {
   readonly kind: string
@@ -159,6 +178,9 @@ export type UnavailableReason = 'busy' | 'full' | 'read-only' | 'corrupt' | 'unr
  * The storage cannot answer at present: its database is locked by others, full, read-only, damaged or away. Nothing of the
  * read or write that throws it took effect, except that a connection lost during a commit leaves open whether it did. The
  * storage goes on without a restart when the cause is gone.
+ *
+ * @example
+ * throw new StorageUnavailable('busy', 'the database is locked by another process', { cause })
  */
 export class StorageUnavailable extends Error {
   readonly reason: UnavailableReason

@@ -71,5 +71,10 @@ export function resourceNamed(name: string): Resource {
   return resource
 }
 
-/** The same, as a storage needs to know them. */
+/**
+ * Every kind of record that a controller keeps, as a storage needs to know it: fields, unique fields, fields to index.
+ *
+ * @example
+ * for (const kind of RECORD_KINDS) await createTable(kind.name, kind.fields)
+ */
 export const RECORD_KINDS: readonly RecordKind[] = RESOURCES

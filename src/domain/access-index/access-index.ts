@@ -21,6 +21,14 @@ export interface EdgeRoutersBetween {
  * Who is selected by which policy, and who may reach what through them, for a whole network in memory. Nothing is kept per
  * (identity, service) pair: a write to an entity touches its own role attributes and the policies that name them, a write
  * to a policy touches that policy. Lists of ids are in ascending code-unit order; unknown ids answer `[]` or `false`.
+ *
+ * @example
+ * const index = new AccessIndex()
+ * index.putEntity('identities', { id: 'alice', roleAttributes: ['staff'] })
+ * index.putEntity('services', { id: 'wiki', roleAttributes: [] })
+ * const roles = { identities: ['#staff'], services: ['@wiki'] }
+ * index.putPolicy('service-policies', { id: 'p1', type: 'Dial', semantic: 'AnyOf', roles })
+ * index.allows('alice', 'wiki', 'Dial') // true
  */
 export class AccessIndex {
   readonly #entities: Readonly<Record<EntityKind, Population>> = {

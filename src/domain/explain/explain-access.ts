@@ -7,6 +7,9 @@ import { suggestionsFor } from './suggest.ts'
 /**
  * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in
  * (policies, posture, common edge routers), with everything that was looked at.
+ *
+ * @example
+ * const { allowed, reason, suggestions } = explainAccess(facts)
  */
 export function explainAccess(facts: AccessFacts): Explanation {
   const { asked, type, at, identity, service } = facts

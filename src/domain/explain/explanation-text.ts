@@ -7,7 +7,12 @@ import type { Reason } from './reason.ts'
 /** So many names stand in one sentence. */
 const MOST_NAMES = 5
 
-/** Renders an explanation as lines of sentences, the verdict first. Instants are RFC 3339. */
+/**
+ * Renders an explanation as lines of sentences, the verdict first. Instants are RFC 3339.
+ *
+ * @example
+ * console.log(explanationText(explainAccess(facts)))
+ */
 export function explanationText(explanation: Explanation): string {
   const lines = [verdict(explanation), ...policyLines(explanation), ...routerLines(explanation)]
   const { holdsUntil, suggestions } = explanation

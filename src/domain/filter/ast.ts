@@ -41,23 +41,43 @@ export interface Query {
   readonly offset?: number
 }
 
-/** `field = value`. */
+/**
+ * `field = value`.
+ *
+ * @example
+ * collection.find({ where: equals('name', 'web') })
+ */
 export function equals(field: string, value: Literal): Filter {
   return { kind: 'compare', operand: { kind: 'field', field }, operator: '=', value }
 }
 
-/** `field in values`; asks in constant time per record, however many values there are. */
+/**
+ * `field in values`; asks in constant time per record, however many values there are.
+ *
+ * @example
+ * collection.find({ where: isIn('type', ['Dial', 'Bind']) })
+ */
 export function isIn(field: string, values: Iterable<Literal>): Filter {
   return { kind: 'in', operand: { kind: 'field', field }, values: new Set(values) }
 }
 
-/** Both conditions, of which either may be absent. */
+/**
+ * Both conditions, of which either may be absent.
+ *
+ * @example
+ * collection.find({ where: both(equals('type', 'Dial'), ids(['p1', 'p2'])) })
+ */
 export function both(left: Filter | undefined, right: Filter | undefined): Filter | undefined {
   if (left === undefined || right === undefined) return left ?? right
   return { kind: 'and', left, right }
 }
 
-/** `id in ids`. */
+/**
+ * `id in ids`.
+ *
+ * @example
+ * collection.find({ where: ids(['s1', 's2']) })
+ */
 export function ids(list: Iterable<string>): Filter {
   return isIn('id', list)
 }

@@ -6,6 +6,9 @@ const LAST_SURROGATE = 0xdfff
 /**
  * Orders texts by Unicode code point. JavaScript's own order is by UTF-16 unit, which puts characters beyond U+FFFF
  * before U+E000, unlike every database.
+ *
+ * @example
+ * ['b', 'a'].sort(compareStrings) // ['a', 'b']
  */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0
@@ -23,7 +26,12 @@ function rank(unit: number): number {
   return unit >= FIRST_SURROGATE && unit <= LAST_SURROGATE ? unit + 0x10000 : unit
 }
 
-/** Orders records by the given fields and then by `id` ascending. Null and absent values come first ascending. */
+/**
+ * Orders records by the given fields and then by `id` ascending. Null and absent values come first ascending.
+ *
+ * @example
+ * records.toSorted(compareBy([{ field: 'cost', kind: 'integer', direction: 'desc' }]))
+ */
 export function compareBy<T extends { readonly id: string }>(orderBy: readonly OrderBy[]): (a: T, b: T) => number {
   return (a, b) => {
     for (const { field, direction } of orderBy) {

@@ -1,13 +1,14 @@
 import type { Filter, Operand } from './ast.ts'
 import { type Condition, fulfils } from './fulfils.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
  * Reports whether a record fulfils a filter. Null and absent values are the same: they equal only null and differ from
  * everything else. Of an empty set, `anyOf` is false and `allOf` is true.
+ *
+ * @example
+ * matches({ kind: 'compare', operand: { kind: 'field', field: 'name' }, operator: '=', value: 'web' }, { id: '1', name: 'web' }) // true
  */
-export function matches(filter: Filter, record: Fields): boolean {
+export function matches<T extends object>(filter: Filter, record: T): boolean {
   switch (filter.kind) {
     case 'all':
       return true
@@ -18,14 +19,14 @@ export function matches(filter: Filter, record: Fields): boolean {
     case 'or':
       return matches(filter.left, record) || matches(filter.right, record)
     case 'isEmpty':
-      return countElements(record[filter.field], filter.where) === 0
+      return countElements(Reflect.get(record, filter.field), filter.where) === 0
     default:
       return fulfilsWith(filter.operand, filter, record)
   }
 }
 
-function fulfilsWith(operand: Operand, condition: Condition, record: Fields): boolean {
-  const value = record[operand.field] ?? null
+function fulfilsWith(operand: Operand, condition: Condition, record: object): boolean {
+  const value: unknown = Reflect.get(record, operand.field) ?? null
   switch (operand.kind) {
     case 'field':
       return fulfils(value, condition)

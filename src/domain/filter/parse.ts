@@ -11,6 +11,9 @@ import { TokenReader } from './token-reader.ts'
  * everything. `and` and `or` have no precedence over each other and group to the right, as deployed clients rely on; `not`
  * takes in everything to its right. A condition that is just `true` is left out. `limit` and `offset` are as written, the
  * caller bounds them. Errors: {@link FilterError}; over 4,096 characters, 64 nested levels or 256 terms it is a `limit`.
+ *
+ * @example
+ * parseQuery('name = "web" sort by name limit 10', { name: { field: 'name', kind: 'string' } }).limit // 10
  */
 export function parseQuery(text: string, symbols: SymbolTable): Query {
   const reader = new TokenReader(checkLength(text))

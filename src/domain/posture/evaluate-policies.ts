@@ -26,6 +26,10 @@ export type PolicyDecision =
  *
  * One passing policy is enough, and a policy without posture checks always passes: a stricter policy beside it never
  * takes access away. Without any policy nothing is granted and nothing failed; what that means is the caller's to say.
+ *
+ * @example
+ * const decision = evaluatePolicies([{ id: 'p1', name: 'staff', checks }], data, 'session-1', Date.now())
+ * if (!decision.granted) console.log(decision.failures)
  */
 export function evaluatePolicies(
   policies: readonly CheckedPolicy[],

@@ -5,6 +5,9 @@ import type { CheckedPolicy } from './evaluate-policies.ts'
 /**
  * The next instant (epoch ms) at which a posture check of the service policies starts to fail by itself, if nothing is
  * reported until then; `undefined` when none does.
+ *
+ * @example
+ * const endsAt = nextPolicyDeadline([{ id: 'p1', name: 'staff', checks }], data, 'session-1', Date.now())
  */
 export function nextPolicyDeadline(
   policies: readonly CheckedPolicy[],

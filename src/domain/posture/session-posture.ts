@@ -14,12 +14,22 @@ export function sessionPosture(data: SessionReports, apiSessionId: string): Sess
   return data.sessions.find((session) => session.apiSessionId === apiSessionId)
 }
 
-/** The API session passed MFA now (epoch ms), which answers every unlock and wake before. */
+/**
+ * The API session passed MFA now (epoch ms), which answers every unlock and wake before.
+ *
+ * @example
+ * const data = recordMfaPass(emptyPostureData(), 'session-1', Date.now())
+ */
 export function recordMfaPass<D extends SessionReports>(data: D, apiSessionId: string, now: number): D {
   return changeSession(data, apiSessionId, { mfa: { passedAt: now }, firstUnlockedAt: null, firstWokenAt: null })
 }
 
-/** The identity has no MFA any more: no API session of it counts as having passed. */
+/**
+ * The identity has no MFA any more: no API session of it counts as having passed.
+ *
+ * @example
+ * const data = clearMfa(known)
+ */
 export function clearMfa<D extends SessionReports>(data: D): D {
   const mfa = { passedAt: null }
   return { ...data, sessions: data.sessions.map((session) => (session.mfa === null ? session : { ...session, mfa })) }

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage, sqliteStorage } from '../../../adapters/kysely/index.ts'
+import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import type { RecordKind, Storage } from '../../../src/index.ts'
 import { mfas } from '../../../src/resources/mfas.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../contract/http/foreign-client.ts'
 import type { MountedController } from '../../contract/http/mount.ts'
 import { network } from '../../contract/http/scenario.ts'
-import { get, insertAll, machine, machines, tickets } from '../../contract/storage/kinds.ts'
 import { mountOf } from '../../support/mount.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 

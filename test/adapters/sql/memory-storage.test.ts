@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ChangeFeed } from '../../../adapters/memory/change-feed.ts'
 import { memoryStorage } from '../../../adapters/memory/index.ts'
+import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
 import type { Storage } from '../../../src/index.ts'
-import { insertAll, machine, machines, ticket, tickets, where } from '../../contract/storage/kinds.ts'
-import { storageContract } from '../../contract/storage.ts'
+import { describeStorageContract } from '../../contract/storage.ts'
 
-storageContract('memory', async () => {
+describeStorageContract('memory', async () => {
   const storage = memoryStorage()
   return { storage, dispose: () => storage.close() }
 })
@@ -78,7 +78,7 @@ describe('memory storage', () => {
   })
 })
 
-storageContract('memory, a fork', async () => {
+describeStorageContract('memory, a fork', async () => {
   const storage = memoryStorage().fork()
   return { storage, dispose: () => storage.close() }
 })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
+import { get, insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
 import { StorageUnavailable } from '../../../src/index.ts'
-import { get, insertAll, machine, machines, ticket, tickets, where } from '../../contract/storage/kinds.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 
 const kinds = [machines, tickets]

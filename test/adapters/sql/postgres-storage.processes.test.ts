@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
-import { machines, tickets } from '../../contract/storage/kinds.ts'
+import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { describeProcesses } from './sql-processes.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
-import { machines } from '../../contract/storage/kinds.ts'
+import { machines } from '../../../adapters/storage-contract/kinds.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { describeDifferential } from './sql-differential.ts'
 

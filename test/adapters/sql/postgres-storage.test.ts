@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
-import { machines, tickets } from '../../contract/storage/kinds.ts'
-import { storageContract } from '../../contract/storage.ts'
+import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
+import { describeStorageContract } from '../../contract/storage.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 
 let server: PostgresServer
@@ -19,7 +19,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-storageContract('PostgreSQL', async () => {
+describeStorageContract('PostgreSQL', async () => {
   schemas += 1
   const schema = `storage_${schemas}`
   const storage = await postgresStorage({ connection: server.url, schema, kinds: [machines, tickets] })

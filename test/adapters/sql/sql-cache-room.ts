@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type KyselyStorageOptions, kyselyStorage } from '../../../adapters/kysely/index.ts'
-import { get, insertAll, type Machine, machine, machines } from '../../contract/storage/kinds.ts'
+import { get, insertAll, type Machine, machine, machines } from '../../../adapters/storage-contract/kinds.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import type { CachedDatabase } from './sql-cache.ts'
 

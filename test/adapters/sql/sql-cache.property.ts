@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { KyselyStorageOptions } from '../../../adapters/kysely/index.ts'
+import { type Machine, machine, machines, signal, where } from '../../../adapters/storage-contract/kinds.ts'
+import { NaiveMachines, type Question } from '../../../adapters/storage-contract/naive-storage.ts'
 import type { ReadTransaction, Storage } from '../../../src/index.ts'
-import { type Machine, machine, machines, signal, where } from '../../contract/storage/kinds.ts'
-import { NaiveMachines, type Question } from '../../contract/storage/naive-storage.ts'
 
 const RUNS = Math.ceil(100 * Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1))
 const IDS = ['a', 'b', 'c', 'd', 'e', '\u{1f600}'] as const

@@ -1,7 +1,6 @@
 import type { Dialect } from 'kysely'
 import { expect, it } from 'vitest'
 import { kyselyStorage } from '../../../adapters/kysely/index.ts'
-import type { ReadTransaction, Storage } from '../../../src/index.ts'
 import {
   get,
   insertAll,
@@ -11,7 +10,8 @@ import {
   signal,
   tickets,
   where,
-} from '../../contract/storage/kinds.ts'
+} from '../../../adapters/storage-contract/kinds.ts'
+import type { ReadTransaction, Storage } from '../../../src/index.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeInterleavings } from './sql-cache.property.ts'
 import { describeCacheRoom } from './sql-cache-room.ts'

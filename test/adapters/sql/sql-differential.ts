@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { memoryStorage } from '../../../adapters/memory/index.ts'
+import { insertAll, type Machine, machine, machines } from '../../../adapters/storage-contract/kinds.ts'
 import type { Filter, FindQuery, Literal, Operand, OrderBy, Storage } from '../../../src/index.ts'
-import { insertAll, type Machine, machine, machines } from '../../contract/storage/kinds.ts'
 
 const QUESTIONS_PER_POPULATION = 25
 const SCALE = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { get, insertAll, machine, machines, ticket, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import type { Storage } from '../../../src/index.ts'
-import { get, insertAll, machine, machines, ticket, tickets } from '../../contract/storage/kinds.ts'
 
 export interface SharedDatabase {
   /** What a process needs to know to open it. */

@@ -5,9 +5,9 @@ import { setTimeout } from 'node:timers/promises'
 import { recordingLogger } from 'portcullis/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqliteStorage } from '../../../adapters/kysely/index.ts'
+import { get, insertAll, ticket, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import { createTestController } from '../../../adapters/testing/index.ts'
 import type { Storage } from '../../../src/index.ts'
-import { get, insertAll, ticket, tickets } from '../../contract/storage/kinds.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-place-'))
 afterAll(() => rmSync(directory, { recursive: true }))

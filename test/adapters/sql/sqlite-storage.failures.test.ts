@@ -4,8 +4,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { kyselyStorage, sqliteDialect, sqliteStorage } from '../../../adapters/kysely/index.ts'
+import {
+  contentOf,
+  get,
+  insertAll,
+  machine,
+  machines,
+  ticket,
+  tickets,
+} from '../../../adapters/storage-contract/kinds.ts'
 import { StorageUnavailable } from '../../../src/index.ts'
-import { contentOf, get, insertAll, machine, machines, ticket, tickets } from '../../contract/storage/kinds.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 const kinds = [machines, tickets]

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { sqliteStorage } from '../../../adapters/kysely/index.ts'
+import { machines } from '../../../adapters/storage-contract/kinds.ts'
 import type { Storage } from '../../../src/index.ts'
-import { machines } from '../../contract/storage/kinds.ts'
 import { describeDifferential } from './sql-differential.ts'
 
 const opened: Storage[] = []

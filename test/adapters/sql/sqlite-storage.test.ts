@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStorage } from '../../../adapters/kysely/index.ts'
-import { machines, tickets } from '../../contract/storage/kinds.ts'
-import { storageContract } from '../../contract/storage.ts'
+import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
+import { describeStorageContract } from '../../contract/storage.ts'
 
 const kinds = [machines, tickets]
 
-storageContract('SQLite file', async () => {
+describeStorageContract('SQLite file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-test-'))
   const storage = await sqliteStorage(join(directory, 'records.db'), { kinds })
   return {
@@ -19,7 +19,7 @@ storageContract('SQLite file', async () => {
   }
 })
 
-storageContract('SQLite :memory:', async () => {
+describeStorageContract('SQLite :memory:', async () => {
   const storage = await sqliteStorage(':memory:', { kinds })
   return { storage, dispose: () => storage.close() }
 })

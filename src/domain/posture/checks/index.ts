@@ -74,7 +74,12 @@ export const RESPONSE_KINDS: readonly PostureResponseKind<AnyPostureTypes>[] = P
   (typeId) => kindOf(typeId).response ?? [],
 )
 
-/** The posture data of an identity whose endpoints reported nothing yet. */
+/**
+ * The posture data of an identity whose endpoints reported nothing yet.
+ *
+ * @example
+ * applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], Date.now())
+ */
 export function emptyPostureData(): PostureData {
   const parts = POSTURE_CHECK_TYPE_IDS.map((typeId) => kindOf(typeId).nothingReported)
   // Every type gives its own part, so that together they are the whole.

@@ -1,11 +1,12 @@
-import { expect, it } from 'vitest'
-import { UniqueViolation } from '../../../src/ports/storage.ts'
-import { get, insertAll, machine, machines, type OpenStorage, ticket, tickets } from './kinds.ts'
+import assert from 'node:assert/strict'
+import { UniqueViolation } from './core.ts'
+import { get, insertAll, machine, machines, ticket, tickets } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const CALLERS = Array.from({ length: 200 }, (_, caller) => caller)
 const ROUNDS = 20
 
-export function describeConcurrency(open: OpenStorage): void {
+export function describeConcurrency({ it, open }: Suite): void {
   it('loses none of 200 concurrent increments', async () => {
     const storage = await open()
     await insertAll(storage, tickets, [ticket('counter')])
@@ -18,7 +19,7 @@ export function describeConcurrency(open: OpenStorage): void {
         }),
       ),
     )
-    expect(await get(storage, tickets, 'counter')).toMatchObject({ uses: 200 })
+    assert.equal((await get(storage, tickets, 'counter'))?.uses, 200)
   })
 
   it('runs one write at a time', async () => {
@@ -36,7 +37,7 @@ export function describeConcurrency(open: OpenStorage): void {
         }),
       ),
     )
-    expect(most).toBe(1)
+    assert.equal(most, 1)
   })
 
   it(`lets one of 200 concurrent callers consume a record, ${ROUNDS} times`, async () => {
@@ -49,8 +50,11 @@ export function describeConcurrency(open: OpenStorage): void {
       )
       winners.push(outcomes.filter(Boolean).length)
     }
-    expect(winners).toEqual(Array.from({ length: ROUNDS }, () => 1))
-    expect((await storage.read((tx) => tx.collection(tickets).find())).totalCount).toBe(0)
+    assert.deepEqual(
+      winners,
+      Array.from({ length: ROUNDS }, () => 1),
+    )
+    assert.equal((await storage.read((tx) => tx.collection(tickets).find())).totalCount, 0)
   })
 
   it('leaves a record for the next caller when the one who consumed it fails', async () => {
@@ -65,11 +69,10 @@ export function describeConcurrency(open: OpenStorage): void {
         }),
       ),
     )
-    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed'))).toEqual([
-      'failed',
-      true,
-      false,
-    ])
+    assert.deepEqual(
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed')),
+      ['failed', true, false],
+    )
   })
 
   it('gives a unique value to one of 200 concurrent callers', async () => {
@@ -80,8 +83,11 @@ export function describeConcurrency(open: OpenStorage): void {
       ),
     )
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
-    expect(refused).toHaveLength(199)
-    expect(refused.every(({ reason }) => reason instanceof UniqueViolation && reason.field === 'serial')).toBe(true)
-    expect((await storage.read((tx) => tx.collection(machines).find())).totalCount).toBe(1)
+    assert.equal(refused?.length, 199)
+    assert.equal(
+      refused.every(({ reason }) => reason instanceof UniqueViolation && reason.field === 'serial'),
+      true,
+    )
+    assert.equal((await storage.read((tx) => tx.collection(machines).find())).totalCount, 1)
   })
 }

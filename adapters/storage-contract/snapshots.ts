@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
-import type { ReadTransaction } from '../../../src/ports/storage.ts'
-import { insertAll, machine, machines, type OpenStorage, signal, ticket, tickets } from './kinds.ts'
+import assert from 'node:assert/strict'
+import type { ReadTransaction } from './core.ts'
+import { insertAll, machine, machines, signal, ticket, tickets } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 async function look(tx: ReadTransaction) {
   return {
@@ -12,7 +13,7 @@ async function look(tx: ReadTransaction) {
   }
 }
 
-export function describeSnapshots(open: OpenStorage): void {
+export function describeSnapshots({ it, open }: Suite): void {
   it('shows a read one state from beginning to end, while a write commits and new reads see it', async () => {
     const storage = await open()
     await insertAll(storage, machines, [machine('m1', { cost: 1 }), machine('m2')])
@@ -35,11 +36,11 @@ export function describeSnapshots(open: OpenStorage): void {
     written.happen()
 
     const { before, after } = await reading
-    expect(before.machines).toEqual([machine('m1', { cost: 1 }), machine('m2')])
-    expect(after).toEqual(before)
-    expect(fresh.machines).toEqual([machine('m1', { cost: 2 }), machine('m3')])
-    expect(fresh.tickets).toBe(1)
-    expect(fresh.revision).toBe(before.revision + 1)
+    assert.deepEqual(before.machines, [machine('m1', { cost: 1 }), machine('m2')])
+    assert.deepEqual(after, before)
+    assert.deepEqual(fresh.machines, [machine('m1', { cost: 2 }), machine('m3')])
+    assert.equal(fresh.tickets, 1)
+    assert.equal(fresh.revision, before.revision + 1)
   })
 
   it('shows no read what a write has not committed yet, and the write is not disturbed', async () => {
@@ -54,10 +55,10 @@ export function describeSnapshots(open: OpenStorage): void {
       return tx.collection(machines).get('m1')
     })
     await begun.happened
-    expect((await storage.read(look)).m1).toEqual(machine('m1', { cost: 1 }))
+    assert.deepEqual((await storage.read(look)).m1, machine('m1', { cost: 1 }))
     looked.happen()
-    expect(await writing).toEqual(machine('m1', { cost: 2 }))
-    expect((await storage.read(look)).m1).toEqual(machine('m1', { cost: 2 }))
+    assert.deepEqual(await writing, machine('m1', { cost: 2 }))
+    assert.deepEqual((await storage.read(look)).m1, machine('m1', { cost: 2 }))
   })
 
   it('never shows half of a write: a sum that writes keep is the same in every read', async () => {
@@ -79,7 +80,7 @@ export function describeSnapshots(open: OpenStorage): void {
     const work = Array.from({ length: 50 }, () => [move(), sum()] as const)
     const sums = await Promise.all(work.map(([, read]) => read))
     await Promise.all(work.map(([write]) => write))
-    expect(new Set(sums)).toEqual(new Set([100]))
-    expect(await storage.read((tx) => tx.collection(tickets).get('to'))).toMatchObject({ uses: 50 })
+    assert.deepEqual(new Set(sums), new Set([100]))
+    assert.equal((await storage.read((tx) => tx.collection(tickets).get('to')))?.uses, 50)
   })
 }

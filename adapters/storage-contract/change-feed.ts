@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
-import type { Change, Storage } from '../../../src/ports/storage.ts'
-import { insertAll, machine, machines, type OpenStorage, ticket, tickets } from './kinds.ts'
+import assert from 'node:assert/strict'
+import type { Change, Storage } from './core.ts'
+import { insertAll, machine, machines, ticket, tickets } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const revisionOf = (storage: Storage) => storage.read(async (tx) => tx.revision)
 const changesSince = (storage: Storage, revision: number) => storage.read((tx) => tx.changesSince(revision))
@@ -11,11 +12,11 @@ const entry = (revision: number, kind: { readonly name: string }, id: string, op
   operation,
 })
 
-export function describeChangeFeed(open: OpenStorage): void {
+export function describeChangeFeed({ it, open }: Suite): void {
   it('begins at revision 0 with nothing', async () => {
     const storage = await open()
-    expect(await revisionOf(storage)).toBe(0)
-    expect(await changesSince(storage, 0)).toEqual([])
+    assert.equal(await revisionOf(storage), 0)
+    assert.deepEqual(await changesSince(storage, 0), [])
   })
 
   it('tells every change in order, those of one write under one revision', async () => {
@@ -32,10 +33,10 @@ export function describeChangeFeed(open: OpenStorage): void {
       entry(2, machines, 'a', 'update'),
       entry(2, machines, 'b', 'delete'),
     ]
-    expect(await changesSince(storage, 0)).toEqual([...first, ...second])
-    expect(await changesSince(storage, 1)).toEqual(second)
-    expect(await changesSince(storage, 2)).toEqual([])
-    expect(await revisionOf(storage)).toBe(2)
+    assert.deepEqual(await changesSince(storage, 0), [...first, ...second])
+    assert.deepEqual(await changesSince(storage, 1), second)
+    assert.deepEqual(await changesSince(storage, 2), [])
+    assert.equal(await revisionOf(storage), 2)
   })
 
   it('tells nothing of a write that was rolled back, and does not count it', async () => {
@@ -44,10 +45,10 @@ export function describeChangeFeed(open: OpenStorage): void {
       await tx.collection(machines).insert(machine('m1'))
       throw new Error('rolled back')
     })
-    await expect(write).rejects.toThrow('rolled back')
-    expect(await revisionOf(storage)).toBe(0)
+    await assert.rejects(write, /rolled back/)
+    assert.equal(await revisionOf(storage), 0)
     await insertAll(storage, machines, [machine('m2')])
-    expect(await changesSince(storage, 0)).toEqual([entry(1, machines, 'm2', 'insert')])
+    assert.deepEqual(await changesSince(storage, 0), [entry(1, machines, 'm2', 'insert')])
   })
 
   it('does not count a write that changed nothing', async () => {
@@ -57,10 +58,10 @@ export function describeChangeFeed(open: OpenStorage): void {
       await tx.collection(machines).get('m1')
       await tx.collection(machines).update(machine('absent'))
       await tx.collection(machines).delete('absent')
-      await expect(tx.collection(machines).insert(machine('m1'))).rejects.toThrow('duplicate value')
+      await assert.rejects(tx.collection(machines).insert(machine('m1')), /duplicate value/)
     })
-    expect(await revisionOf(storage)).toBe(1)
-    expect(await changesSince(storage, 1)).toEqual([])
+    assert.equal(await revisionOf(storage), 1)
+    assert.deepEqual(await changesSince(storage, 1), [])
   })
 
   it('belongs to the snapshot: a write sees what was committed before it, not its own changes', async () => {
@@ -70,21 +71,24 @@ export function describeChangeFeed(open: OpenStorage): void {
       await tx.collection(machines).delete('m1')
       return { revision: tx.revision, changes: await tx.changesSince(0) }
     })
-    expect(seen).toEqual({ revision: 1, changes: [entry(1, machines, 'm1', 'insert')] })
-    expect(await revisionOf(storage)).toBe(2)
+    assert.deepEqual(seen, { revision: 1, changes: [entry(1, machines, 'm1', 'insert')] })
+    assert.equal(await revisionOf(storage), 2)
   })
 
   it('sends a reader who is ahead of the snapshot back to the start', async () => {
     const storage = await open()
     await insertAll(storage, machines, [machine('m1')])
-    expect(await changesSince(storage, 2)).toBeUndefined()
+    assert.equal(await changesSince(storage, 2), undefined)
   })
 
   it('counts concurrent writes without gaps', async () => {
     const storage = await open()
     await Promise.all(Array.from({ length: 50 }, (_, index) => insertAll(storage, tickets, [ticket(`t${index}`)])))
     const changes = (await changesSince(storage, 0)) ?? []
-    expect(changes.map(({ revision }) => revision)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1))
-    expect(new Set(changes.map(({ id }) => id)).size).toBe(50)
+    assert.deepEqual(
+      changes.map(({ revision }) => revision),
+      Array.from({ length: 50 }, (_, index) => index + 1),
+    )
+    assert.equal(new Set(changes.map(({ id }) => id)).size, 50)
   })
 }

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
-import { ids } from '../../../src/domain/filter/index.ts'
-import { insertAll, type Machine, machine, machines, type OpenStorage, where } from './kinds.ts'
+import assert from 'node:assert/strict'
+import { ids } from './core.ts'
+import { insertAll, type Machine, machine, machines, where } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const NOON = Date.parse('2024-05-01T12:00:00Z')
 
@@ -113,13 +114,16 @@ const FILTERS: readonly [string, readonly string[]][] = [
   ['id in ["m1", "m2", "m3"] and owner in ["ann", "bob"] and active = false', ['m2']],
 ]
 
-export function describeFilters(open: OpenStorage): void {
-  it.each(FILTERS)('finds by %s', async (text, expected) => {
+export function describeFilters({ it, open }: Suite): void {
+  it.each(FILTERS)('finds by %s', async ([text, expected]) => {
     const storage = await open()
     await insertAll(storage, machines, MACHINES.toReversed())
     const { items, totalCount } = await storage.read((tx) => tx.collection(machines).find({ where: where(text) }))
-    expect(items).toEqual(MACHINES.filter(({ id }) => expected.includes(id)))
-    expect(totalCount).toBe(expected.length)
+    assert.deepEqual(
+      items,
+      MACHINES.filter(({ id }) => expected.includes(id)),
+    )
+    assert.equal(totalCount, expected.length)
   })
 
   it('finds the same among thousands, whichever way is quickest', async () => {
@@ -132,14 +136,14 @@ export function describeFilters(open: OpenStorage): void {
     for (const [text, expected] of FILTERS) {
       const both = { kind: 'and', left: where(text), right: among } as const
       const { items } = await storage.read((tx) => tx.collection(machines).find({ where: both }))
-      expect([text, items.map(({ id }) => id)]).toEqual([text, expected])
+      assert.deepEqual([text, items.map(({ id }) => id)], [text, expected])
     }
   })
 
   it('finds nothing in a kind that was never written', async () => {
     const storage = await open()
-    expect(await storage.read((tx) => tx.collection(machines).find())).toEqual({ items: [], totalCount: 0 })
-    expect(await storage.read((tx) => tx.collection(machines).get('m1'))).toBeUndefined()
+    assert.deepEqual(await storage.read((tx) => tx.collection(machines).find()), { items: [], totalCount: 0 })
+    assert.equal(await storage.read((tx) => tx.collection(machines).get('m1')), undefined)
   })
 
   it.each([0, 1, 3, 2000])('finds by a list of %i ids, in the order of the ids', async (count) => {
@@ -149,7 +153,10 @@ export function describeFilters(open: OpenStorage): void {
     const wanted = records.slice(0, count).map(({ id }) => id)
     const list = ids([...wanted.toReversed(), 'absent', ...wanted.slice(0, 5)])
     const found = await storage.read((tx) => tx.collection(machines).find({ where: list, limit: 2 }))
-    expect(found.items.map(({ id }) => id)).toEqual(wanted.slice(0, 2))
-    expect(found.totalCount).toBe(count)
+    assert.deepEqual(
+      found.items.map(({ id }) => id),
+      wanted.slice(0, 2),
+    )
+    assert.equal(found.totalCount, count)
   })
 }

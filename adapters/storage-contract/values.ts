@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { get, insertAll, type Machine, machine, machines, type OpenStorage } from './kinds.ts'
+import assert from 'node:assert/strict'
+import { get, insertAll, type Machine, machine, machines } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const JSON_VALUES: readonly [string, string][] = [
   ['an empty object', '{}'],
@@ -24,15 +25,15 @@ function canonical(value: unknown): string {
   return `{${members.sort().join()}}`
 }
 
-export function describeValues(open: OpenStorage): void {
-  it.each(JSON_VALUES)('gives back %s', async (_, text) => {
+export function describeValues({ it, open }: Suite): void {
+  it.each(JSON_VALUES)('gives back %s', async ([_, text]) => {
     const storage = await open()
     const tags: Machine['tags'] = JSON.parse(text)
     await insertAll(storage, machines, [machine('m1', { tags })])
     const stored = (await get(storage, machines, 'm1'))?.tags
-    expect(canonical(stored)).toBe(canonical(tags))
-    expect(Object.getPrototypeOf(stored)).toBe(Object.prototype)
-    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+    assert.equal(canonical(stored), canonical(tags))
+    assert.equal(Object.getPrototypeOf(stored), Object.prototype)
+    assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false)
   })
 
   it.each<[string, Partial<Machine>]>([
@@ -47,13 +48,13 @@ export function describeValues(open: OpenStorage): void {
     ['zeros', { cost: 0, weight: 0, seenAt: 0, active: false }],
     ['negative instants', { seenAt: -62_135_596_800_000 }],
     ['nulls', { serial: null, owner: null, weight: null, seenAt: null }],
-  ])('gives back %s', async (_, fields) => {
+  ])('gives back %s', async ([_, fields]) => {
     const storage = await open()
     await insertAll(storage, machines, [machine('m1', fields)])
-    expect(await get(storage, machines, 'm1')).toStrictEqual(machine('m1', fields))
+    assert.deepEqual(await get(storage, machines, 'm1'), machine('m1', fields))
     await storage.write((tx) => tx.collection(machines).update(machine('m1')))
     await storage.write((tx) => tx.collection(machines).update(machine('m1', fields)))
-    expect((await storage.read((tx) => tx.collection(machines).find())).items).toStrictEqual([machine('m1', fields)])
+    assert.deepEqual((await storage.read((tx) => tx.collection(machines).find())).items, [machine('m1', fields)])
   })
 
   it.each(['', ' ', '../x', 'a/b', '%', '__proto__', 'constructor', "'; --", '\u{1f600}', 'x'.repeat(256)])(
@@ -61,10 +62,10 @@ export function describeValues(open: OpenStorage): void {
     async (id) => {
       const storage = await open()
       await insertAll(storage, machines, [machine(id, { cost: 1 })])
-      expect(await get(storage, machines, id)).toEqual(machine(id, { cost: 1 }))
-      expect(await get(storage, machines, `${id} `)).toBeUndefined()
-      expect(await storage.write((tx) => tx.collection(machines).delete(id))).toBe(true)
-      expect(await get(storage, machines, id)).toBeUndefined()
+      assert.deepEqual(await get(storage, machines, id), machine(id, { cost: 1 }))
+      assert.equal(await get(storage, machines, `${id} `), undefined)
+      assert.equal(await storage.write((tx) => tx.collection(machines).delete(id)), true)
+      assert.equal(await get(storage, machines, id), undefined)
     },
   )
 
@@ -93,7 +94,7 @@ export function describeValues(open: OpenStorage): void {
       await tx.collection(machines).update(updated)
       vandalise(updated)
     })
-    expect(await get(storage, machines, 'm1')).toEqual({ ...make(), cost: 1 })
-    expect((await storage.read((tx) => tx.collection(machines).find())).items).toEqual([{ ...make(), cost: 1 }])
+    assert.deepEqual(await get(storage, machines, 'm1'), { ...make(), cost: 1 })
+    assert.deepEqual((await storage.read((tx) => tx.collection(machines).find())).items, [{ ...make(), cost: 1 }])
   })
 }

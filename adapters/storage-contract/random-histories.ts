@@ -1,25 +1,33 @@
-import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { type Collection, type ReadTransaction, type Storage, UniqueViolation } from '../../../src/ports/storage.ts'
-import { type Machine, machines, type OpenStorage } from './kinds.ts'
+import assert from 'node:assert/strict'
+import { type Collection, type ReadTransaction, type Storage, UniqueViolation } from './core.ts'
+import { type Machine, machines } from './kinds.ts'
 import { NaiveMachines } from './naive-storage.ts'
-import { type Step, type Write, writes } from './random-work.ts'
-
-const RUNS = Math.ceil(300 * Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1))
+import { randomHistory, type Step, type Write } from './random-work.ts'
+import type { Suite } from './suite.ts'
 
 const ROLLBACK = new Error('rolled back on purpose')
 
-export function describeModel(open: OpenStorage): void {
-  it(`does in ${RUNS} random histories what a plain map does`, { timeout: RUNS * 400 }, async () => {
-    const storage = await open()
-    await fc.assert(
-      fc.asyncProperty(writes, async (history) => {
-        const model = await empty(storage)
-        for (const write of history) await run(storage, model, write)
-      }),
-      { numRuns: RUNS },
-    )
-  })
+/** So many random histories, beginning with the one of the seed. */
+export function describeRandomHistories({ histories, seed }: { readonly histories: number; readonly seed: number }) {
+  return ({ it, open }: Suite): void => {
+    it(`does in ${histories} random histories what a plain map does`, async () => {
+      const storage = await open()
+      for (let at = 0; at < histories; at += 1) await play(storage, seed + at)
+    })
+  }
+}
+
+async function play(storage: Storage, seed: number): Promise<void> {
+  const history = randomHistory(seed)
+  const model = await empty(storage)
+  for (const [position, write] of history.entries()) {
+    try {
+      await run(storage, model, write)
+    } catch (cause) {
+      const told = JSON.stringify(history.slice(0, position + 1))
+      throw new Error(`the history of seed ${seed} goes another way in its last write: ${told}`, { cause })
+    }
+  }
 }
 
 /** Empties the storage, which all histories share because opening one may be slow, and the model of an empty one. */
@@ -38,23 +46,23 @@ async function run(storage: Storage, model: NaiveMachines, { steps, commits }: W
   const known = model.changes.length
   await model.write(commits, async (draft) => {
     const write = storage.write(async (tx) => {
-      expect(tx.revision).toBe(since)
+      assert.equal(tx.revision, since)
       for (const step of steps) await compare(tx.collection(machines), draft, step)
       await compareContent(tx, draft)
       if (!commits) throw ROLLBACK
     })
     if (commits) await write
-    else await expect(write).rejects.toBe(ROLLBACK)
+    else await assert.rejects(write, (error) => error === ROLLBACK)
   })
   await storage.read(async (tx) => {
-    expect(tx.revision).toBe(model.revision)
+    assert.equal(tx.revision, model.revision)
     await compareContent(tx, model)
-    expect(await tx.changesSince(since)).toEqual(model.changes.slice(known))
+    assert.deepEqual(await tx.changesSince(since), model.changes.slice(known))
   })
 }
 
 async function compareContent(tx: ReadTransaction, model: NaiveMachines): Promise<void> {
-  expect(await tx.collection(machines).find()).toEqual(model.find({ query: {}, isMeant: () => true }))
+  assert.deepEqual(await tx.collection(machines).find(), model.find({ query: {}, isMeant: () => true }))
 }
 
 async function compare(collection: Collection<Machine>, draft: NaiveMachines, step: Step): Promise<void> {
@@ -62,14 +70,17 @@ async function compare(collection: Collection<Machine>, draft: NaiveMachines, st
     await compareStore(collection, draft, step.kind, step.record)
   } else if (step.kind === 'find') {
     const expected = draft.find(step.question)
-    expect(await collection.find(step.question.query)).toEqual(expected)
-    expect(await collection.findIds(step.question.query)).toEqual(expected.items.map(({ id }) => id))
+    assert.deepEqual(await collection.find(step.question.query), expected)
+    assert.deepEqual(
+      await collection.findIds(step.question.query),
+      expected.items.map(({ id }) => id),
+    )
   } else if (step.kind === 'get') {
-    expect(await collection.get(step.id)).toEqual(draft.records.get(step.id))
+    assert.deepEqual(await collection.get(step.id), draft.records.get(step.id))
   } else {
     const isThere = draft.records.delete(step.id)
     if (isThere) draft.note(step.id, 'delete')
-    expect(await collection.delete(step.id)).toBe(isThere)
+    assert.equal(await collection.delete(step.id), isThere)
   }
 }
 
@@ -81,7 +92,7 @@ async function compareStore(
 ): Promise<void> {
   const isThere = draft.records.has(record.id)
   if (operation === 'update' && !isThere) {
-    expect(await collection.update(record)).toBe(false)
+    assert.equal(await collection.update(record), false)
     return
   }
   const violations = operation === 'insert' && isThere ? ['id', ...draft.violations(record)] : draft.violations(record)
@@ -90,10 +101,10 @@ async function compareStore(
       () => 'none',
       (error: unknown) => (error instanceof UniqueViolation ? error.field : String(error)),
     )
-    expect(violations).toContain(field)
+    assert.ok(violations.includes(field))
     return
   }
-  expect(await collection[operation](record)).toBe(operation === 'update' ? true : undefined)
+  assert.equal(await collection[operation](record), operation === 'update' ? true : undefined)
   draft.records.set(record.id, record)
   draft.note(record.id, operation)
 }

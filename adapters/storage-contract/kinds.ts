@@ -1,5 +1,4 @@
-import { type Filter, parseQuery, type SymbolTable } from '../../../src/domain/filter/index.ts'
-import type { RecordKind, Storage, StoredRecord } from '../../../src/ports/storage.ts'
+import { type Filter, parseQuery, type RecordKind, type Storage, type StoredRecord, type SymbolTable } from './core.ts'
 
 /** A record with a field of every kind. */
 export interface Machine extends StoredRecord {
@@ -78,9 +77,6 @@ export function machine(id: string, fields: Partial<Machine> = {}): Machine {
 export function ticket(id: string, fields: Partial<Ticket> = {}): Ticket {
   return { id, token: `token of ${id}`, machine: 'm1', uses: 0, ...fields }
 }
-
-/** A storage that is disposed of after the test. */
-export type OpenStorage = () => Promise<Storage>
 
 export async function insertAll<T extends StoredRecord>(
   storage: Storage,

@@ -1,4 +1,4 @@
-import type { Change, FindQuery } from '../../../src/ports/storage.ts'
+import type { Change, FindQuery } from './core.ts'
 import { type Machine, machines } from './kinds.ts'
 
 /** A question, with what it means spelled out without the filter language. */

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
-import type { OrderBy } from '../../../src/domain/filter/index.ts'
-import type { FindQuery } from '../../../src/ports/storage.ts'
-import { insertAll, type Machine, machine, machines, type OpenStorage, where } from './kinds.ts'
+import assert from 'node:assert/strict'
+import type { FindQuery, OrderBy } from './core.ts'
+import { insertAll, type Machine, machine, machines, where } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const MACHINES: readonly Machine[] = [
   machine('a', { name: 'z', owner: 'bob', cost: 2, weight: 0.5, active: true, seenAt: 10 }),
@@ -19,18 +19,21 @@ function order(text: string): OrderBy[] {
   })
 }
 
-async function findIds(open: OpenStorage, records: readonly Machine[], query: FindQuery) {
+async function findIds(open: Suite['open'], records: readonly Machine[], query: FindQuery) {
   const storage = await open()
   await insertAll(storage, machines, records)
   const [{ items, totalCount }, ids] = await storage.read(async (tx) => {
     const collection = tx.collection(machines)
     return [await collection.find(query), await collection.findIds(query)]
   })
-  expect(items.map(({ id }) => id)).toEqual(ids)
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    ids,
+  )
   return { ids: ids.join(''), totalCount }
 }
 
-export function describePages(open: OpenStorage): void {
+export function describePages({ it, open }: Suite): void {
   it.each([
     ['id', 'abcde'],
     ['id desc', 'edcba'],
@@ -51,11 +54,11 @@ export function describePages(open: OpenStorage): void {
     ['owner, id desc', 'becda'],
     ['cost, id desc', 'decab'],
     ['id, cost', 'abcde'],
-  ])('orders by %s, nulls first ascending, ties by id', async (text, expected) => {
+  ])('orders by %s, nulls first ascending, ties by id', async ([text, expected]) => {
     const found = await findIds(open, MACHINES.toReversed(), { orderBy: order(text) })
-    expect(found).toEqual({ ids: expected, totalCount: 5 })
+    assert.deepEqual(found, { ids: expected, totalCount: 5 })
     const some = await findIds(open, MACHINES, { orderBy: order(text), where: where('name != "Z"'), limit: 3 })
-    expect(some).toEqual({ ids: expected.replace('d', '').slice(0, 3), totalCount: 4 })
+    assert.deepEqual(some, { ids: expected.replace('d', '').slice(0, 3), totalCount: 4 })
   })
 
   it('orders by id, by code point, when nothing is asked', async () => {
@@ -67,7 +70,10 @@ export function describePages(open: OpenStorage): void {
       ids.toReversed().map((id) => machine(id)),
     )
     const { items } = await storage.read((tx) => tx.collection(machines).find())
-    expect(items.map(({ id }) => id)).toEqual(ids)
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      ids,
+    )
   })
 
   it.each<[string, FindQuery, string, number]>([
@@ -90,8 +96,8 @@ export function describePages(open: OpenStorage): void {
     ['an order by an index, offset 1 limit 3', { orderBy: order('owner'), offset: 1, limit: 3 }, 'eca', 5],
     ['an order, offset past the end', { orderBy: order('weight'), offset: 7 }, '', 5],
     ['all three', { where: where('cost = 2'), orderBy: order('weight desc'), offset: 1, limit: 1 }, 'e', 3],
-  ])('answers a page of %s, counting all that matches', async (_, query, expected, totalCount) => {
-    expect(await findIds(open, MACHINES, query)).toEqual({ ids: expected, totalCount })
+  ])('answers a page of %s, counting all that matches', async ([_, query, expected, totalCount]) => {
+    assert.deepEqual(await findIds(open, MACHINES, query), { ids: expected, totalCount })
   })
 
   it('turns pages without loss or repetition, in any order', async () => {
@@ -105,11 +111,11 @@ export function describePages(open: OpenStorage): void {
       const pages: Machine[] = []
       for (let offset = 0; offset < 2500; offset += 400) {
         const page = await storage.read((tx) => tx.collection(machines).find({ orderBy, offset, limit: 400 }))
-        expect(page.totalCount).toBe(2500)
+        assert.equal(page.totalCount, 2500)
         pages.push(...page.items)
       }
-      expect(pages).toEqual(whole.items)
-      expect(new Set(pages.map(({ id }) => id)).size).toBe(2500)
+      assert.deepEqual(pages, whole.items)
+      assert.equal(new Set(pages.map(({ id }) => id)).size, 2500)
     }
   })
 }

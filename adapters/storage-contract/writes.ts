@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
-import { UniqueViolation, type WriteTransaction } from '../../../src/ports/storage.ts'
-import { contentOf, get, insertAll, machine, machines, type OpenStorage, ticket, tickets, where } from './kinds.ts'
+import assert from 'node:assert/strict'
+import { UniqueViolation, type WriteTransaction } from './core.ts'
+import { contentOf, get, insertAll, machine, machines, ticket, tickets, where } from './kinds.ts'
+import type { Suite } from './suite.ts'
 
 const STEPS: readonly ((tx: WriteTransaction) => Promise<unknown>)[] = [
   (tx) => tx.collection(machines).insert(machine('new', { name: 'new' })),
@@ -10,24 +11,24 @@ const STEPS: readonly ((tx: WriteTransaction) => Promise<unknown>)[] = [
   (tx) => tx.collection(tickets).insert(ticket('t2', { token: 'T-2' })),
 ]
 
-async function withRecords(open: OpenStorage) {
+async function withRecords(open: Suite['open']) {
   const storage = await open()
   await insertAll(storage, machines, [machine('m1', { serial: 'S-1' }), machine('m2', { serial: 'S-2' })])
   await insertAll(storage, tickets, [ticket('t1')])
   return storage
 }
 
-export function describeWrites(open: OpenStorage): void {
+export function describeWrites({ it, open }: Suite): void {
   it('commits changes of several kinds together', async () => {
     const storage = await withRecords(open)
     await storage.write(async (tx) => {
       for (const step of STEPS) await step(tx)
     })
-    expect(await get(storage, machines, 'new')).toEqual(machine('new', { name: 'new' }))
-    expect(await get(storage, machines, 'm1')).toEqual(machine('m1', { name: 'renamed' }))
-    expect(await get(storage, machines, 'm2')).toBeUndefined()
-    expect(await get(storage, tickets, 't1')).toBeUndefined()
-    expect(await get(storage, tickets, 't2')).toEqual(ticket('t2', { token: 'T-2' }))
+    assert.deepEqual(await get(storage, machines, 'new'), machine('new', { name: 'new' }))
+    assert.deepEqual(await get(storage, machines, 'm1'), machine('m1', { name: 'renamed' }))
+    assert.equal(await get(storage, machines, 'm2'), undefined)
+    assert.equal(await get(storage, tickets, 't1'), undefined)
+    assert.deepEqual(await get(storage, tickets, 't2'), ticket('t2', { token: 'T-2' }))
   })
 
   it.each([0, 1, 2, 3, 4, 5])('leaves nothing of a write that throws after %i changes', async (position) => {
@@ -38,11 +39,11 @@ export function describeWrites(open: OpenStorage): void {
       for (const step of STEPS.slice(0, position)) await step(tx)
       throw failure
     })
-    await expect(write).rejects.toBe(failure)
-    expect(await contentOf(storage)).toEqual(before)
+    await assert.rejects(write, (error) => error === failure)
+    assert.deepEqual(await contentOf(storage), before)
     // Indexes are rolled back too: what was freed is taken again, what was taken is free.
     const again = storage.write((tx) => tx.collection(machines).insert(machine('other', { serial: 'S-1' })))
-    await expect(again).rejects.toThrow(UniqueViolation)
+    await assert.rejects(again, UniqueViolation)
     await storage.write((tx) => tx.collection(machines).insert(machine('new', { name: 'new' })))
   })
 
@@ -66,7 +67,7 @@ export function describeWrites(open: OpenStorage): void {
         byScan: await find('cost > 6'),
       }
     })
-    expect(seen).toEqual({
+    assert.deepEqual(seen, {
       got: [machine('m1', { serial: 'S-9', owner: 'ann', cost: 7 }), undefined],
       all: ['m1', 'm3'],
       byUnique: ['m1'],
@@ -78,38 +79,41 @@ export function describeWrites(open: OpenStorage): void {
 
   it('answers what the work answers', async () => {
     const storage = await open()
-    expect(await storage.write(async () => 'written')).toBe('written')
-    expect(await storage.read(async () => 'read')).toBe('read')
+    assert.equal(await storage.write(async () => 'written'), 'written')
+    assert.equal(await storage.read(async () => 'read'), 'read')
   })
 
   it('answers false to an update or a delete of what is not there', async () => {
     const storage = await open()
     await storage.write(async (tx) => {
-      expect(await tx.collection(machines).update(machine('m1'))).toBe(false)
-      expect(await tx.collection(machines).delete('m1')).toBe(false)
+      assert.equal(await tx.collection(machines).update(machine('m1')), false)
+      assert.equal(await tx.collection(machines).delete('m1'), false)
       await tx.collection(machines).insert(machine('m1'))
-      expect(await tx.collection(machines).update(machine('m1', { cost: 1 }))).toBe(true)
-      expect(await tx.collection(machines).delete('m1')).toBe(true)
-      expect(await tx.collection(machines).delete('m1')).toBe(false)
+      assert.equal(await tx.collection(machines).update(machine('m1', { cost: 1 })), true)
+      assert.equal(await tx.collection(machines).delete('m1'), true)
+      assert.equal(await tx.collection(machines).delete('m1'), false)
     })
-    expect(await get(storage, machines, 'm1')).toBeUndefined()
+    assert.equal(await get(storage, machines, 'm1'), undefined)
   })
 
   it('goes on after a violation that the work has caught', async () => {
     const storage = await withRecords(open)
     await storage.write(async (tx) => {
       await tx.collection(machines).insert(machine('m3'))
-      await expect(tx.collection(machines).insert(machine('m4', { serial: 'S-1' }))).rejects.toThrow(UniqueViolation)
-      await expect(tx.collection(machines).update(machine('m2', { serial: 'S-1' }))).rejects.toThrow(UniqueViolation)
+      await assert.rejects(tx.collection(machines).insert(machine('m4', { serial: 'S-1' })), UniqueViolation)
+      await assert.rejects(tx.collection(machines).update(machine('m2', { serial: 'S-1' })), UniqueViolation)
       await tx.collection(machines).insert(machine('m5'))
     })
     const { items } = await storage.read((tx) => tx.collection(machines).find())
-    expect(items.map(({ id, serial }) => [id, serial])).toEqual([
-      ['m1', 'S-1'],
-      ['m2', 'S-2'],
-      ['m3', null],
-      ['m5', null],
-    ])
+    assert.deepEqual(
+      items.map(({ id, serial }) => [id, serial]),
+      [
+        ['m1', 'S-1'],
+        ['m2', 'S-2'],
+        ['m3', null],
+        ['m5', null],
+      ],
+    )
   })
 
   it('lets the writes behind a failing one go on', async () => {
@@ -122,8 +126,11 @@ export function describeWrites(open: OpenStorage): void {
         }),
       ),
     )
-    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(outcomes.map((_, index) => index % 2 === 1))
-    expect((await storage.read((tx) => tx.collection(machines).find())).totalCount).toBe(10)
+    assert.deepEqual(
+      outcomes.map(({ status }) => status === 'fulfilled'),
+      outcomes.map((_, index) => index % 2 === 1),
+    )
+    assert.equal((await storage.read((tx) => tx.collection(machines).find())).totalCount, 10)
   })
 
   it('takes 5,000 inserts in one write', async () => {
@@ -137,8 +144,8 @@ export function describeWrites(open: OpenStorage): void {
     )
     await insertAll(storage, machines, records)
     const { items, totalCount } = await storage.read((tx) => tx.collection(machines).find())
-    expect(totalCount).toBe(5000)
-    expect(items).toEqual(records)
-    expect(await storage.read((tx) => tx.changesSince(0))).toHaveLength(5000)
+    assert.equal(totalCount, 5000)
+    assert.deepEqual(items, records)
+    assert.equal((await storage.read((tx) => tx.changesSince(0)))?.length, 5000)
   })
 }

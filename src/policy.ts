@@ -1,0 +1,72 @@
+/**
+ * The rules by themselves: which entities a role list selects, who may reach what, whether posture passes, and why.
+ * Pure functions over plain values; nothing else is loaded with them.
+ *
+ * @module
+ */
+export {
+  AccessIndex,
+  type AccessType,
+  type EdgeRoutersBetween,
+  type EntityKind,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+  type SlotSet,
+} from './domain/access-index/index.ts'
+export {
+  type AccessFacts,
+  type CheckExplanation,
+  type EdgeRouterExplanation,
+  type Explanation,
+  explainAccess,
+  explanationText,
+  type NamedEntity,
+  type PolicyExplanation,
+  type PolicyUnderReview,
+  type Reason,
+  type RouterState,
+  type ShownRole,
+  type SideExplanation,
+  type Suggestion,
+  type SuggestionKind,
+} from './domain/explain/index.ts'
+export {
+  applyResponses,
+  type CheckedMultiProcess,
+  type CheckedPolicy,
+  type CheckedProcess,
+  type CheckFailure,
+  clearMfa,
+  type DomainCheck,
+  type DomainResponse,
+  type EndpointStateResponse,
+  emptyPostureData,
+  evaluateCheck,
+  evaluatePolicies,
+  explainFailure,
+  type MacCheck,
+  type MacResponse,
+  type MfaCheck,
+  type MissingKind,
+  type MissingPosture,
+  missingPosture,
+  nextDeadline,
+  nextPolicyDeadline,
+  type OperatingSystem,
+  type OsCheck,
+  type OsResponse,
+  type OsType,
+  type PolicyDecision,
+  type PolicyFailure,
+  type PostureCheck,
+  type PostureCheckTypeId,
+  type PostureData,
+  type PostureResponse,
+  type ProcessCheck,
+  type ProcessMultiCheck,
+  type ProcessResponse,
+  type ProcessSemantic,
+  recordMfaPass,
+} from './domain/posture/index.ts'
+export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './domain/roles.ts'

@@ -1,0 +1,43 @@
+/**
+ * What a storage of your own is written with: the port, the filters that it answers, the kinds of record that it holds
+ * and the errors that it throws. `portcullis/storage/contract` tells whether it keeps its promises.
+ *
+ * @module
+ */
+export {
+  both,
+  type Comparison,
+  compareBy,
+  compareStrings,
+  equals,
+  type FieldKind,
+  type Filter,
+  FilterError,
+  type FilterSymbol,
+  ids,
+  isIn,
+  type Literal,
+  matches,
+  type Operand,
+  type OrderBy,
+  parseQuery,
+  type Query,
+  type SymbolTable,
+} from './domain/filter/index.ts'
+export {
+  type Change,
+  type Collection,
+  DamagedRecord,
+  type FindQuery,
+  type Page,
+  type ReadCollection,
+  type ReadTransaction,
+  type RecordKind,
+  type Storage,
+  StorageUnavailable,
+  type StoredRecord,
+  type UnavailableReason,
+  UniqueViolation,
+  type WriteTransaction,
+} from './ports/storage.ts'
+export { RECORD_KINDS } from './resources/index.ts'
