@@ -28,7 +28,7 @@ export type PolicyDecision =
  * takes access away. Without any policy nothing is granted and nothing failed; what that means is the caller's to say.
  *
  * @example
- * const decision = evaluatePolicies([{ id: 'p1', name: 'staff', checks }], data, 'session-1', Date.now())
+ * const decision = evaluatePolicies([{ id: 'p1', name: 'staff', checks }], data, 'session-1', now)
  * if (!decision.granted) console.log(decision.failures)
  */
 export function evaluatePolicies(

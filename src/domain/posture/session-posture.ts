@@ -18,7 +18,7 @@ export function sessionPosture(data: SessionReports, apiSessionId: string): Sess
  * The API session passed MFA now (epoch ms), which answers every unlock and wake before.
  *
  * @example
- * const data = recordMfaPass(emptyPostureData(), 'session-1', Date.now())
+ * const data = recordMfaPass(emptyPostureData(), 'session-1', now)
  */
 export function recordMfaPass<D extends SessionReports>(data: D, apiSessionId: string, now: number): D {
   return changeSession(data, apiSessionId, { mfa: { passedAt: now }, firstUnlockedAt: null, firstWokenAt: null })

@@ -78,7 +78,7 @@ export const RESPONSE_KINDS: readonly PostureResponseKind<AnyPostureTypes>[] = P
  * The posture data of an identity whose endpoints reported nothing yet.
  *
  * @example
- * applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], Date.now())
+ * applyResponses(emptyPostureData(), 'session-1', [{ id: 'check-1', typeId: 'DOMAIN', domain: 'corp' }], now)
  */
 export function emptyPostureData(): PostureData {
   const parts = POSTURE_CHECK_TYPE_IDS.map((typeId) => kindOf(typeId).nothingReported)
