@@ -11,6 +11,8 @@ export default defineConfig({
     exclude: [
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
+      // These build and install the package; `npm run test:package` asks for them.
+      ...(process.env.PORTCULLIS_PACKAGE === 'all' ? [] : ['test/package/**']),
     ],
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
