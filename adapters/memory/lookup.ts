@@ -19,9 +19,6 @@ interface Question {
 /** One record found by its id costs about as much as this many in a scan. */
 const SCANNED_PER_LOOKUP = 4
 
-/** How many records are taken to hold a value that need not be unique: one in so many. */
-const SPREAD = 20
-
 /**
  * The lookup by id or by an index that promises the fewest candidates for `filter`; undefined when looking through the
  * whole table promises to be quicker, or when the filter asks for no value that can be looked up.
@@ -30,7 +27,7 @@ export function cheapestLookup(table: Table, filter: Filter): Lookup | undefined
   let cheapest: Question | undefined
   let leastCost = table.records.size
   for (const question of necessaryQuestions(filter)) {
-    const cost = costOf(table, question)
+    const cost = costOf(table, question, leastCost)
     if (cost >= leastCost) continue
     cheapest = question
     leastCost = cost
@@ -50,12 +47,19 @@ function* necessaryQuestions(filter: Filter): Generator<Question> {
   else if (rest.operator === '=') yield { field, isOfSet, values: new Set([rest.value]) }
 }
 
-function costOf(table: Table, { field, isOfSet, values }: Question): number {
-  const isId = field === 'id' && !isOfSet
-  if (!isId && table.indexes.get(field)?.isOfSet !== isOfSet) return Number.POSITIVE_INFINITY
-  const isUnique = isId || (table.kind.unique.includes(field) && !values.has(null))
-  const holdersOfOne = isUnique ? 1 : Math.max(1, table.records.size / SPREAD)
-  return values.size * holdersOfOne * SCANNED_PER_LOOKUP
+/** What the lookup of a question costs; counting stops where it costs `most`. */
+function costOf(table: Table, { field, isOfSet, values }: Question, most: number): number {
+  if (field === 'id' && !isOfSet) return values.size * SCANNED_PER_LOOKUP
+  const index = table.indexes.get(field)
+  if (index === undefined || index.isOfSet !== isOfSet) return Number.POSITIVE_INFINITY
+  let cost = 0
+  for (const value of values) {
+    for (const _ of index.idsWith(value)) {
+      cost += SCANNED_PER_LOOKUP
+      if (cost >= most) return cost
+    }
+  }
+  return cost
 }
 
 function lookUp(table: Table, { field, isOfSet, values }: Question): Lookup {

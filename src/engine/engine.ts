@@ -37,7 +37,7 @@ import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { DataPlaneService } from './entities/data-plane.ts'
 import { EntityReader } from './entities/entity-reader.ts'
-import { followTime, followWrites } from './followers.ts'
+import { followTime, followWrites, guardWrites } from './followers.ts'
 import { IdentityState } from './identities/identity-state.ts'
 import { Traces } from './identities/traces.ts'
 import { ApiSessions } from './login/api-sessions.ts'
@@ -110,6 +110,7 @@ export class ControllerEngine {
     this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
     this.revocations = new Revocations(context)
+    guardWrites(context)
     followWrites(context, this.apiSessions, this.revocations)
     followTime(context, this.apiSessions, this.revocations)
     this.authentication = new Authentication(context, (call, who, start) => this.apiSessions.start(call, who, start))

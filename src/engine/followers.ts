@@ -1,9 +1,17 @@
 import { enforceAccess, enforcePosture } from './access/access-enforcement.ts'
 import { resume } from './access/resume.ts'
+import { containRights } from './authority/containment.ts'
+import { keepAnAdministrator } from './authority/last-administrator.ts'
 import type { EngineContext } from './context/context.ts'
 import type { ApiSessions } from './login/api-sessions.ts'
 import type { Revocations } from './login/revocations.ts'
 import { tellChanges } from './records/tell-changes.ts'
+
+/** Everything that judges a write before it is committed, whoever writes. */
+export function guardWrites({ writes, clock }: EngineContext): void {
+  writes.guard(containRights)
+  writes.guard((tx, write) => keepAnAdministrator(tx, write, clock.now()))
+}
 
 /**
  * Everything that follows from a write, in this order, whoever writes: routers that lost the right to be connected are let

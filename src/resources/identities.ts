@@ -130,7 +130,7 @@ const definition = {
   },
   required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
-  indexed: ['authPolicyId'],
+  indexed: ['authPolicyId', 'isAdmin', 'isDefaultAdmin', 'permissions'],
   references: {
     authPolicyId: { to: 'auth-policies', onDelete: 'restrict', show: 'authPolicy' },
     typeId: { to: 'identity-types', onDelete: 'restrict', show: 'type' },

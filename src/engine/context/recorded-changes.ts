@@ -10,8 +10,20 @@ export interface RecordedChange<T extends StoredRecord = StoredRecord> {
   readonly after?: T | undefined
 }
 
-/** Kinds of which it matters what they were before: what was lost, and to whom. */
-const WITH_BEFORE: ReadonlySet<string> = new Set(['api-sessions', 'enrollments', 'identities', 'services', 'sessions'])
+/** Kinds of which it matters what they were before: what was lost, and to whom, and whose rights that concerns. */
+const WITH_BEFORE: ReadonlySet<string> = new Set([
+  'api-sessions',
+  'auth-policies',
+  'authenticators',
+  'cas',
+  'enrollments',
+  'external-jwt-signers',
+  'identities',
+  'mfas',
+  'service-configs',
+  'services',
+  'sessions',
+])
 
 /** The changes to records of one resource, in the order in which they were made. */
 export function changesTo<R extends Resource>(

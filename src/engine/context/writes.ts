@@ -14,8 +14,8 @@ export interface EndReasons {
   readonly apiSessions?: 'timeout' | 'identity-deleted'
 }
 
-/** A write that is committed: who asked for it, and what it changed, in order. */
-export interface CommittedWrite {
+/** A write: who asked for it, and what it changed, in order. */
+export interface RecordedWrite {
   readonly call: Call
   readonly changes: readonly RecordedChange[]
   readonly reasons: EndReasons
@@ -24,8 +24,11 @@ export interface CommittedWrite {
 /** Writes what belongs to the changes of a write, within that write. */
 export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
 
+/** Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. */
+export type WriteGuard = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
+
 /** Does what follows from a committed write, before the writer is answered. */
-export type WriteFollower = (write: CommittedWrite) => void | Promise<void>
+export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
 /**
  * The one way to write. What must follow from a write is registered here once and cannot be forgotten by a writer: services
@@ -36,6 +39,7 @@ export class Writes {
   readonly #limits: Limits
   readonly #clock: Clock
   readonly #amendments: WriteAmendment[] = []
+  readonly #guards: WriteGuard[] = []
   readonly #followers: WriteFollower[] = []
 
   constructor(storage: Storage, limits: Limits, clock: Clock) {
@@ -47,6 +51,11 @@ export class Writes {
   /** From now on `amendment` is run at the end of every write that changed something, and is committed or undone with it. */
   amend(amendment: WriteAmendment): void {
     this.#amendments.push(amendment)
+  }
+
+  /** From now on `guard` judges every write that changed something, within its transaction. */
+  guard(guard: WriteGuard): void {
+    this.#guards.push(guard)
   }
 
   /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
@@ -75,6 +84,7 @@ export class Writes {
       const answer = await work(recorded)
       const made = [...changes]
       if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
+      for (const guard of made.length === 0 ? [] : this.#guards) await guard(tx, { call, changes: made, reasons })
       return answer
     })
     if (changes.length === 0) return result

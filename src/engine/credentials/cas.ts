@@ -34,11 +34,14 @@ export const caBehaviour: Behaviour<Cas> = {
       if (known !== undefined) throw invalidField('certPem', `certificate already used as CA ${known.id}`, '')
     }
     checkClaim(after)
-    const isUnchanged = JSON.stringify(after.externalIdClaim) === JSON.stringify(change.before?.externalIdClaim)
+    const { before } = change
+    const isUnchanged = JSON.stringify(after.externalIdClaim) === JSON.stringify(before?.externalIdClaim)
+    const isSettled = before === undefined || isUnchanged || isAdminCall(call)
     return {
       ...after,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
-      mayAuthenticateAdmins: isUnchanged ? after.mayAuthenticateAdmins : isAdminCall(call),
+      // What an administrator edits besides does not make it trusted: that is asked for by itself.
+      mayAuthenticateAdmins: isSettled && after.mayAuthenticateAdmins,
     }
   },
 }

@@ -1,6 +1,6 @@
+import { hasRights } from '../../domain/authority.ts'
 import { externalIdOf } from '../../domain/external-id-claim.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator } from '../../domain/identity.ts'
 import type { CertificateFacts } from '../../ports/pki.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
@@ -104,8 +104,8 @@ async function byExternalId(
   const identity = await findOne(tx, identities, 'externalId', externalId)
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return 'unknown external id'
-  if (isAdministrator(identity) && !ca.mayAuthenticateAdmins) {
-    return 'the certificate authority may not authenticate admins'
+  if (hasRights(identity) && !ca.mayAuthenticateAdmins) {
+    return 'the certificate authority may not authenticate identities with rights'
   }
   return { authenticator: undefined, identity, authPolicy, leaf, improper: false, ca }
 }

@@ -4,14 +4,12 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { type ExternalJwtSigners, externalJwtSigners } from '../../resources/external-jwt-signers.ts'
 import type { RecordOf } from '../../resources/resource.ts'
+import { DECISIVE_OF_SIGNERS } from '../authority/trust.ts'
 import { isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
-
-/** What decides whom the tokens of a signer authenticate. */
-const DECISIVE = ['audience', 'certPem', 'claimsProperty', 'issuer', 'jwksEndpoint', 'kid', 'useExternalId'] as const
 
 /**
  * What is special about external signers: exactly one source of keys, facts of a pinned certificate, and that one whose
@@ -35,8 +33,10 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     checkKeySource(context, after)
     await checkEnrollment(tx, after)
     const { before } = change
-    const isUnchanged = before !== undefined && DECISIVE.every((field) => before[field] === after[field])
-    const mayAuthenticateAdmins = isUnchanged ? after.mayAuthenticateAdmins : isAdminCall(call)
+    const isUnchanged = before !== undefined && DECISIVE_OF_SIGNERS.every((field) => before[field] === after[field])
+    // What an administrator edits besides does not make it trusted: that is asked for by itself.
+    const isSettled = before === undefined || isUnchanged || isAdminCall(call)
+    const mayAuthenticateAdmins = isSettled && after.mayAuthenticateAdmins
     return { ...after, mayAuthenticateAdmins }
   },
 

@@ -1,7 +1,8 @@
+import { hasRights } from '../../domain/authority.ts'
 import { type Claims, textClaim } from '../../domain/claims.ts'
 import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import { isDisabled } from '../../domain/identity.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { authPolicies } from '../../resources/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
@@ -68,7 +69,8 @@ export async function tokenHolder(context: EngineContext, tokens: readonly strin
 
 /**
  * A caller whose policy requires a token of a signer with every request, judged by the tokens that came. A token that
- * names somebody else proves nothing, unless `allowTokensOfOthers`.
+ * names somebody else proves nothing, unless `allowTokensOfOthers`; nor does one of a signer that a delegate decided, to
+ * somebody who has rights.
  */
 export async function withSignerProof(
   context: EngineContext,
@@ -89,7 +91,8 @@ export async function signerProof(
   identity: Identity,
   tokens: readonly string[],
 ): Promise<'proven' | TokenProblem> {
-  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled ? [signer] : [])
+  const isTrusted = signer.mayAuthenticateAdmins || !hasRights(identity)
+  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled && isTrusted ? [signer] : [])
   const { allowTokensOfOthers } = context.settings
   if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
   return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
@@ -119,7 +122,7 @@ export async function holderIn(
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return undefined
   if (isDisabled(identity, now)) return undefined
-  if (isAdministrator(identity) && !current.mayAuthenticateAdmins) return undefined
+  if (hasRights(identity) && !current.mayAuthenticateAdmins) return undefined
   const { allowed, allowedSigners } = authPolicy.primary.extJwt
   if (!allowed || (allowedSigners.length > 0 && !allowedSigners.includes(signer.id))) return undefined
   return { signer, claims, identity, authPolicy }

@@ -15,7 +15,7 @@ import { configTypeIds } from '../configs/config-map.ts'
 import { type Call, type Caller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
-import type { CommittedWrite } from '../context/writes.ts'
+import type { RecordedWrite } from '../context/writes.ts'
 import { withSignerProof } from '../credentials/external-logins.ts'
 import { missingFactors, withMissing } from '../credentials/missing-factors.ts'
 import { changePosture } from '../posture/posture-store.ts'
@@ -258,7 +258,7 @@ export class ApiSessions {
   }
 
   /** Looks after API sessions that began, and forgets what this process remembers of those that ended. */
-  follow({ changes }: CommittedWrite): void {
+  follow({ changes }: RecordedWrite): void {
     for (const { operation, id } of changesTo(changes, apiSessions)) {
       if (operation === 'delete') this.#activity.forget(id)
     }

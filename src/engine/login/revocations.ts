@@ -8,7 +8,7 @@ import { revocations } from '../../resources/revocations.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import type { CommittedWrite } from '../context/writes.ts'
+import type { RecordedWrite } from '../context/writes.ts'
 import { deleteEntity } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
 
@@ -65,7 +65,7 @@ export class Revocations {
   }
 
   /** Looks after the end of revocations from their beginning on. */
-  follow({ changes }: CommittedWrite): void {
+  follow({ changes }: RecordedWrite): void {
     for (const { operation, id, after } of changesTo(changes, revocations)) {
       if (operation === 'insert' && after !== undefined) {
         this.#context.timetable.set('revocation', id, after.expiresAt)

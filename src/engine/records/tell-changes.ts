@@ -9,7 +9,7 @@ import { sessions } from '../../resources/sessions.ts'
 import { type Call, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import type { CommittedWrite, EndReasons } from '../context/writes.ts'
+import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 
 /** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
 const SILENT_KINDS: ReadonlySet<string> = new Set([
@@ -23,7 +23,7 @@ const SILENT_KINDS: ReadonlySet<string> = new Set([
 ])
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
-export function tellChanges(context: EngineContext, { call, changes, reasons }: CommittedWrite): void {
+export function tellChanges(context: EngineContext, { call, changes, reasons }: RecordedWrite): void {
   const { events } = context
   const at = context.clock.now()
   const author = knownCaller(call)?.identity.id

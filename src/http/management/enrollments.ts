@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Permission } from '../../domain/authority.ts'
 import { both, equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
@@ -6,7 +7,6 @@ import { narrowed } from '../../resources/narrowed.ts'
 import { described } from '../../resources/words.ts'
 import { Created, created, DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
-import type { Permission } from '../operations/operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })

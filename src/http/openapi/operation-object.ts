@@ -1,4 +1,5 @@
-import type { Access, Credential, OperationShape, Permission } from '../operations/operation.ts'
+import type { Permission } from '../../domain/authority.ts'
+import type { Access, Credential, OperationShape } from '../operations/operation.ts'
 import { type JsonObject, jsonSchema } from './json-schema.ts'
 import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'

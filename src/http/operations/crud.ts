@@ -1,3 +1,4 @@
+import type { Permission } from '../../domain/authority.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Resource, StandardOperation } from '../../resources/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
@@ -5,7 +6,7 @@ import { Created, created, DONE } from './answers.ts'
 import type { CrudRows, RowsOf } from './crud-types.ts'
 import { defineOperation } from './define-operation.ts'
 import { deletionText } from './deletion-text.ts'
-import type { Access, Operation, Permission } from './operation.ts'
+import type { Access, Operation } from './operation.ts'
 
 /**
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to

@@ -1,16 +1,11 @@
 import type { z } from 'zod'
+import type { Permission } from '../../domain/authority.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { SymbolTable } from '../../domain/filter/index.ts'
 import type { Answer } from './answer.ts'
 import type { AnswerKind, Signature } from './signature.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-/** An action on the entities of one kind, which an identity may hold as a delegated permission (`service.read`). */
-export interface Permission {
-  readonly entity: string
-  readonly action: 'read' | 'create' | 'update' | 'delete'
-}
 
 /**
  * Who may call an operation: anybody; a session whose second factor may still be missing; a fully authenticated session;

@@ -1,3 +1,4 @@
+import { permits } from '../../domain/authority.ts'
 import { ControllerError, TokenRefused } from '../../domain/errors.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { Caller } from '../../engine/context/call.ts'
@@ -25,7 +26,5 @@ function isAllowed(access: Access, caller: Caller): boolean {
   if (!caller.isFullyAuthenticated) return false
   if (access === 'authenticated' || isAdministrator(caller.identity)) return true
   if (access === 'admin') return false
-  const { permissions } = caller.identity
-  if (access.action === 'read' && permissions.includes('admin_readonly')) return true
-  return permissions.includes(access.entity) || permissions.includes(`${access.entity}.${access.action}`)
+  return permits(caller.identity.permissions, access)
 }

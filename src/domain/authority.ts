@@ -1,0 +1,45 @@
+import { isAdministrator } from './identity.ts'
+
+/** What says which rights an identity has: being an administrator, or its delegated permissions. */
+export interface RightsHolder {
+  readonly isAdmin: boolean
+  readonly isDefaultAdmin: boolean
+  readonly permissions: readonly string[]
+}
+
+/** An action on the entities of one kind, which an identity may hold as a delegated permission (`service.read`). */
+export interface Permission {
+  readonly entity: string
+  readonly action: 'read' | 'create' | 'update' | 'delete'
+}
+
+/** Reports whether delegated permissions allow an action: the kind whole, the action alone, or reading everything. */
+export function permits(permissions: readonly string[], { entity, action }: Permission): boolean {
+  if (action === 'read' && permissions.includes('admin_readonly')) return true
+  return permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
+}
+
+/** Reports whether an identity has any right in the management API beyond those of every identity. */
+export function hasRights(identity: RightsHolder): boolean {
+  return isAdministrator(identity) || identity.permissions.length > 0
+}
+
+/**
+ * Reports whether `holder` has every right that `other` has. Who does not cover an identity may neither give it a way in
+ * nor take one away: whatever it could do as that identity, it can do as itself.
+ *
+ * @example
+ * covers({ isAdmin: false, isDefaultAdmin: false, permissions: ['service'] },
+ *        { isAdmin: false, isDefaultAdmin: false, permissions: ['service.read'] }) // true
+ */
+export function covers(holder: RightsHolder, other: RightsHolder): boolean {
+  if (isAdministrator(holder)) return true
+  if (isAdministrator(other)) return false
+  return other.permissions.every((permission) => includesPermission(holder.permissions, permission))
+}
+
+function includesPermission(held: readonly string[], permission: string): boolean {
+  const [entity = ''] = permission.split('.')
+  if (held.includes(permission) || held.includes(entity)) return true
+  return permission.endsWith('.read') && held.includes('admin_readonly')
+}

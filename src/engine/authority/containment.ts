@@ -1,0 +1,83 @@
+import { covers } from '../../domain/authority.ts'
+import { ControllerError } from '../../domain/errors.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { authPolicies } from '../../resources/auth-policies.ts'
+import { authenticators } from '../../resources/authenticators.ts'
+import { cas } from '../../resources/cas.ts'
+import { enrollments } from '../../resources/enrollments.ts'
+import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { identities } from '../../resources/identities.ts'
+import { mfas } from '../../resources/mfas.ts'
+import type { RecordOf } from '../../resources/resource.ts'
+import { serviceConfigs } from '../../resources/service-configs.ts'
+import { isAdminCall } from '../context/call.ts'
+import { changesTo } from '../context/recorded-changes.ts'
+import type { RecordedWrite } from '../context/writes.ts'
+import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner } from './trust.ts'
+
+type Identity = RecordOf<typeof identities>
+type Changes = RecordedWrite['changes']
+
+/** Records that belong to one identity: whoever changes them gives that identity a way in, or takes one away. */
+const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
+
+/** What an identity may not change of itself: it would let it be more than it is, or prove less. */
+const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyId', 'externalId'] as const
+
+/**
+ * The rule of containment, judged by what a write changed and not by the operation that did it: a caller grants nothing that
+ * it does not hold, and touches no way in of an identity that has rights which it does not have. Administrators hold
+ * everything. Error: `UNAUTHORIZED`; nothing is written then.
+ */
+export async function containRights(tx: WriteTransaction, { call, changes }: RecordedWrite): Promise<void> {
+  if (call.by !== 'caller' || isAdminCall(call)) return
+  const { identity: caller } = call.caller
+  for (const { before, after } of changesTo(changes, identities)) judgeIdentity(caller, before, after)
+  for (const concerned of await identitiesConcerned(tx, changes)) {
+    if (concerned.id !== caller.id && !covers(caller, concerned))
+      throw refusal(`${concerned.name} has rights that the caller lacks`)
+  }
+}
+
+function judgeIdentity(caller: Identity, before: Identity | undefined, after: Identity | undefined): void {
+  if (before?.id === caller.id) {
+    const changed = NOT_OF_ONESELF.find((field) => after && String(after[field]) !== String(before[field]))
+    if (changed !== undefined) throw refusal(`an identity may not change its own ${changed}`)
+    return
+  }
+  for (const identity of [before, after]) {
+    if (identity !== undefined && !covers(caller, identity)) {
+      throw refusal(`${identity.name} has rights that the caller lacks`)
+    }
+  }
+}
+
+/** Whose ways in the changes touch, beside the changes to the identities themselves. */
+async function identitiesConcerned(tx: WriteTransaction, changes: Changes): Promise<readonly Identity[]> {
+  const ids = new Set<string>()
+  for (const resource of BELONGING) {
+    for (const { before, after } of changesTo(changes, resource)) {
+      for (const record of [before, after]) if (record?.identityId) ids.add(record.identityId)
+    }
+  }
+  const concerned: Identity[] = []
+  for (const id of ids) {
+    // One that is deleted in the same write was judged with its own deletion.
+    const identity = await tx.collection(identities).get(id)
+    if (identity !== undefined) concerned.push(identity)
+  }
+  for (const { before } of changesTo(changes, authPolicies)) {
+    if (before !== undefined) concerned.push(...(await identitiesBehindPolicy(tx, before)))
+  }
+  for (const { before, after } of changesTo(changes, externalJwtSigners)) {
+    if (before !== undefined) concerned.push(...(await identitiesBehindSigner(tx, before, after)))
+  }
+  for (const { before, after } of changesTo(changes, cas)) {
+    if (before !== undefined) concerned.push(...(await identitiesBehindCa(tx, before, after)))
+  }
+  return concerned
+}
+
+function refusal(message: string): ControllerError {
+  return new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message })
+}
