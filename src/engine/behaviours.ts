@@ -4,6 +4,7 @@ import { configBehaviour } from './configs/configs.ts'
 import { authPolicyBehaviour } from './credentials/auth-policies.ts'
 import { authenticatorBehaviour } from './credentials/authenticators.ts'
 import { caBehaviour } from './credentials/cas.ts'
+import { enrollmentBehaviour } from './credentials/enrollments.ts'
 import { externalJwtSignerBehaviour } from './credentials/external-jwt-signers.ts'
 import { identityBehaviour } from './identities/identities.ts'
 import { apiSessionBehaviour } from './login/current-api-session.ts'
@@ -28,6 +29,7 @@ const BEHAVIOURS: readonly { readonly resource: Resource }[] = [
   configTypeBehaviour,
   edgeRouterBehaviour,
   edgeRouterPolicyBehaviour,
+  enrollmentBehaviour,
   externalJwtSignerBehaviour,
   identityBehaviour,
   postureCheckBehaviour,

@@ -20,6 +20,7 @@ import { ServiceUpdates } from './access/service-updates.ts'
 import { Sessions } from './access/sessions/sessions.ts'
 import type { SimulatedChange } from './access/simulation/simulated-change.ts'
 import { Simulation, type SimulationPage, type SimulationResult } from './access/simulation/simulation.ts'
+import { TrustAnchors } from './authority/trust-anchors.ts'
 import { behaviourOf } from './behaviours.ts'
 import { ControllerSettingsService } from './configs/controller-settings.ts'
 import { ServiceConfigs } from './configs/service-configs.ts'
@@ -83,6 +84,7 @@ export class ControllerEngine {
   readonly sessions: Sessions
   readonly serviceConfigs: ServiceConfigs
   readonly traces: Traces
+  readonly trustAnchors: TrustAnchors
   readonly snapshots: Snapshots
   readonly dataIntegrity: DataIntegrity
   readonly dataPlane: DataPlaneService
@@ -118,7 +120,7 @@ export class ControllerEngine {
     this.caEnrollment = new CaEnrollment(context)
     this.certificateAuthorities = new CertificateAuthorities(context)
     this.enrollment = new Enrollment(context)
-    this.enrollments = new Enrollments(context)
+    this.enrollments = new Enrollments(context, this.reader)
     this.certificateExtension = new CertificateExtension(context)
     this.sessionCertificates = new SessionCertificates(context)
     this.routerEnrollment = new RouterEnrollment(context)
@@ -135,6 +137,7 @@ export class ControllerEngine {
     this.sessions = new Sessions(context)
     this.serviceConfigs = new ServiceConfigs(context)
     this.traces = new Traces(context)
+    this.trustAnchors = new TrustAnchors(context)
     this.snapshots = new Snapshots(context)
     this.dataIntegrity = new DataIntegrity(context)
     this.dataPlane = new DataPlaneService(context)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { claimsOf } from '../contract/http/jwt.ts'
+import type { MountedController } from '../contract/http/mount.ts'
 import { issueClient, pemOf } from '../support/certificates/certificates.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
@@ -239,6 +240,8 @@ describe('logging in with a third-party certificate', () => {
     const device = await clientOf(authority, 'boss')
     expectError(await logIn(as(device)), 'INVALID_AUTH')
     expectDone(await admin.patch(`/cas/${id}`, { externalIdClaim: { parser: 'SPLIT', parserCriteria: '/' } }))
+    expectError(await logIn(as(device)), 'INVALID_AUTH')
+    await trust(mounted, id)
     expect((await logIn(as(device))).status).toBe(200)
     expectDone(await management.patch(`/cas/${id}`, { externalIdClaim: { index: 0, location: 'COMMON_NAME' } }))
     expect((await logIn(as(device))).status).toBe(200)
@@ -256,3 +259,12 @@ describe('logging in with a third-party certificate', () => {
     expectError(await as().send('POST', '/authenticate?method=cert', { headers }), 'INVALID_AUTH')
   })
 })
+
+/** An administrator says that a CA may let in whoever it likes. */
+async function trust(mounted: MountedController, id: string): Promise<void> {
+  const { token } = await adminOf(mounted)
+  const answer = await foreignClient(mounted, '/portcullis/v1', token).put(`/trust-anchors/${id}`, {
+    mayAuthenticateAdmins: true,
+  })
+  expectDone(answer)
+}

@@ -10,7 +10,7 @@ import { identities } from '../../resources/identities.ts'
 import { mfas } from '../../resources/mfas.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { serviceConfigs } from '../../resources/service-configs.ts'
-import { isAdminCall } from '../context/call.ts'
+import { type Call, type CallerCall, isAdminCall } from '../context/call.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
 import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner } from './trust.ts'
@@ -32,24 +32,25 @@ const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyI
 export async function containRights(tx: WriteTransaction, { call, changes }: RecordedWrite): Promise<void> {
   if (call.by !== 'caller' || isAdminCall(call)) return
   const { identity: caller } = call.caller
-  for (const { before, after } of changesTo(changes, identities)) judgeIdentity(caller, before, after)
+  for (const { before, after } of changesTo(changes, identities)) judgeIdentity(call, before, after)
   for (const concerned of await identitiesConcerned(tx, changes)) {
-    if (concerned.id !== caller.id && !covers(caller, concerned))
-      throw refusal(`${concerned.name} has rights that the caller lacks`)
+    if (concerned.id !== caller.id) requireCovered(call, concerned)
   }
 }
 
-function judgeIdentity(caller: Identity, before: Identity | undefined, after: Identity | undefined): void {
-  if (before?.id === caller.id) {
+/** Refuses what a caller would do to an identity that has rights which it lacks. Error: `UNAUTHORIZED`. */
+export function requireCovered(call: Call, identity: Identity): void {
+  if (isAdminCall(call) || (call.by === 'caller' && covers(call.caller.identity, identity))) return
+  throw refusal(`${identity.name} has rights that the caller lacks`)
+}
+
+function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Identity | undefined): void {
+  if (before?.id === call.caller.identity.id) {
     const changed = NOT_OF_ONESELF.find((field) => after && String(after[field]) !== String(before[field]))
     if (changed !== undefined) throw refusal(`an identity may not change its own ${changed}`)
     return
   }
-  for (const identity of [before, after]) {
-    if (identity !== undefined && !covers(caller, identity)) {
-      throw refusal(`${identity.name} has rights that the caller lacks`)
-    }
-  }
+  for (const identity of [before, after]) if (identity !== undefined) requireCovered(call, identity)
 }
 
 /** Whose ways in the changes touch, beside the changes to the identities themselves. */

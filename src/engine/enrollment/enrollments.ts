@@ -1,13 +1,17 @@
 import { ControllerError, invalidField, notFound, unacceptableField } from '../../domain/errors.ts'
 import { both, equals, type Filter, isIn } from '../../domain/filter/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import type { FindQuery, Page, ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import { cas } from '../../resources/cas.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
+import type { DetailOf } from '../../resources/wire-forms.ts'
+import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
+import { administrators } from '../authority/privileged-identities.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import type { EntityReader } from '../entities/entity-reader.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
 import { readToDelete } from '../records/damaged-records.ts'
 
@@ -25,9 +29,17 @@ export interface NewEnrollment {
 /** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins (interface: Enrollment). */
 export class Enrollments {
   readonly #context: EngineContext
+  readonly #reader: EntityReader
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, reader: EntityReader) {
     this.#context = context
+    this.#reader = reader
+  }
+
+  /** A page of the enrollments that a caller may see, within `where`. Error: a filter error for asking about secrets. */
+  async list(call: Call, find: FindQuery, where?: Filter): Promise<Page<DetailOf<typeof enrollments>>> {
+    refuseQuestionsAboutSecrets(call, find)
+    return this.#reader.list(call, enrollments, find, async (tx) => both(where, await this.visibleTo(tx, call)))
   }
 
   /** Invites an identity. Errors: `INVALID_FIELD` with the field, `ENROLLMENT_EXISTS` for a second one of its method. */
@@ -75,13 +87,8 @@ export class Enrollments {
   /** What a caller may see of enrollments: everything as an admin, otherwise not the ones that lead to an admin. */
   async visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
     if (isAdminCall(call)) return undefined
-    const isAny = { kind: 'or', left: equals('isAdmin', true), right: equals('isDefaultAdmin', true) } as const
-    const { items } = await tx.collection(identities).find({ where: isAny })
-    const ofAdmins = isIn(
-      'identityId',
-      items.map(({ id }) => id),
-    )
-    return { kind: 'not', of: ofAdmins }
+    const ofAdmins = (await administrators(tx)).map(({ id }) => id)
+    return { kind: 'not', of: isIn('identityId', ofAdmins) }
   }
 
   async #refuseOfAdmin(tx: ReadTransaction, call: Call, { identityId }: Enrollment): Promise<void> {

@@ -1,6 +1,9 @@
+import { covers } from '../../domain/authority.ts'
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import { apiSessions } from '../../resources/api-sessions.ts'
 import { cas } from '../../resources/cas.ts'
 import { edgeRouters } from '../../resources/edge-routers.ts'
 import { enrollments } from '../../resources/enrollments.ts'
@@ -10,6 +13,7 @@ import { services } from '../../resources/services.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { Behaviour, PendingChange } from '../records/behaviour.ts'
+import { deleteEntity } from '../records/deletion.ts'
 import { identityMembers } from './identity-members.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -42,7 +46,10 @@ export const identityBehaviour: Behaviour<Identities> = {
     }
     const externalId = change.after.externalId?.trim() === '' ? null : change.after.externalId
     const authPolicyId = change.after.authPolicyId === '' ? 'default' : change.after.authPolicyId
-    if (change.kind === 'update') refuseRouterIdentityChange(change.before, change.after)
+    if (change.kind === 'update') {
+      refuseRouterIdentityChange(change.before, change.after)
+      if (!covers(change.before, change.after)) await endSessionsOfAnchors(tx, change.after.id)
+    }
     await checkHostedServices(tx, change.after)
     return { ...change.after, externalId, authPolicyId }
   },
@@ -113,5 +120,17 @@ async function checkHostedServices(tx: WriteTransaction, identity: Identity): Pr
   const hosted = { ...identity.serviceHostingCosts, ...identity.serviceHostingPrecedences }
   for (const id of Object.keys(hosted)) {
     if ((await tx.collection(services).get(id)) === undefined) throw notFound('service', id)
+  }
+}
+
+/**
+ * Ends the API sessions of an identity that gains rights, as far as a third party vouched for them: whether that one is
+ * trusted to let in somebody with these rights is asked when they log in again.
+ */
+async function endSessionsOfAnchors(tx: WriteTransaction, identityId: string): Promise<void> {
+  const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
+  for (const { id, authenticatorId } of items) {
+    if (authenticatorId === 'internal' || authenticatorId.startsWith('extJwtId:'))
+      await deleteEntity(tx, apiSessions, id)
   }
 }

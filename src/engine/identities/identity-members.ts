@@ -11,6 +11,7 @@ import type { EntityRef } from '../../resources/fields.ts'
 import type { identities } from '../../resources/identities.ts'
 import { mfas } from '../../resources/mfas.ts'
 import type { RecordOf } from '../../resources/resource.ts'
+import { shownSecrets } from '../authority/invitation-secrets.ts'
 import { isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { entityRef } from '../records/wire-form/links.ts'
@@ -33,10 +34,14 @@ export const identityMembers: DeriveMembers<typeof identities> = async (context,
     authenticators: Object.fromEntries((credentials.get(identity.id) ?? []).map(shownAuthenticator)),
     disabled: isDisabled(identity, now),
     ...connectionMembers(context, identity),
-    // A token of an admin makes an admin of whoever reads it.
+    // Of an admin it is not even told that there is one.
     enrollment:
       isAdminCall(call) || !isAdministrator(identity)
-        ? Object.fromEntries((invitations.get(identity.id) ?? []).map((one) => shownEnrollment(one, authorities)))
+        ? Object.fromEntries(
+            (invitations.get(identity.id) ?? []).map((one) =>
+              shownEnrollment({ ...one, ...shownSecrets(call, one, identity) }, authorities),
+            ),
+          )
         : {},
     hasApiSession: (live.get(identity.id) ?? []).some((session) => now < endOf(session, context.settings)),
     interfaces: null,

@@ -1,6 +1,8 @@
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { parseGoDuration } from '../../domain/go-duration.ts'
 import { identities } from '../../resources/identities.ts'
+import { requireCovered } from '../authority/containment.ts'
+import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 
 const CHANNELS = ['selectPath', 'establishPath'] as const
@@ -35,10 +37,12 @@ export class Traces {
     return trace !== undefined && this.#context.clock.now() < trace.until ? trace : undefined
   }
 
-  /** Begins, replaces or ends a trace. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` (`duration`). */
-  async set(identityId: string, request: TraceRequest): Promise<Trace | undefined> {
+  /** Begins, replaces or ends a trace. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` (`duration`), and
+   * `UNAUTHORIZED` for an identity with rights that the caller lacks. */
+  async set(call: Call, identityId: string, request: TraceRequest): Promise<Trace | undefined> {
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
+    requireCovered(call, identity)
     const now = this.#context.clock.now()
     for (const [id, { until }] of this.#traces) if (until <= now) this.#traces.delete(id)
     if (!request.enabled) {

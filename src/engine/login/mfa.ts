@@ -4,7 +4,7 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/api-sessions.ts'
 import { identities } from '../../resources/identities.ts'
 import { mfas } from '../../resources/mfas.ts'
-import { type Call, callerOf } from '../context/call.ts'
+import { type Call, callerOf, isAdminCall, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
 import { changePosture } from '../posture/posture-store.ts'
@@ -114,6 +114,7 @@ export class Mfa {
       const identity = await tx.collection(identities).get(identityId)
       if (identity === undefined) throw notFound('identity', identityId)
       refuseAdminChange(call, identity)
+      refuseOwnFactor(call, identityId)
       await removeMfa(this.#context, tx, identityId)
     })
   }
@@ -157,4 +158,13 @@ export class Mfa {
     const endpoint = { identityId: identity.id, apiSessionId: apiSession.id, now }
     await changePosture(this.#context, tx, endpoint, [], (known) => recordMfaPass(known, apiSession.id, now))
   }
+}
+
+/** A delegate frees others of a lost factor; its own it gives up by a code, like everybody. Error: `UNAUTHORIZED`. */
+function refuseOwnFactor(call: Call, identityId: string): void {
+  if (isAdminCall(call) || knownCaller(call)?.identity.id !== identityId) return
+  throw new ControllerError('UNAUTHORIZED', {
+    code: 'UNHANDLED',
+    message: 'a second factor of its own is removed by a code',
+  })
 }

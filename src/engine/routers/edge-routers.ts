@@ -41,8 +41,8 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
   },
 
   /** Presence and, until a router is verified, its enrollment. */
-  async members({ presence }, tx, _call, records) {
-    const outstanding = await outstandingEnrollments(tx, 'edgeRouterId', records)
+  async members({ presence }, tx, call, records) {
+    const outstanding = await outstandingEnrollments(tx, call, 'edgeRouterId', records)
     return records.map(({ id }) => ({
       ...presenceMembers(presence, id),
       interfaces: interfacesOf(presence, id),

@@ -2,6 +2,8 @@ import { isIn } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/instant.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import { enrollments } from '../../resources/enrollments.ts'
+import { shownSecrets } from '../authority/invitation-secrets.ts'
+import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { Detail } from '../records/wire-form/render.ts'
@@ -9,23 +11,22 @@ import type { Detail } from '../records/wire-form/render.ts'
 /** The outstanding enrollments of routers that are not verified, by router; `field` says of which kind of router. */
 export async function outstandingEnrollments(
   tx: ReadTransaction,
+  call: Call,
   field: 'edgeRouterId' | 'transitRouterId',
   routers: readonly { readonly id: string; readonly isVerified: boolean }[],
 ): Promise<ReadonlyMap<string, Detail>> {
   const unverified = routers.filter(({ isVerified }) => !isVerified).map(({ id }) => id)
   const { items } = await tx.collection(enrollments).find({ where: isIn(field, unverified) })
-  const members = items.map(
-    (enrollment) =>
-      [
-        enrollment[field] ?? '',
-        {
-          enrollmentCreatedAt: instant(enrollment.createdAt),
-          enrollmentExpiresAt: instant(enrollment.expiresAt),
-          enrollmentJwt: enrollment.jwt,
-          enrollmentToken: enrollment.token,
-        },
-      ] as const,
-  )
+  const members = items.map((enrollment) => {
+    const { jwt, token } = shownSecrets(call, enrollment, 'router')
+    const outstanding = {
+      enrollmentCreatedAt: instant(enrollment.createdAt),
+      enrollmentExpiresAt: instant(enrollment.expiresAt),
+      enrollmentJwt: jwt,
+      enrollmentToken: token,
+    }
+    return [enrollment[field] ?? '', outstanding] as const
+  })
   return new Map(members)
 }
 

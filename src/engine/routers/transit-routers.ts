@@ -22,8 +22,8 @@ export const transitRouterBehaviour: Behaviour<TransitRouters> = {
   },
 
   /** Presence and, until a router is verified, its enrollment. */
-  async members({ presence }, tx, _call, records) {
-    const outstanding = await outstandingEnrollments(tx, 'transitRouterId', records)
+  async members({ presence }, tx, call, records) {
+    const outstanding = await outstandingEnrollments(tx, call, 'transitRouterId', records)
     return records.map(({ id }) => ({
       interfaces: interfacesOf(presence, id),
       isOnline: presence.connectionOf(id) !== undefined,

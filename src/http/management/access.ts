@@ -78,8 +78,8 @@ export const identityAccessOperations = [
         until: 'When the trace ends, RFC 3339; the year 1 without one.',
       }),
     },
-    async ({ engine, params, body }) => {
-      const trace = await engine.traces.set(params.id, body)
+    async ({ engine, call, params, body }) => {
+      const trace = await engine.traces.set(call, params.id, body)
       if (trace === undefined) return { data: { enabled: false, traceId: '', until: NEVER } }
       return { data: { enabled: true, traceId: trace.traceId, until: instant(trace.until) } }
     },

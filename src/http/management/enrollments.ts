@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Permission } from '../../domain/authority.ts'
-import { both, equals, matches } from '../../domain/filter/index.ts'
+import { equals, matches } from '../../domain/filter/index.ts'
 import { enrollments } from '../../resources/enrollments.ts'
 import { Id, Instant } from '../../resources/fields.ts'
 import { narrowed } from '../../resources/narrowed.ts'
@@ -52,9 +52,7 @@ export const enrollmentOperations = [
       data: wireSchema(enrollments),
       symbols: enrollments.symbols,
     },
-    async ({ engine, call, find }) => ({
-      page: await engine.reader.list(call, enrollments, find, (tx) => engine.enrollments.visibleTo(tx, call)),
-    }),
+    async ({ engine, call, find }) => ({ page: await engine.enrollments.list(call, find) }),
   ),
   defineOperation(
     {
@@ -117,11 +115,8 @@ export const enrollmentOperations = [
       symbols: enrollments.symbols,
     },
     // Deployed clients see an empty list below an unknown identity.
-    async ({ engine, call, params, find }) => {
-      const page = await engine.reader.list(call, enrollments, find, async (tx) =>
-        both(equals('identityId', params.id), await engine.enrollments.visibleTo(tx, call)),
-      )
-      return { page }
-    },
+    async ({ engine, call, params, find }) => ({
+      page: await engine.enrollments.list(call, find, equals('identityId', params.id)),
+    }),
   ),
 ] as const

@@ -4,3 +4,4 @@
  */
 export { explainOperation } from './explain.ts'
 export { simulateOperation } from './simulate.ts'
+export { listTrustOperation, setTrustOperation } from './trust.ts'
