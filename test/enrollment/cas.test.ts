@@ -245,8 +245,10 @@ describe('logging in with a third-party certificate', () => {
     expect((await logIn(as(device))).status).toBe(200)
     expectDone(await management.patch(`/cas/${id}`, { externalIdClaim: { index: 0, location: 'COMMON_NAME' } }))
     expect((await logIn(as(device))).status).toBe(200)
-    expectDone(await management.patch(`/cas/${id}`, { externalIdClaim: { parser: 'SPLIT', parserCriteria: '-' } }))
-    expectError(await logIn(as(device)), 'INVALID_AUTH')
+    // Trusted as it is, it decides whether the administrator gets in: a delegate does not change that any more.
+    const change = { externalIdClaim: { parser: 'SPLIT', parserCriteria: '-' } }
+    expectError(await management.patch(`/cas/${id}`, change), 'UNAUTHORIZED')
+    expect((await logIn(as(device))).status).toBe(200)
   })
 
   it('A28: is not done by headers that name a certificate', async () => {
@@ -266,5 +268,5 @@ async function trust(mounted: MountedController, id: string): Promise<void> {
   const answer = await foreignClient(mounted, '/portcullis/v1', token).put(`/trust-anchors/${id}`, {
     mayAuthenticateAdmins: true,
   })
-  expectDone(answer)
+  expect(answer.status).toBe(200)
 }

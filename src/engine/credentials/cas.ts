@@ -36,12 +36,12 @@ export const caBehaviour: Behaviour<Cas> = {
     checkClaim(after)
     const { before } = change
     const isUnchanged = JSON.stringify(after.externalIdClaim) === JSON.stringify(before?.externalIdClaim)
-    const isSettled = before === undefined || isUnchanged || isAdminCall(call)
+    const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     return {
       ...after,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
       // What an administrator edits besides does not make it trusted: that is asked for by itself.
-      mayAuthenticateAdmins: isSettled && after.mayAuthenticateAdmins,
+      mayAuthenticateAdmins: isTrusted && (isUnchanged || isAdminCall(call)),
     }
   },
 }

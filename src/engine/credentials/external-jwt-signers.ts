@@ -35,8 +35,8 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     const { before } = change
     const isUnchanged = before !== undefined && DECISIVE_OF_SIGNERS.every((field) => before[field] === after[field])
     // What an administrator edits besides does not make it trusted: that is asked for by itself.
-    const isSettled = before === undefined || isUnchanged || isAdminCall(call)
-    const mayAuthenticateAdmins = isSettled && after.mayAuthenticateAdmins
+    const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
+    const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
     return { ...after, mayAuthenticateAdmins }
   },
 
