@@ -1,6 +1,7 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
+import { emptyPostureData } from '../../src/domain/posture/index.ts'
 import type { RecordKind, Storage } from '../../src/index.ts'
 import { apiSessions } from '../../src/resources/api-sessions.ts'
 import { endpointStates, postureData, reportedProcesses } from '../../src/resources/posture-records.ts'
@@ -177,7 +178,7 @@ describe('posture reports', () => {
       { apiSessionId: sessionId, ...state },
       { apiSessionId: 'gone', ...state },
     ]
-    const whole = { os: null, domain: null, mac: null, processes: reports, processesByPath: reports, sessions }
+    const whole = { ...emptyPostureData(), processes: reports, processesByPath: reports, sessions }
     const record = { id: alice.id, createdAt: 0, updatedAt: 0, tags: {}, identityId: alice.id, data: whole }
     await storage.write((tx) => tx.collection(postureData).insert({ ...record, processCount: 0, processBytes: 0 }))
     const before = await read(admin, `/identities/${alice.id}/posture-data`)

@@ -34,5 +34,8 @@ function asked(check: PostureCheck): Partial<Fields> {
     }
     case 'DOMAIN':
       return { domains: check }
+    // The protocol has a form for these types alone: of another one routers learn its name.
+    default:
+      return {}
   }
 }
