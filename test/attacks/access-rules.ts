@@ -77,6 +77,7 @@ const PARTS: ReadonlySet<string> = new Set([
 const OWN: Readonly<Record<string, AccessRule>> = {
   'POST /explain': { permission: 'identity.read' },
   'POST /simulate': { permission: 'service-policy.read' },
+  'GET /trust-anchors': { permission: 'ca.read' },
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {

@@ -120,6 +120,10 @@ const SPECIAL: Readonly<
     path: '/simulate',
     body: { changes: [{ kind: 'services', action: 'create', body: { name } }] },
   }),
+  'PUT /trust-anchors/{id}': async (admin, name) => ({
+    path: `/trust-anchors/${await made(admin, 'cas', name)}`,
+    body: { mayAuthenticateAdmins: true },
+  }),
   'POST /posture-response': () => ({ path: '/posture-response', body: { id: 'x', typeId: 'DOMAIN', domain: 'x' } }),
   'POST /posture-response-bulk': () => ({ path: '/posture-response-bulk', body: [] }),
   'POST /sessions': (_admin, _name, serviceId) => ({ path: '/sessions', body: { serviceId, type: 'Dial' } }),

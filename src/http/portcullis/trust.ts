@@ -26,7 +26,7 @@ export const listTrustOperation = defineOperation(
     route: 'GET /trust-anchors',
     summary: 'Lists the CAs and external JWT signers with the trust that they have',
     description: 'What an administrator made is trusted; what a delegate made or changed is not.',
-    access: 'admin',
+    access: { entity: 'ca', action: 'read' },
     data: z.array(TrustAnchor),
   },
   async ({ engine }) => ({ data: [...(await engine.trustAnchors.list())] }),
