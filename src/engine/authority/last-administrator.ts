@@ -10,6 +10,7 @@ import { identities } from '../../resources/identities.ts'
 import type { RecordOf } from '../../resources/resource.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
+import { ifReadable, isStored } from '../records/damaged-records.ts'
 import { administrators } from './privileged-identities.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -43,14 +44,19 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
 /** Reports whether an identity has some way to log in, now or once it is not disabled any more. */
 async function canLogIn(tx: ReadTransaction, identity: Identity, now: number): Promise<boolean> {
   if (identity.disabledAt !== null && identity.disabledUntil === null) return false
-  const policy = await tx.collection(authPolicies).get(identity.authPolicyId)
-  if (policy === undefined) return false
+  if (!(await isStored(() => tx.collection(authPolicies).get(identity.authPolicyId)))) return false
+  const policy = await ifReadable(() => tx.collection(authPolicies).get(identity.authPolicyId))
+  if (policy === undefined) return true
   const { primary, secondary } = policy
   if (secondary.requireExtJwtSigner) {
     const signer = await tx.collection(externalJwtSigners).get(secondary.requireExtJwtSigner)
     if (!signer?.enabled || !signer.mayAuthenticateAdmins) return false
   }
-  const { items: own } = await tx.collection(authenticators).find({ where: equals('identityId', identity.id) })
+  const { items: own, damaged = [] } = await tx
+    .collection(authenticators)
+    .find({ where: equals('identityId', identity.id) })
+  // What cannot be read was not taken away by this write.
+  if (damaged.length > 0) return true
   const has = (method: 'updb' | 'cert') => own.some((one) => one.method === method)
   if (primary.updb.allowed && has('updb')) return true
   if (primary.cert.allowed && (has('cert') || (await hasNamingCa(tx, identity)))) return true
