@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -8,6 +8,56 @@ function sources(folder: string): { path: string; text: string }[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8') }))
+}
+
+/** The rooms of a floor from the lowest to the highest: a room may use what stands before it. The last is the floor itself. */
+const ROOMS = {
+  'src/engine': [
+    'context',
+    'records',
+    'authority',
+    'configs',
+    'entities',
+    'posture',
+    'credentials',
+    'identities',
+    'routers',
+    'services',
+    'database',
+    'access',
+    'enrollment',
+    'login',
+    '.',
+    'fabric',
+    'oidc',
+  ],
+  'src/http': [
+    'operations',
+    'pipeline',
+    'shared',
+    'management',
+    'client',
+    'fabric',
+    'openapi',
+    'portcullis',
+    '.',
+    'oidc',
+  ],
+} as const
+
+/** The imports of a floor that lead from one of its rooms to another. */
+function arrows(floor: string): { from: string; to: string; path: string }[] {
+  const roomOf = (path: string) => {
+    const [room = '', ...rest] = relative(floor, path).split('/')
+    return rest.length === 0 ? '.' : room
+  }
+  return sources(floor).flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
+      .map(([, target = '']) => join(dirname(path), target))
+      .filter((target) => target.startsWith(`${floor}/`))
+      .map((target) => ({ from: roomOf(path), to: roomOf(target), path }))
+      .filter(({ from, to }) => from !== to),
+  )
 }
 
 const product = [...sources('src'), ...sources('adapters')]
@@ -40,6 +90,18 @@ describe('the code base', () => {
   it('calls the engine in one way: HTTP asks its methods and reaches for nothing behind them', () => {
     const reaching = sources('src/http').filter(({ text }) => /engine\.context|\{ context[ ,}].*= engine/.test(text))
     expect(reaching.map(({ path }) => path)).toEqual([])
+  })
+
+  it.each(Object.entries(ROOMS))('has no arrow between the rooms of %s that points up', (floor, rooms) => {
+    const height = (room: string) => rooms.findIndex((name) => name === room)
+    const wrong = arrows(floor).filter(({ from, to }) => height(to) < 0 || height(from) < height(to))
+    expect(wrong.map(({ path, to }) => `${path} -> ${to}`)).toEqual([])
+  })
+
+  it('has at most a dozen files directly in the engine, and at most sixteen in a room of it', () => {
+    const folders = Map.groupBy(sources('src/engine'), ({ path }) => dirname(path))
+    const crowded = [...folders].filter(([folder, files]) => files.length > (folder === 'src/engine' ? 12 : 16))
+    expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([])
   })
 
   it('gives no type up', () => {

@@ -165,7 +165,12 @@ describe('the API of our own', () => {
 
   it('has a document of its own', () => {
     const { portcullis } = apiDocuments('1.2.3')
-    expect(Object.keys(portcullis.paths ?? {})).toEqual(['/explain', '/simulate', '/trust-anchors', '/trust-anchors/{id}'])
+    expect(Object.keys(portcullis.paths ?? {})).toEqual([
+      '/explain',
+      '/simulate',
+      '/trust-anchors',
+      '/trust-anchors/{id}',
+    ])
     expect(portcullis.servers).toEqual([{ url: '/portcullis/v1' }])
   })
 })

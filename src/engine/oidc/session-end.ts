@@ -4,8 +4,8 @@ import { SYSTEM_CALL } from '../context/call.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
 import type { Revocations } from '../login/revocations.ts'
 import { deleteEntity } from '../records/deletion.ts'
-import { judgePresented } from './presented-token.ts'
-import type { ProviderContext } from './provider-context.ts'
+import { judgePresented } from './tokens/presented-token.ts'
+import type { ProviderContext } from './tokens/provider-context.ts'
 
 /** Takes tokens back, and ends sessions, on behalf of whoever holds a token of them. */
 export class SessionEnd {

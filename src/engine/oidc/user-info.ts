@@ -1,7 +1,7 @@
 import { isAdministrator } from '../../domain/identity.ts'
 import { identities } from '../../resources/identities.ts'
 import type { BearerSessions } from './bearer-sessions.ts'
-import type { ProviderContext } from './provider-context.ts'
+import type { ProviderContext } from './tokens/provider-context.ts'
 
 /** What the holder of an access token may know of its identity. */
 export interface UserInfo {

@@ -1,5 +1,5 @@
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import type { LoginClient, LoginCredentials } from '../../engine/oidc/request-logins.ts'
+import type { LoginClient, LoginCredentials } from '../../engine/oidc/requests/request-logins.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { FORM } from '../pipeline/input/media-types.ts'
 import { text } from './answers.ts'

@@ -1,7 +1,7 @@
 import { TOKEN_EXCHANGE } from '../../domain/oidc/discovery.ts'
 import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import type { TokenResponse } from '../../engine/oidc/token-response.ts'
+import type { TokenResponse } from '../../engine/oidc/tokens/token-response.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { json } from './answers.ts'
 import { requireClientId } from './client-identification.ts'

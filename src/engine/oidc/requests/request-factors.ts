@@ -1,11 +1,11 @@
-import type { RequestLogin } from '../../domain/oidc/auth-request.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { authPolicies } from '../../resources/auth-policies.ts'
-import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
-import { mfas } from '../../resources/mfas.ts'
-import type { RecordOf } from '../../resources/resource.ts'
-import type { MissingFactors } from '../context/call.ts'
-import { findOne } from '../records/find-one.ts'
+import type { RequestLogin } from '../../../domain/oidc/auth-request.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { authPolicies } from '../../../resources/auth-policies.ts'
+import { externalJwtSigners } from '../../../resources/external-jwt-signers.ts'
+import { mfas } from '../../../resources/mfas.ts'
+import type { RecordOf } from '../../../resources/resource.ts'
+import type { MissingFactors } from '../../context/call.ts'
+import { findOne } from '../../records/find-one.ts'
 
 /**
  * What is still to be proved on an auth request after its login: TOTP where the identity has it or its auth policy demands

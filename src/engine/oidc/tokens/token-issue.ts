@@ -4,8 +4,8 @@ import {
   idTokenClaims,
   type SessionClaims,
   tokenClaims,
-} from '../../domain/oidc/claims.ts'
-import { leftHalf } from '../../domain/oidc/pkce.ts'
+} from '../../../domain/oidc/claims.ts'
+import { leftHalf } from '../../../domain/oidc/pkce.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** To whom tokens are issued, by which issuer. */

@@ -1,5 +1,5 @@
-import { type ReadToken, readToken } from '../../domain/oidc/claims.ts'
-import { judgeToken } from '../credentials/signing-keys.ts'
+import { type ReadToken, readToken } from '../../../domain/oidc/claims.ts'
+import { judgeToken } from '../../credentials/signing-keys.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** What is true of a token that a client presents. `foreign` is signed by somebody, but is no token of this provider. */

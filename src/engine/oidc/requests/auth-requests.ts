@@ -1,12 +1,12 @@
-import { ControllerError } from '../../domain/errors.ts'
-import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { authRequests } from '../../resources/auth-requests.ts'
-import type { RecordOf } from '../../resources/resource.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import { newRecord } from '../records/new-record.ts'
+import { ControllerError } from '../../../domain/errors.ts'
+import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { authRequests } from '../../../resources/auth-requests.ts'
+import type { RecordOf } from '../../../resources/resource.ts'
+import { SYSTEM_CALL } from '../../context/call.ts'
+import { newRecord } from '../../records/new-record.ts'
+import type { ProviderContext } from '../tokens/provider-context.ts'
 import { PendingRequests } from './pending-requests.ts'
-import type { ProviderContext } from './provider-context.ts'
 
 export type AuthRequest = RecordOf<typeof authRequests>
 

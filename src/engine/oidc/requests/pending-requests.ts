@@ -1,4 +1,4 @@
-import { networkOf } from '../../domain/network-of.ts'
+import { networkOf } from '../../../domain/network-of.ts'
 
 /** So many logins may be under way of which nobody knows yet who it is: in all, and from one network. */
 const MAX_PENDING = 10_000

@@ -1,6 +1,6 @@
-import type { ReadToken } from '../../domain/oidc/claims.ts'
-import type { CertificateFacts } from '../../ports/pki.ts'
-import { isValidAt } from '../credentials/client-certificates.ts'
+import type { ReadToken } from '../../../domain/oidc/claims.ts'
+import type { CertificateFacts } from '../../../ports/pki.ts'
+import { isValidAt } from '../../credentials/client-certificates.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** The token to be presented, as far as it says by whom. */

@@ -1,5 +1,5 @@
-import { OAuthError } from '../../domain/oidc/oauth-error.ts'
-import { refusedCsr } from '../credentials/client-certificates.ts'
+import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
+import { refusedCsr } from '../../credentials/client-certificates.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** A certificate of a session: its chain, leaf first, PEM, and the leaf's SHA-1. */

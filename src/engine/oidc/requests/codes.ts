@@ -1,8 +1,8 @@
-import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
-import { authRequests } from '../../resources/auth-requests.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
+import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
+import { authRequests } from '../../../resources/auth-requests.ts'
+import { SYSTEM_CALL } from '../../context/call.ts'
+import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { AuthRequest, AuthRequests } from './auth-requests.ts'
-import type { ProviderContext } from './provider-context.ts'
 import { isComplete, missingOfRequest } from './request-factors.ts'
 import { policyOf } from './request-totp.ts'
 

@@ -1,10 +1,10 @@
-import type { ReadToken, SessionClaims } from '../../domain/oidc/claims.ts'
-import { OAuthError } from '../../domain/oidc/oauth-error.ts'
-import { withCertificates } from '../../domain/oidc/session-claims.ts'
-import type { Call } from '../context/call.ts'
-import { holdsNamedKey, isBound } from './proof-of-possession.ts'
-import type { ProviderContext } from './provider-context.ts'
-import { issueSessionCertificate } from './session-certificate.ts'
+import type { ReadToken, SessionClaims } from '../../../domain/oidc/claims.ts'
+import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
+import { withCertificates } from '../../../domain/oidc/session-claims.ts'
+import type { Call } from '../../context/call.ts'
+import { holdsNamedKey, isBound } from '../tokens/proof-of-possession.ts'
+import type { ProviderContext } from '../tokens/provider-context.ts'
+import { issueSessionCertificate } from '../tokens/session-certificate.ts'
 
 /** Refuses a token that is bound to a certificate which the connection does not present. Error: `access_denied`. */
 export async function requireNamedKey(context: ProviderContext, token: ReadToken, call: Call): Promise<void> {

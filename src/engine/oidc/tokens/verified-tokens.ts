@@ -1,4 +1,4 @@
-import type { ReadToken } from '../../domain/oidc/claims.ts'
+import type { ReadToken } from '../../../domain/oidc/claims.ts'
 
 /** So many access tokens are remembered, some two thousand characters each. */
 const MAX_REMEMBERED = 10_000

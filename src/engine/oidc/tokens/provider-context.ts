@@ -1,4 +1,4 @@
-import type { EngineContext } from '../context/context.ts'
+import type { EngineContext } from '../../context/context.ts'
 
 /** What a host decides about the provider. */
 export interface ProviderSettings {

@@ -1,6 +1,6 @@
-import { isListedUri } from '../../domain/oidc/redirect-uri.ts'
-import { effectiveUris, storedSettings } from '../configs/controller-settings.ts'
-import type { ProviderContext } from './provider-context.ts'
+import { isListedUri } from '../../../domain/oidc/redirect-uri.ts'
+import { effectiveUris, storedSettings } from '../../configs/controller-settings.ts'
+import type { ProviderContext } from '../tokens/provider-context.ts'
 
 /** Reports whether clients may be sent to a URI after a login, by the settings of the controller now. */
 export async function isRedirectUri(context: ProviderContext, uri: string): Promise<boolean> {
