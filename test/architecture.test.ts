@@ -104,6 +104,11 @@ describe('the code base', () => {
     expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([])
   })
 
+  it('explains itself: no comment points to a document that is not here', () => {
+    const pointing = product.filter(({ text }) => /\(interface[:)]|\bruling R\d|\(R\d+\)|interface\.md/.test(text))
+    expect(pointing.map(({ path }) => path)).toEqual([])
+  })
+
   it('gives no type up', () => {
     const given = product.filter(({ text }) => /(:|<|\|) *any\b|\bas any\b|@ts-ignore|@ts-nocheck/.test(text))
     expect(given.map(({ path }) => path)).toEqual([])

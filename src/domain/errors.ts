@@ -105,7 +105,7 @@ export class TokenRefused extends ControllerError {
   }
 }
 
-/** The error of a field that holds an unacceptable value (interface: `COULD_NOT_VALIDATE` with a field cause). */
+/** The error of a field that holds an unacceptable value. */
 export function invalidField(field: string, reason: string, value?: unknown): ControllerError {
   return new ControllerError('COULD_NOT_VALIDATE', { field, reason, value: asText(value) })
 }

@@ -1,4 +1,4 @@
-/** Where in a third-party certificate the external id of an identity stands (interface: Certificate authority). */
+/** Where in a third-party certificate the external id of an identity stands. */
 export interface ExternalIdClaim {
   readonly location: 'COMMON_NAME' | 'SAN_URI' | 'SAN_EMAIL'
   readonly matcher: 'ALL' | 'PREFIX' | 'SUFFIX' | 'SCHEME'

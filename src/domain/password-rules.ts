@@ -1,4 +1,4 @@
-/** What an auth policy asks of passwords (interface: Auth policy, `primary.updb`). */
+/** What an auth policy asks of passwords. */
 export interface PasswordRules {
   readonly minPasswordLength: number
   readonly requireMixedCase: boolean

@@ -27,7 +27,7 @@ const definition = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** A short-lived client certificate of one API session (interface: Other shapes, Ephemeral certificate). */
+/** A short-lived client certificate of one API session. */
 export interface ApiSessionCertificates extends Resource<typeof definition> {}
 export const apiSessionCertificates: ApiSessionCertificates = defineResource(definition, {
   certificate: 'The certificate and its intermediates, PEM. It is good for twelve hours at most.',

@@ -78,7 +78,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** How identities may authenticate and what they must prove besides (interface: Auth policy). */
+/** How identities may authenticate and what they must prove besides. */
 export interface AuthPolicies extends Resource<typeof definition> {}
 export const authPolicies: AuthPolicies = defineResource(definition, {
   primary: 'How identities under the policy may authenticate.',

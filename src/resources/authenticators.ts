@@ -63,7 +63,7 @@ const definition = {
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Proof that somebody is an identity: a username with a password, or a client certificate (interface: Authenticator). */
+/** Proof that somebody is an identity: a username with a password, or a client certificate. */
 export interface Authenticators extends Resource<typeof definition> {}
 export const authenticators: Authenticators = defineResource(definition, {
   identityId: 'The id of the identity that authenticates by it.',

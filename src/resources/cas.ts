@@ -70,7 +70,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** A third-party certificate authority whose certificates may enroll and authenticate (interface: Certificate authority). */
+/** A third-party certificate authority whose certificates may enroll and authenticate. */
 export interface Cas extends Resource<typeof definition> {}
 export const cas: Cas = defineResource(definition, {
   externalIdClaim:

@@ -16,7 +16,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** A kind of configuration, and the JSON schema that configs of the kind fulfil (interface: Config type). */
+/** A kind of configuration, and the JSON schema that configs of the kind fulfil. */
 export interface ConfigTypes extends Resource<typeof definition> {}
 export const configTypes: ConfigTypes = defineResource(definition, {
   schema:

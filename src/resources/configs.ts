@@ -18,7 +18,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Settings for services or routers, of the shape that their config type demands (interface: Config). */
+/** Settings for services or routers, of the shape that their config type demands. */
 export interface Configs extends Resource<typeof definition> {}
 export const configs: Configs = defineResource(definition, {
   data: 'The settings: an object that fulfils the schema of the config type.',

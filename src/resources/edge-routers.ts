@@ -86,7 +86,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** A router that identities connect to (interface: Edge router). */
+/** A router that identities connect to. */
 export interface EdgeRouters extends Resource<typeof definition> {}
 export const edgeRouters: EdgeRouters = defineResource(definition, {
   ...ROUTER_WORDS,

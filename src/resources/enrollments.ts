@@ -34,7 +34,7 @@ const definition = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** An invitation to enroll, good once and until it expires (interface: Enrollment). */
+/** An invitation to enroll, good once and until it expires. */
 export interface Enrollments extends Resource<typeof definition> {}
 export const enrollments: Enrollments = defineResource(definition, {
   method:

@@ -46,7 +46,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** An issuer of JSON Web Tokens with which identities may authenticate or enroll (interface: External JWT signer). */
+/** An issuer of JSON Web Tokens with which identities may authenticate or enroll. */
 export interface ExternalJwtSigners extends Resource<typeof definition> {}
 export const externalJwtSigners: ExternalJwtSigners = defineResource(definition, {
   audience: 'What a token must name among its audiences (`aud`).',

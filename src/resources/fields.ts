@@ -19,7 +19,7 @@ export const Instant = z.codec(z.iso.datetime({ offset: true }), z.int(), {
   encode: (milliseconds) => new Date(milliseconds).toISOString(),
 })
 
-/** Integer cost of hosting or routing, 0..65535 (interface: Limits). */
+/** Integer cost of hosting or routing, 0..65535. */
 export const Cost = z.int().min(0).max(65_535)
 
 export const Precedence = z.enum(['default', 'required', 'failed'])
@@ -28,7 +28,7 @@ export const Semantic = z.enum(['AllOf', 'AnyOf'])
 /** A list that is kept as a set: sorted, without duplicates. */
 export const TextSet = z.array(z.string().max(1024)).max(10_000)
 
-/** Selects role attributes: `#attribute`, `#all` or `@id` (interface: Conventions). */
+/** Selects role attributes: `#attribute`, `#all` or `@id`. */
 export const Roles = TextSet
 
 /** The role attributes that couple an entity to policies. */
@@ -65,7 +65,7 @@ export const EntityRef = described(
 )
 export type EntityRef = z.output<typeof EntityRef>
 
-/** An entity reference as enrollments show it (interface: Enrollment). */
+/** An entity reference as enrollments show it. */
 export const EntityRefWithUrlName = described(EntityRef.extend({ urlName: z.string() }), {
   ...REFERENCE_WORDS,
   urlName: 'The same as `entity`.',

@@ -158,7 +158,7 @@ const definition = {
   adminOnly: ['replace'],
 } as const satisfies ResourceDefinition
 
-/** Who may connect: a person, a device, a workload or a router (interface: Identity). */
+/** Who may connect: a person, a device, a workload or a router. */
 export interface Identities extends Resource<typeof definition> {}
 export const identities: Identities = defineResource(definition, {
   typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',

@@ -13,6 +13,6 @@ const definition = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** What an identity stands for: seeded, read-only (interface: Identity type). */
+/** What an identity stands for: seeded, read-only. */
 export interface IdentityTypes extends Resource<typeof definition> {}
 export const identityTypes: IdentityTypes = defineResource(definition, {})

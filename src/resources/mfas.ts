@@ -28,7 +28,7 @@ const definition = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** The second factor of an identity: one-time passwords and recovery codes (interface: MFA enrollment). */
+/** The second factor of an identity: one-time passwords and recovery codes. */
 export interface Mfas extends Resource<typeof definition> {}
 export const mfas: Mfas = defineResource(definition, {
   isVerified: 'True once the enrollment was completed by a code.',

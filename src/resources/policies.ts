@@ -31,7 +31,7 @@ const servicePoliciesDefinition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Grants Dial or Bind on services to identities, provided the selected posture checks pass (interface: Service policy). */
+/** Grants Dial or Bind on services to identities, provided the selected posture checks pass. */
 export interface ServicePolicies extends Resource<typeof servicePoliciesDefinition> {}
 export const servicePolicies: ServicePolicies = defineResource(servicePoliciesDefinition, {
   semantic: SEMANTIC_WORDS,
@@ -61,7 +61,7 @@ const edgeRouterPoliciesDefinition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Lets identities use edge routers (interface: Edge router policy). */
+/** Lets identities use edge routers. */
 export interface EdgeRouterPolicies extends Resource<typeof edgeRouterPoliciesDefinition> {}
 export const edgeRouterPolicies: EdgeRouterPolicies = defineResource(edgeRouterPoliciesDefinition, {
   semantic: SEMANTIC_WORDS,
@@ -88,7 +88,7 @@ const serviceEdgeRouterPoliciesDefinition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Lets services be reached through edge routers (interface: Service edge router policy). */
+/** Lets services be reached through edge routers. */
 export interface ServiceEdgeRouterPolicies extends Resource<typeof serviceEdgeRouterPoliciesDefinition> {}
 export const serviceEdgeRouterPolicies: ServiceEdgeRouterPolicies = defineResource(
   serviceEdgeRouterPoliciesDefinition,

@@ -24,7 +24,7 @@ const definition = {
   operations: [],
 } as const satisfies ResourceDefinition
 
-/** What posture checks can look at: seeded, read-only (interface: Posture check type). */
+/** What posture checks can look at: seeded, read-only. */
 export interface PostureCheckTypes extends Resource<typeof definition> {}
 export const postureCheckTypes: PostureCheckTypes = defineResource(definition, {
   operatingSystems: 'The operating systems on which checks of the type can be made.',

@@ -7,7 +7,7 @@ const QueriedProcess = described(z.object({ osType: z.string(), path: z.string()
   path: 'The path of its binary.',
 })
 
-/** What a client is asked to report for one posture check (interface: Service). */
+/** What a client is asked to report for one posture check. */
 const PostureQuery = described(
   z.object({
     _links: Links,

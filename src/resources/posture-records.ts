@@ -82,7 +82,7 @@ const failedServiceRequestsDefinition = {
   indexed: ['identityId'],
 } as const satisfies ResourceDefinition
 
-/** A request for a service that posture refused; the last fifty of an identity are kept (interface: Limits). */
+/** A request for a service that posture refused; the last fifty of an identity are kept. */
 export interface FailedServiceRequests extends Resource<typeof failedServiceRequestsDefinition> {}
 export const failedServiceRequests: FailedServiceRequests = defineResource(failedServiceRequestsDefinition, {
   identityId: 'The id of the identity that asked.',

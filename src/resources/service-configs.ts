@@ -21,7 +21,7 @@ const definition = {
 
 /**
  * The config that one identity sees for a service instead of the service's own config of the type. There is at most one
- * per identity, service and config type (interface: Service-config association).
+ * per identity, service and config type.
  */
 export interface ServiceConfigs extends Resource<typeof definition> {}
 export const serviceConfigs: ServiceConfigs = defineResource(definition, {

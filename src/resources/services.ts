@@ -33,7 +33,7 @@ const definition = {
   operations: ['get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** What can be dialed and bound on the network (interface: Service). */
+/** What can be dialed and bound on the network. */
 export interface Services extends Resource<typeof definition> {}
 export const services: Services = defineResource(definition, {
   configs: 'Ids of configs whose type is for services, at most one of each type. Empty by default.',

@@ -43,7 +43,7 @@ const definition = {
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** The right of an API session to dial or bind one service (interface: Session). */
+/** The right of an API session to dial or bind one service. */
 export interface Sessions extends Resource<typeof definition> {}
 export const sessions: Sessions = defineResource(definition, {
   apiSessionId: 'The id of the API session that the session belongs to and ends with.',

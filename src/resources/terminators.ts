@@ -45,7 +45,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** Where the traffic of a service leaves the network: an address behind a router (interface: Other shapes). */
+/** Where the traffic of a service leaves the network: an address behind a router. */
 export interface Terminators extends Resource<typeof definition> {}
 export const terminators: Terminators = defineResource(definition, {
   address:

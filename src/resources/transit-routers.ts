@@ -47,7 +47,7 @@ const definition = {
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
-/** A router that forwards between others and that no identity connects to (interface: Router). */
+/** A router that forwards between others and that no identity connects to. */
 export interface TransitRouters extends Resource<typeof definition> {}
 export const transitRouters: TransitRouters = defineResource(definition, {
   ...ROUTER_WORDS,

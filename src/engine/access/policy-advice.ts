@@ -15,7 +15,7 @@ type CommonRouter = EntityRef & { readonly isOnline: boolean }
 
 /**
  * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
- * for nothing here. Error: `NOT_FOUND` for the identity or the service (interface: Policy advice).
+ * for nothing here. Error: `NOT_FOUND` for the identity or the service.
  */
 export function policyAdvice(context: EngineContext, identityId: string, serviceId: string) {
   return context.storage.read(async (tx) => {

@@ -23,7 +23,7 @@ import { wholePostureOf } from '../posture/posture-of.ts'
 import { changePosture } from '../posture/posture-store.ts'
 import { reachableServices } from './service-access.ts'
 
-/** What endpoints report about themselves, and what follows for their sessions (interface: Posture). */
+/** What endpoints report about themselves, and what follows for their sessions. */
 export class Posture {
   readonly #context: EngineContext
 

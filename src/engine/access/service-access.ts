@@ -27,8 +27,8 @@ export interface AccessQuestion {
 }
 
 /**
- * Decides by posture among the service policies that grant the access: one passing policy is enough (interface: Behaviour
- * rules 2, 3 and 6). `until` is the next instant at which a posture check starts to fail by itself. Instants are epoch ms.
+ * Decides by posture among the service policies that grant the access: one passing policy is enough.
+ * `until` is the next instant at which a posture check starts to fail by itself. Instants are epoch ms.
  */
 export async function decideByPosture(
   tx: ReadTransaction,

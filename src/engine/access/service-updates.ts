@@ -18,7 +18,7 @@ interface Look {
 }
 
 /**
- * Tells API sessions when they have to read their service list again (interface: Service-update check). The instant moves
+ * Tells API sessions when they have to read their service list again. The instant moves
  * when, and only when, the list with all configs would look different to that API session than at its last look.
  */
 export class ServiceUpdates {

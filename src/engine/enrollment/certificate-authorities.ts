@@ -8,7 +8,7 @@ import { isValidAt } from '../credentials/client-certificates.ts'
 
 type Ca = RecordOf<typeof cas>
 
-/** What third-party certificate authorities do besides being managed (interface: Certificate authority). */
+/** What third-party certificate authorities do besides being managed. */
 export class CertificateAuthorities {
   readonly #context: EngineContext
 

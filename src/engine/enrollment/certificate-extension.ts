@@ -8,7 +8,7 @@ import { refusedCsr } from '../credentials/client-certificates.ts'
 type Authenticator = RecordOf<typeof authenticators>
 
 /**
- * Lets an identity renew a certificate that the network issued (interface: States and transitions, Client certificate).
+ * Lets an identity renew a certificate that the network issued.
  * The connection must be made with the current certificate, which stays good until the new one is confirmed.
  */
 export class CertificateExtension {

@@ -8,7 +8,7 @@ import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 
 /**
  * Takes the certificate from an edge router and invites it to enroll anew: a connected one is refused until it has, and an
- * outstanding token is replaced (the row *Edge router* of the interface's transitions). Error: `NOT_FOUND`.
+ * outstanding token is replaced. Error: `NOT_FOUND`.
  */
 export async function reEnrollEdgeRouter(context: EngineContext, call: Call, id: string): Promise<void> {
   const now = context.clock.now()

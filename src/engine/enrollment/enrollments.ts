@@ -26,7 +26,7 @@ export interface NewEnrollment {
   readonly username?: string | undefined
 }
 
-/** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins (interface: Enrollment). */
+/** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins. */
 export class Enrollments {
   readonly #context: EngineContext
   readonly #reader: EntityReader

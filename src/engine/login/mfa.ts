@@ -108,7 +108,7 @@ export class Mfa {
     if (!isRemoved) await this.remove(call, code)
   }
 
-  /** Ends the enrollment of any identity, if it has one (ruling R27). Error: `NOT_FOUND` for the identity. */
+  /** Ends the enrollment of any identity, if it has one. Error: `NOT_FOUND` for the identity. */
   async removeFrom(call: Call, identityId: string): Promise<void> {
     await this.#context.writes.run(call, async (tx) => {
       const identity = await tx.collection(identities).get(identityId)

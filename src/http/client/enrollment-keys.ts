@@ -17,7 +17,7 @@ const Proof = described(
   },
 )
 
-/** The key by which a device knows its controller before it enrolls: published, and proved on a nonce (ruling R11). */
+/** The key by which a device knows its controller before it enrolls: published, and proved on a nonce. */
 export const enrollmentKeyOperations = [
   defineOperation(
     {

@@ -5,7 +5,7 @@ import { crudForAdmins } from '../operations/crud.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
-/** The services that the caller may dial or bind; an admin sees its own, too (ruling R12). */
+/** The services that the caller may dial or bind; an admin sees its own, too. */
 export const clientServiceOperations = [
   defineOperation(
     {

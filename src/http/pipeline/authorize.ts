@@ -6,8 +6,8 @@ import type { Access } from '../operations/operation.ts'
 import { tokenChallenge } from './answer/token-challenge.ts'
 
 /**
- * Lets a caller through whose rights suffice. A lack of permission is `UNAUTHORIZED` (401), as deployed clients expect
- * (ruling R3); while a second factor is missing nothing but `partial` is open, whatever the identity may do (R37).
+ * Lets a caller through whose rights suffice. A lack of permission is `UNAUTHORIZED` (401), as deployed clients
+ * expect; while a second factor is missing nothing but `partial` is open, whatever the identity may do.
  */
 export function authorize(access: Access, caller: Caller): void {
   if (isAllowed(access, caller)) return

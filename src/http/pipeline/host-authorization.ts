@@ -13,7 +13,7 @@ export type HostAuthorization = (request: {
   readonly isAdmin: boolean
 }) => boolean | Promise<boolean>
 
-/** Asks the host. Error: `UNAUTHORIZED` with status 403, the only place where it is not 401 (ruling R3). */
+/** Asks the host. Error: `UNAUTHORIZED` with status 403, the only place where it is not 401. */
 export async function askHost(
   authorize: HostAuthorization | undefined,
   operation: string,

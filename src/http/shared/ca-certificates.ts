@@ -2,7 +2,7 @@ import { defineOperation } from '../operations/define-operation.ts'
 
 const LINE = 64
 
-/** The trust bundle with which a device bootstraps its enrollment (interface: Get CA cert store). */
+/** The trust bundle with which a device bootstraps its enrollment. */
 export const caCertificates = defineOperation(
   {
     route: 'GET /.well-known/est/cacerts',

@@ -31,7 +31,7 @@ export interface SessionRequest {
 /** Seconds for which a session token says it is good; the API session bounds it in fact. */
 const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
 
-/** Service sessions: the right of one API session to dial or bind one service (interface: Session). */
+/** Service sessions: the right of one API session to dial or bind one service. */
 export class Sessions {
   readonly #context: EngineContext
 
