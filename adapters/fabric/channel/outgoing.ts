@@ -48,7 +48,8 @@ export class Outgoing {
   #drained(): void {
     clearTimeout(this.#stall)
     this.#stall = undefined
-    this.#pump()
+    // Others have the event loop between two pieces, however fast the peer reads.
+    setImmediate(() => this.#pump())
   }
 
   #pump(): void {
