@@ -154,7 +154,7 @@ export const mfaOperations = [
         issuedAt: 'When the token was issued, RFC 3339.',
         token: 'A signed token that edge routers take as proof.',
       }),
-      errors: ['INVALID_BACKING_TOKEN_TYPE', 'MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
+      errors: ['NOT_FOUND', 'INVALID_BACKING_TOKEN_TYPE', 'MFA_NOT_ENROLLED', 'MFA_INVALID_TOKEN', 'RATE_LIMITED'],
     },
     async ({ engine, call, body }) => {
       const { token, issuedAt } = await engine.mfa.totpToken(call, body.code)
