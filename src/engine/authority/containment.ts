@@ -13,7 +13,7 @@ import { serviceConfigs } from '../../resources/service-configs.ts'
 import { type Call, type CallerCall, isAdminCall } from '../context/call.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
-import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner } from './trust.ts'
+import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner, isSame } from './trust.ts'
 
 type Identity = RecordOf<typeof identities>
 type Changes = RecordedWrite['changes']
@@ -46,7 +46,7 @@ export function requireCovered(call: Call, identity: Identity): void {
 
 function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Identity | undefined): void {
   if (before?.id === call.caller.identity.id) {
-    const changed = NOT_OF_ONESELF.find((field) => after && String(after[field]) !== String(before[field]))
+    const changed = after && NOT_OF_ONESELF.find((field) => !isSame(before, after, [field]))
     if (changed !== undefined) throw refusal(`an identity may not change its own ${changed}`)
     return
   }

@@ -44,9 +44,9 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
 /** Reports whether an identity has some way to log in, now or once it is not disabled any more. */
 async function canLogIn(tx: ReadTransaction, identity: Identity, now: number): Promise<boolean> {
   if (identity.disabledAt !== null && identity.disabledUntil === null) return false
-  if (!(await isStored(() => tx.collection(authPolicies).get(identity.authPolicyId)))) return false
-  const policy = await ifReadable(() => tx.collection(authPolicies).get(identity.authPolicyId))
-  if (policy === undefined) return true
+  const readPolicy = () => tx.collection(authPolicies).get(identity.authPolicyId)
+  const policy = await ifReadable(readPolicy)
+  if (policy === undefined) return isStored(readPolicy)
   const { primary, secondary } = policy
   if (secondary.requireExtJwtSigner) {
     const signer = await tx.collection(externalJwtSigners).get(secondary.requireExtJwtSigner)

@@ -73,6 +73,7 @@ export async function identitiesBehindCa(
   return concerned
 }
 
-function isSame<T extends object>(before: T, after: T | undefined, fields: readonly (keyof T)[]): boolean {
+/** Reports whether the fields hold the same; a record that is gone holds nothing. */
+export function isSame<T extends object>(before: T, after: T | undefined, fields: readonly (keyof T)[]): boolean {
   return after !== undefined && fields.every((field) => JSON.stringify(before[field]) === JSON.stringify(after[field]))
 }
