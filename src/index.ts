@@ -41,10 +41,10 @@ export type { ConnectionInfo, ControllerFetch } from './http/pipeline/connection
 export type { CorsOptions } from './http/pipeline/cors.ts'
 export type { HostAuthorization } from './http/pipeline/host-authorization.ts'
 export type { OpenIdOptions } from './open-id-options.ts'
-export type { HeldKey } from './platform/held-key.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 export type { PkiSource, ServerCertificateSource } from './platform/pki-source.ts'
 export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
+export type { HeldKey } from './platform/x509/keys/held-key.ts'
 export type { Clock } from './ports/clock.ts'
 export type { ControllerEvents, EventName, SessionEnd } from './ports/events.ts'
 export type * from './ports/fabric/index.ts'
@@ -82,5 +82,5 @@ export {
   type WriteTransaction,
 } from './ports/storage.ts'
 export { RECORD_KINDS } from './resources/index.ts'
-export type * from './resources/types.ts'
+export type * from './resources/wire/record-names.ts'
 export { VERSION } from './version.ts'

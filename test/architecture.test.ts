@@ -45,17 +45,43 @@ const ROOMS = {
   ],
 } as const
 
+/** The files that a file imports, as paths below the repository. */
+function importsOf({ path, text }: { path: string; text: string }): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target = '']) =>
+    join(dirname(path), target),
+  )
+}
+
+/** Folders whose files import each other in a circle, each circle as the folders on it. */
+function circlesOf(files: readonly { path: string; text: string }[]): string[] {
+  const below = new Map<string, Set<string>>()
+  for (const file of files) {
+    const folder = dirname(file.path)
+    const targets = importsOf(file).map((path) => dirname(path))
+    below.set(folder, new Set([...(below.get(folder) ?? []), ...targets.filter((target) => target !== folder)]))
+  }
+  const finished = new Set<string>()
+  const circles: string[] = []
+  const visit = (folder: string, way: readonly string[]) => {
+    if (way.includes(folder)) circles.push([...way.slice(way.indexOf(folder)), folder].join(' -> '))
+    if (way.includes(folder) || finished.has(folder)) return
+    for (const target of below.get(folder) ?? []) visit(target, [...way, folder])
+    finished.add(folder)
+  }
+  for (const folder of below.keys()) visit(folder, [])
+  return circles
+}
+
 /** The imports of a floor that lead from one of its rooms to another. */
 function arrows(floor: string): { from: string; to: string; path: string }[] {
   const roomOf = (path: string) => {
     const [room = '', ...rest] = relative(floor, path).split('/')
     return rest.length === 0 ? '.' : room
   }
-  return sources(floor).flatMap(({ path, text }) =>
-    [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
-      .map(([, target = '']) => join(dirname(path), target))
+  return sources(floor).flatMap((file) =>
+    importsOf(file)
       .filter((target) => target.startsWith(`${floor}/`))
-      .map((target) => ({ from: roomOf(path), to: roomOf(target), path }))
+      .map((target) => ({ from: roomOf(file.path), to: roomOf(target), path: file.path }))
       .filter(({ from, to }) => from !== to),
   )
 }
@@ -102,6 +128,16 @@ describe('the code base', () => {
     const folders = Map.groupBy(sources('src/engine'), ({ path }) => dirname(path))
     const crowded = [...folders].filter(([folder, files]) => files.length > (folder === 'src/engine' ? 12 : 16))
     expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([])
+  })
+
+  it('has no more than twenty files side by side in any folder', () => {
+    const folders = Map.groupBy(product, ({ path }) => dirname(path))
+    const crowded = [...folders].filter(([folder, files]) => files.length > 20 && folder !== 'adapters/cli')
+    expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([])
+  })
+
+  it('has no circle of folders', () => {
+    expect(circlesOf(product)).toEqual([])
   })
 
   it('explains itself: no comment points to a document that is not here', () => {

@@ -3,17 +3,9 @@ import type { Duplex } from 'node:stream'
 import type { ControlPlane, ControlPlaneOptions } from '../../src/index.ts'
 import { ChannelSocket, type SocketLimits, type SocketListener } from './channel/channel-socket.ts'
 import type { Frame, FrameLimits } from './channel/frame.ts'
-import {
-  acceptance,
-  HELLO_LIMITS,
-  type Hello,
-  isSameSecret,
-  newGroupSecret,
-  readHello,
-  rejection,
-} from './channel/hello.ts'
-import { type HeartbeatTimes, RouterGroup } from './channel/router-group.ts'
+import { acceptance, HELLO_LIMITS, type Hello, isSameSecret, newGroupSecret, readHello, rejection } from './hello.ts'
 import { modelCodec } from './messages/model-codec.ts'
+import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
 
 /** The ALPN protocol of control channels. */
 export const CONTROL_PROTOCOL = 'ziti-ctrl'

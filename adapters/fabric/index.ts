@@ -1,4 +1,3 @@
-export type { HeartbeatTimes } from './channel/router-group.ts'
 export {
   CONTROL_PROTOCOL,
   type ControlListener,
@@ -6,4 +5,5 @@ export {
   type FabricController,
   openControlListener,
 } from './control-listener.ts'
+export type { HeartbeatTimes } from './router-group.ts'
 export * as routerSide from './router-side.ts'

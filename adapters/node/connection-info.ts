@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ConnectionInfo } from '../../src/index.ts'
-import { peerCertificates } from './peer-certificates.ts'
+import { peerCertificates } from './tls/peer-certificates.ts'
 
 const mappedPrefix = '::ffff:'
 

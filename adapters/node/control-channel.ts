@@ -1,10 +1,10 @@
 import type { Server } from 'node:https'
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ControlListener, FabricController } from '../fabric/index.ts'
-import { type Address, formatAddress, isWildcardHost } from './address.ts'
-import { listen } from './listen.ts'
-import { peerCertificates } from './peer-certificates.ts'
-import { type ServerCertificate, tlsOptions } from './tls-options.ts'
+import { type Address, formatAddress, isWildcardHost } from './sockets/address.ts'
+import { listen } from './sockets/listen.ts'
+import { peerCertificates } from './tls/peer-certificates.ts'
+import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
 
 /** What of a controller serves routers. */
 export type FabricSource = FabricController

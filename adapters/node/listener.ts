@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
-import { sendEarlyResponse } from './early-response.ts'
-import { errorResponse } from './error-envelope.ts'
-import { createFairCapacity } from './fair-capacity.ts'
-import { oneAtATime } from './one-at-a-time.ts'
-import { positive } from './positive.ts'
-import { RequestAborted, RequestRefused } from './refusal.ts'
-import { readRequest } from './request.ts'
-import { sendCounted } from './response.ts'
+import { sendEarlyResponse } from './http/early-response.ts'
+import { errorResponse } from './http/error-envelope.ts'
+import { oneAtATime } from './http/one-at-a-time.ts'
+import { RequestAborted, RequestRefused } from './http/refusal.ts'
+import { readRequest } from './http/request.ts'
+import { sendCounted } from './http/response.ts'
+import { createFairCapacity } from './sockets/fair-capacity.ts'
+import { positive } from './sockets/positive.ts'
 
 /** How a controller is put behind a Node server. */
 export interface ListenerOptions {

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { ControllerFetch } from '../../src/index.ts'
-import { trackConnections } from './connections.ts'
 import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
-import type { CapacityOptions } from './fair-capacity.ts'
-import { listen, urlOf } from './listen.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
-import { positive } from './positive.ts'
-import { type ServerCertificate, tlsOptions } from './tls-options.ts'
+import { trackConnections } from './sockets/connections.ts'
+import type { CapacityOptions } from './sockets/fair-capacity.ts'
+import { listen, urlOf } from './sockets/listen.ts'
+import { positive } from './sockets/positive.ts'
+import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
 
 /** What of a controller a server needs: how it answers, and the certificate that stands for it. */
 export interface ServableController {

@@ -3,7 +3,7 @@ import { readAnswer } from './answer.ts'
 import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
 
 export type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
-export type * from '../resources/wire-names.ts'
+export type * from '../resources/wire/wire-names.ts'
 export { type AnswerOf, ApiError, type RequestArguments, type RequestOf } from './types.ts'
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */

@@ -1,4 +1,4 @@
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../resources/declaration/resource.ts'
 import { configTypeBehaviour } from './configs/config-types.ts'
 import { configBehaviour } from './configs/configs.ts'
 import { authPolicyBehaviour } from './credentials/auth-policies.ts'

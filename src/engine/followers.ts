@@ -1,5 +1,5 @@
-import { enforceAccess, enforcePosture } from './access/access-enforcement.ts'
-import { resume } from './access/resume.ts'
+import { enforceAccess, enforcePosture } from './access/enforcement/access-enforcement.ts'
+import { resume } from './access/enforcement/resume.ts'
 import { containRights } from './authority/containment.ts'
 import { keepAnAdministrator } from './authority/last-administrator.ts'
 import type { EngineContext } from './context/context.ts'

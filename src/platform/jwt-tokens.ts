@@ -1,5 +1,5 @@
 import type { TokenJudgement, Tokens } from '../ports/tokens.ts'
-import { toBase64, toBase64Url } from './base64.ts'
+import { toBase64, toBase64Url } from './encoding/base64.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
 /** Longer ones are nobody's: ours hold some two thousand characters. */

@@ -1,12 +1,12 @@
 import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
-import { toHex } from './hex.ts'
-import { hostName, uriName } from './x509/general-name.ts'
-import { issueCertificate } from './x509/issue.ts'
-import { type Library, loadLibrary } from './x509/library.ts'
-import { nameWithCommonName } from './x509/name.ts'
-import { writePem } from './x509/pem.ts'
-import { validityOf } from './x509/validity.ts'
+import { toHex } from './encoding/hex.ts'
+import { validityOf } from './x509/certificates/validity.ts'
+import { type Library, loadLibrary } from './x509/encoding/library.ts'
+import { writePem } from './x509/encoding/pem.ts'
+import { issueCertificate } from './x509/issuing/issue.ts'
+import { hostName, uriName } from './x509/names/general-name.ts'
+import { nameWithCommonName } from './x509/names/name.ts'
 
 /** The certificates and private keys of one network, all PEM. */
 export interface PkiMaterial {

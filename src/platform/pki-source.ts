@@ -1,5 +1,5 @@
-import type { HeldKey } from './held-key.ts'
 import type { PkiMaterial } from './pki-material.ts'
+import type { HeldKey } from './x509/keys/held-key.ts'
 
 /** The TLS server certificate with its key. */
 export type ServerCertificateSource = Pick<PkiMaterial, 'serverCertPem'> &

@@ -2,22 +2,28 @@ import type { webcrypto } from 'node:crypto'
 import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
 import type { PkiSource } from './pki-source.ts'
 import { ServerCredentials } from './server-credentials.ts'
-import { type Certificate, isRoot, isSelfIssued, readCertificate, readCertificates } from './x509/certificate.ts'
-import { writeCertsOnly } from './x509/certs-only.ts'
-import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/chain.ts'
-import { clientExtensions } from './x509/client-extensions.ts'
-import { certificateFacts, pemOf } from './x509/facts.ts'
-import { issueCertificate } from './x509/issue.ts'
-import { issueRouterCertificates } from './x509/issue-router-certificates.ts'
-import { loadLibrary } from './x509/library.ts'
-import { nameWithCommonName } from './x509/name.ts'
-import { readPart } from './x509/read-part.ts'
-import { RecentCertificates } from './x509/recent-certificates.ts'
-import { loadSigningKey } from './x509/signing-key.ts'
-import { readSigningRequest } from './x509/signing-request.ts'
-import { createThirdPartyVerifier, readCertificateFacts } from './x509/third-party.ts'
-import { findTrustDomain } from './x509/trust-domain.ts'
-import { validityOf } from './x509/validity.ts'
+import {
+  type Certificate,
+  isRoot,
+  isSelfIssued,
+  readCertificate,
+  readCertificates,
+} from './x509/certificates/certificate.ts'
+import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/certificates/chain.ts'
+import { certificateFacts, pemOf } from './x509/certificates/facts.ts'
+import { RecentCertificates } from './x509/certificates/recent-certificates.ts'
+import { createThirdPartyVerifier, readCertificateFacts } from './x509/certificates/third-party.ts'
+import { findTrustDomain } from './x509/certificates/trust-domain.ts'
+import { validityOf } from './x509/certificates/validity.ts'
+import { writeCertsOnly } from './x509/encoding/certs-only.ts'
+import { loadLibrary } from './x509/encoding/library.ts'
+import { readPart } from './x509/encoding/read-part.ts'
+import { clientExtensions } from './x509/issuing/client-extensions.ts'
+import { issueCertificate } from './x509/issuing/issue.ts'
+import { issueRouterCertificates } from './x509/issuing/issue-router-certificates.ts'
+import { readSigningRequest } from './x509/issuing/signing-request.ts'
+import { loadSigningKey } from './x509/keys/signing-key.ts'
+import { nameWithCommonName } from './x509/names/name.ts'
 
 export interface X509PkiOptions {
   /** SPIFFE trust domain; by default the one that the certificates name, else the fingerprint of the root. */

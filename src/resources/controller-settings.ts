@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineResource } from './define-resource.ts'
-import type { Resource, ResourceDefinition } from './resource.ts'
+import { defineResource } from './declaration/define-resource.ts'
+import type { Resource, ResourceDefinition } from './declaration/resource.ts'
 
 const definition = {
   name: 'controller-settings',

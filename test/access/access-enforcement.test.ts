@@ -2,8 +2,8 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { resume } from '../../src/engine/access/resume.ts'
-import { servicePolicies } from '../../src/resources/policies.ts'
+import { resume } from '../../src/engine/access/enforcement/resume.ts'
+import { servicePolicies } from '../../src/resources/access/policies.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
 interface Staged extends World {

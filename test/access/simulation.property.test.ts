@@ -5,9 +5,9 @@ import { indexedEntity, indexedPolicy } from '../../src/engine/access/access-fee
 import type { SimulatedChange } from '../../src/engine/access/simulation/simulated-change.ts'
 import type { ChangedPair } from '../../src/engine/access/simulation/simulation.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
-import { identities } from '../../src/resources/identities.ts'
-import { servicePolicies } from '../../src/resources/policies.ts'
-import { services } from '../../src/resources/services.ts'
+import { servicePolicies } from '../../src/resources/access/policies.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
+import { services } from '../../src/resources/services/services.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/resources/api-sessions.ts'
+import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/resources/api-sessions.ts'
-import { sessions } from '../../src/resources/sessions.ts'
+import { sessions } from '../../src/resources/access/sessions.ts'
+import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'

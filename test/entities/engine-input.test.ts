@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type ControllerEngine, SYSTEM_CALL } from 'portcullis'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/resources/api-sessions.ts'
+import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 
 /** What a host may hand in that no types hold back, as from JavaScript. */
 function untyped<T>(value: unknown): T {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { readCertificate } from '../../src/platform/x509/certificate.ts'
-import { loadLibrary } from '../../src/platform/x509/library.ts'
-import { RecentCertificates } from '../../src/platform/x509/recent-certificates.ts'
+import { readCertificate } from '../../src/platform/x509/certificates/certificate.ts'
+import { RecentCertificates } from '../../src/platform/x509/certificates/recent-certificates.ts'
+import { loadLibrary } from '../../src/platform/x509/encoding/library.ts'
 import { derOf, issueClient } from '../support/certificates/certificates.ts'
 
 it('recent certificates are so many at most, and those in use stay', async () => {

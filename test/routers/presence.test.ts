@@ -1,7 +1,7 @@
 import type { RouterAdmission } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
-import { edgeRouters } from '../../src/resources/edge-routers.ts'
+import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
 import { type World, world } from '../support/world.ts'
 
 const FINGERPRINT = 'aa'.repeat(20)

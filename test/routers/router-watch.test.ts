@@ -5,7 +5,7 @@ import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../adapters/kysely/index.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
-import { edgeRouters } from '../../src/resources/edge-routers.ts'
+import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
 let files = 0

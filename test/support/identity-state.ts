@@ -1,9 +1,9 @@
 import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
 import { newAuthenticator } from '../../src/engine/credentials/new-authenticator.ts'
-import { authPolicies } from '../../src/resources/auth-policies.ts'
-import { authenticators } from '../../src/resources/authenticators.ts'
-import { identities } from '../../src/resources/identities.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
+import { authPolicies } from '../../src/resources/login/auth-policies.ts'
+import { authenticators } from '../../src/resources/login/authenticators.ts'
 
 /** Differences from the default auth policy. */
 export interface AuthPolicyChange {

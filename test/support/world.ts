@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { recordMfaPass } from '../../src/domain/posture/index.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { changePosture } from '../../src/engine/posture/posture-store.ts'
-import { sessions as sessionRecords } from '../../src/resources/sessions.ts'
+import { sessions as sessionRecords } from '../../src/resources/access/sessions.ts'
 import { givePassword } from './identity-state.ts'
 
 /** An identity in an API session. */

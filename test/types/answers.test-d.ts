@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { DONE } from '../../src/http/operations/answers.ts'
 import { defineOperation } from '../../src/http/operations/define-operation.ts'
 import { wireSchema } from '../../src/http/operations/wire-schema.ts'
-import { identities } from '../../src/resources/identities.ts'
-import { services } from '../../src/resources/services.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
+import { services } from '../../src/resources/services/services.ts'
 
 const base = { summary: 'An operation', access: 'admin' } as const
 const data = z.object({ name: z.string(), at: z.iso.datetime(), kind: z.enum(['a', 'b']) })

@@ -1,6 +1,6 @@
-import { instant } from '../instant.ts'
 import { kindOf, type MissingPosture } from '../posture/index.ts'
 import { listed, quoted } from '../sentences.ts'
+import { instant } from '../time/instant.ts'
 import type { CheckExplanation } from './explanation.ts'
 
 /** One posture check as sentences: whether it passes, what it asks for, what is known, what is missing. */

@@ -1,5 +1,5 @@
-import { instant } from '../instant.ts'
 import { counted, fewOf, listed, quoted } from '../sentences.ts'
+import { instant } from '../time/instant.ts'
 import { checkText } from './check-text.ts'
 import type { Explanation, PolicyExplanation, SideExplanation } from './explanation.ts'
 import type { Reason } from './reason.ts'

@@ -1,3 +1,7 @@
+export { compareBy, compareStrings } from './evaluation/compare.ts'
+export { fulfils } from './evaluation/fulfils.ts'
+export { matches } from './evaluation/matches.ts'
+export { parseQuery, parseSort } from './parser/parse.ts'
 export {
   both,
   type Comparison,
@@ -10,10 +14,6 @@ export {
   type Operand,
   type OrderBy,
   type Query,
-} from './ast.ts'
-export { compareBy, compareStrings } from './compare.ts'
-export { FilterError } from './filter-error.ts'
-export { fulfils } from './fulfils.ts'
-export { matches } from './matches.ts'
-export { parseQuery, parseSort } from './parse.ts'
-export type { FilterSymbol, SymbolTable } from './symbols.ts'
+} from './tree/ast.ts'
+export { FilterError } from './tree/filter-error.ts'
+export type { FilterSymbol, SymbolTable } from './tree/symbols.ts'

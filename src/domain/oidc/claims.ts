@@ -1,4 +1,4 @@
-import type { Claims } from '../claims.ts'
+import type { Claims } from '../login/claims.ts'
 
 /** What every token of a session says alike; it is carried over by refreshing and exchanging. */
 export interface SessionClaims {

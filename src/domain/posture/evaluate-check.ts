@@ -1,5 +1,5 @@
 import { kindOf, type PostureCheck, type PostureData } from './checks/index.ts'
-import type { MissingPosture } from './missing-posture.ts'
+import type { MissingPosture } from './kind/missing-posture.ts'
 
 /**
  * True when a posture check passes for an API session at `now` (epoch ms). A check without data to look at fails.

@@ -1,5 +1,5 @@
 import { kindOf, POSTURE_CHECK_TYPE_IDS } from './checks/index.ts'
-import type { ListedPostureCheckType } from './posture-check-kind.ts'
+import type { ListedPostureCheckType } from './kind/posture-check-kind.ts'
 
 /** A type of posture check, with the operating systems that it applies to. */
 export interface PostureCheckType extends ListedPostureCheckType {

@@ -1,6 +1,6 @@
 import { kindOf, type PostureCheck, type PostureCheckTypeId, type PostureData } from './checks/index.ts'
 import { evaluateCheck } from './evaluate-check.ts'
-import { NO_TIMEOUT, type QueryMembers } from './posture-check-kind.ts'
+import { NO_TIMEOUT, type QueryMembers } from './kind/posture-check-kind.ts'
 
 /** What a client is asked to report for a posture check. Timeouts are seconds, -1 for none; `timeoutAt` is epoch ms. */
 export interface PostureQuery extends QueryMembers {

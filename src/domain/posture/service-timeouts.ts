@@ -6,7 +6,7 @@ import {
   type PostureData,
   type PostureResponse,
 } from './checks/index.ts'
-import { NO_TIMEOUT } from './posture-check-kind.ts'
+import { NO_TIMEOUT } from './kind/posture-check-kind.ts'
 
 /** A service of the caller with the posture checks of all service policies that grant it to the caller. */
 export interface CheckedService {

@@ -9,8 +9,8 @@ import {
 } from '../../domain/access-index/index.ts'
 import { type Change, DamagedRecord, type ReadTransaction } from '../../ports/storage.ts'
 import type { Turns } from '../../ports/turns.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../resources/index.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { AccessIndexFeed } from '../context/context.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']

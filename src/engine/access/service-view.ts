@@ -7,8 +7,8 @@ import {
   queryUpdatedAt,
 } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/resource.ts'
-import { services } from '../../resources/services.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { services } from '../../resources/services/services.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'

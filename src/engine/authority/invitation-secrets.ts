@@ -2,8 +2,8 @@ import { covers, type Permission, permits, type RightsHolder } from '../../domai
 import { ControllerError } from '../../domain/errors.ts'
 import type { Filter } from '../../domain/filter/index.ts'
 import type { FindQuery } from '../../ports/storage.ts'
-import type { enrollments } from '../../resources/enrollments.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 
 /** What lets somebody enroll in the place of whom an enrollment is meant for. */

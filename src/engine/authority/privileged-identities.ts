@@ -1,9 +1,9 @@
 import { both, equals, type Filter } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { identities } from '../../resources/identities.ts'
-import { PERMISSIONS } from '../../resources/permissions.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { PERMISSIONS } from '../../resources/identities/permissions.ts'
 
 type Identity = RecordOf<typeof identities>
 

@@ -1,6 +1,6 @@
 import { notFound } from '../../domain/errors.ts'
-import { cas } from '../../resources/cas.ts'
-import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
+import { cas } from '../../resources/enrollment/cas.ts'
+import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 

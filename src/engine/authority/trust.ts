@@ -1,11 +1,11 @@
 import { both, equals } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { authPolicies } from '../../resources/auth-policies.ts'
-import { authenticators } from '../../resources/authenticators.ts'
-import type { cas } from '../../resources/cas.ts'
-import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
-import type { identities } from '../../resources/identities.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { cas } from '../../resources/enrollment/cas.ts'
+import type { identities } from '../../resources/identities/identities.ts'
+import { authPolicies } from '../../resources/login/auth-policies.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
+import type { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import { privilegedIdentities } from './privileged-identities.ts'
 
 type Identity = RecordOf<typeof identities>

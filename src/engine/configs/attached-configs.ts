@@ -1,8 +1,8 @@
 import { invalidField } from '../../domain/errors.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { configTypes } from '../../resources/config-types.ts'
-import { configs } from '../../resources/configs.ts'
+import { configTypes } from '../../resources/services/config-types.ts'
+import { configs } from '../../resources/services/configs.ts'
 
 interface Configured {
   readonly configs: readonly string[]

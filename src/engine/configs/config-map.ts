@@ -1,10 +1,10 @@
 import { both, equals, type Filter, ids, isIn } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { configTypes } from '../../resources/config-types.ts'
-import { configs } from '../../resources/configs.ts'
-import type { RecordOf } from '../../resources/resource.ts'
-import { serviceConfigs } from '../../resources/service-configs.ts'
-import type { services } from '../../resources/services.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { configTypes } from '../../resources/services/config-types.ts'
+import { configs } from '../../resources/services/configs.ts'
+import { serviceConfigs } from '../../resources/services/service-configs.ts'
+import type { services } from '../../resources/services/services.ts'
 
 /** Configs of one service as an identity sees them: the data of each by the name of its type. */
 export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>

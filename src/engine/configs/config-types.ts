@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/errors.ts'
-import { type ConfigTypes, configTypes } from '../../resources/config-types.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { type ConfigTypes, configTypes } from '../../resources/services/config-types.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 type Schema = RecordOf<ConfigTypes>['schema']

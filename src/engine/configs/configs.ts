@@ -1,7 +1,7 @@
 import { invalidField, notFound } from '../../domain/errors.ts'
-import { configTypes } from '../../resources/config-types.ts'
-import { type Configs, configs } from '../../resources/configs.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { configTypes } from '../../resources/services/config-types.ts'
+import { type Configs, configs } from '../../resources/services/configs.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 

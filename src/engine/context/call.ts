@@ -1,11 +1,11 @@
 import { ControllerError, type TokenProblem } from '../../domain/errors.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
-import type { apiSessions } from '../../resources/api-sessions.ts'
-import type { authPolicies } from '../../resources/auth-policies.ts'
-import type { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
-import type { identities } from '../../resources/identities.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { identities } from '../../resources/identities/identities.ts'
+import type { apiSessions } from '../../resources/login/api-sessions.ts'
+import type { authPolicies } from '../../resources/login/auth-policies.ts'
+import type { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 
 /** Who is calling: an identity through one of its API sessions. */
 export interface Caller {

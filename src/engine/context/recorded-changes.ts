@@ -1,5 +1,5 @@
 import { type Collection, DamagedRecord, type StoredRecord, type WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 
 /** What a write did to one record. `before` is kept for the kinds that somebody asks for it. */
 export interface RecordedChange<T extends StoredRecord = StoredRecord> {

@@ -1,8 +1,8 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
-import { identities } from '../../resources/identities.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import type { Call } from './call.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Deadlines } from '../../domain/deadlines.ts'
+import { Deadlines } from '../../domain/time/deadlines.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Scheduler } from '../../ports/scheduler.ts'

@@ -1,8 +1,8 @@
 import { ControllerError } from '../../domain/errors.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { type AuthPolicies, authPolicies } from '../../resources/auth-policies.ts'
-import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { type AuthPolicies, authPolicies } from '../../resources/login/auth-policies.ts'
+import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>

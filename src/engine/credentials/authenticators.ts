@@ -1,6 +1,6 @@
-import { instant } from '../../domain/instant.ts'
-import { type Authenticators, authenticators } from '../../resources/authenticators.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import { instant } from '../../domain/time/instant.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { type Authenticators, authenticators } from '../../resources/login/authenticators.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import type { Detail } from '../records/wire-form/render.ts'
 

@@ -1,7 +1,7 @@
 import { ControllerError, invalidField } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { CertificateFacts, CsrProblem } from '../../ports/pki.ts'
-import { cas } from '../../resources/cas.ts'
+import { cas } from '../../resources/enrollment/cas.ts'
 import type { EngineContext } from '../context/context.ts'
 
 /** A certificate as an authenticator holds it. */

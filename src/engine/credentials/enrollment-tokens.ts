@@ -1,5 +1,5 @@
-import type { enrollments } from '../../resources/enrollments.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
 

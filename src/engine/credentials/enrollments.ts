@@ -1,6 +1,6 @@
 import { ids } from '../../domain/filter/index.ts'
-import { type Enrollments, enrollments } from '../../resources/enrollments.ts'
-import { identities } from '../../resources/identities.ts'
+import { type Enrollments, enrollments } from '../../resources/enrollment/enrollments.ts'
+import { identities } from '../../resources/identities/identities.ts'
 import { shownSecrets } from '../authority/invitation-secrets.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 

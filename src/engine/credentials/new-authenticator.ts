@@ -1,6 +1,6 @@
-import { NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
-import type { authenticators } from '../../resources/authenticators.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { authenticators } from '../../resources/login/authenticators.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
 

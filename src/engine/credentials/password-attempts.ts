@@ -1,7 +1,7 @@
-import { afterFailure, isLocked, type LockoutRules, NO_FAILED_ATTEMPTS } from '../../domain/lockout.ts'
+import { afterFailure, isLocked, type LockoutRules, NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { authenticators } from '../../resources/authenticators.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 

@@ -1,7 +1,7 @@
 import { invalidField, notFound } from '../../domain/errors.ts'
-import { passwordWeakness } from '../../domain/password-rules.ts'
-import { authPolicies } from '../../resources/auth-policies.ts'
-import { identities } from '../../resources/identities.ts'
+import { passwordWeakness } from '../../domain/login/password-rules.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { authPolicies } from '../../resources/login/auth-policies.ts'
 import type { EngineContext } from '../context/context.ts'
 
 /**

@@ -2,7 +2,7 @@ import { ids } from '../../domain/filter/index.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import { isRevoked } from '../../domain/oidc/revoked.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { revocations } from '../../resources/revocations.ts'
+import { revocations } from '../../resources/login/revocations.ts'
 
 /** Reports whether a token was taken back at `now` (epoch ms): by itself, with its session, or with its identity. */
 export async function isTakenBack(

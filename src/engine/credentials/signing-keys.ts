@@ -1,5 +1,5 @@
 import type { TokenJudgement } from '../../ports/tokens.ts'
-import { signingKeys } from '../../resources/signing-keys.ts'
+import { signingKeys } from '../../resources/login/signing-keys.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'

@@ -1,6 +1,6 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
-import { authenticators } from '../../resources/authenticators.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'

@@ -1,6 +1,6 @@
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
 import { RESOURCES } from '../../resources/index.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 
 /** The counters that deployed clients know; what this controller does not have counts nothing. */
 const COUNTERS = [

@@ -1,8 +1,8 @@
 import type { EntityKind } from '../../domain/access-index/index.ts'
 import { compareStrings } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
 import type { EngineContext } from '../context/context.ts'
 import { pageOf } from '../records/page-of.ts'
 

@@ -7,8 +7,8 @@ import type {
   ToRouter,
   TunnelCircuitRequest,
 } from '../../ports/fabric/index.ts'
-import { services } from '../../resources/services.ts'
-import { sessions } from '../../resources/sessions.ts'
+import { sessions } from '../../resources/access/sessions.ts'
+import { services } from '../../resources/services/services.ts'
 import { type Circuit, MOVING_ATTEMPT } from './circuits/circuit.ts'
 import type { LaidCircuit } from './circuits/circuit-setup.ts'
 import { type DialRight, dialRight, tunnelDialRight } from './circuits/dial-rights.ts'

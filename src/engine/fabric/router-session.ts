@@ -1,9 +1,9 @@
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../../ports/fabric/index.ts'
 import { CircuitMessages } from './circuit-messages.ts'
 import type { FabricParts } from './fabric-parts.ts'
-import { RouterRefusal } from './refusal.ts'
 import { RouterFacts } from './router-facts.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
+import { RouterRefusal } from './routers/refusal.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/errors.ts'
-import { identities } from '../../resources/identities.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { identities } from '../../resources/identities/identities.ts'
 
 /** What a certificate or a token may say of the identity that it makes. */
 export type ClaimedFields = Pick<RecordOf<typeof identities>, 'externalId' | 'name' | 'roleAttributes'>

@@ -1,6 +1,6 @@
 import { invalidField, notFound } from '../../domain/errors.ts'
-import { parseGoDuration } from '../../domain/go-duration.ts'
-import { identities } from '../../resources/identities.ts'
+import { parseGoDuration } from '../../domain/time/go-duration.ts'
+import { identities } from '../../resources/identities/identities.ts'
 import { requireCovered } from '../authority/containment.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'

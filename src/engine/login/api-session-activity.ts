@@ -1,4 +1,4 @@
-import { apiSessions } from '../../resources/api-sessions.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 

@@ -1,5 +1,5 @@
-import { endOf } from '../../domain/api-session-end.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
+import { endOf } from '../../domain/login/api-session-end.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 

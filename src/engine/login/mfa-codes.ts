@@ -1,8 +1,8 @@
-import { codeLockoutMs, withFailedCode } from '../../domain/code-attempts.ts'
 import { ControllerError, TooManyAttempts } from '../../domain/errors.ts'
+import { codeLockoutMs, withFailedCode } from '../../domain/login/code-attempts.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { mfas } from '../../resources/mfas.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { mfas } from '../../resources/login/mfas.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 

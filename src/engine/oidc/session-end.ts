@@ -1,5 +1,5 @@
-import { textClaim } from '../../domain/claims.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
+import { textClaim } from '../../domain/login/claims.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
 import type { Revocations } from '../login/revocations.ts'

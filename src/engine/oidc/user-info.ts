@@ -1,5 +1,5 @@
 import { isAdministrator } from '../../domain/identity.ts'
-import { identities } from '../../resources/identities.ts'
+import { identities } from '../../resources/identities/identities.ts'
 import type { BearerSessions } from './bearer-sessions.ts'
 import type { ProviderContext } from './tokens/provider-context.ts'
 

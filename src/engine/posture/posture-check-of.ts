@@ -1,6 +1,6 @@
 import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheck } from '../../domain/posture/index.ts'
-import type { postureChecks } from '../../resources/posture-checks.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { postureChecks } from '../../resources/posture/posture-checks.ts'
 
 /** The rule that a stored posture check stands for; nothing passes one of a type that does not exist. */
 export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {

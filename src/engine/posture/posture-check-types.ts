@@ -1,4 +1,4 @@
-import { type PostureCheckTypes, postureCheckTypes } from '../../resources/posture-check-types.ts'
+import { type PostureCheckTypes, postureCheckTypes } from '../../resources/posture/posture-check-types.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 /** Types have one version so far, as posture checks have. */

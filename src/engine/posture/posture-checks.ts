@@ -1,7 +1,7 @@
 import { invalidField } from '../../domain/errors.ts'
 import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheckMember } from '../../domain/posture/index.ts'
-import { type PostureChecks, postureChecks } from '../../resources/posture-checks.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { type PostureChecks, postureChecks } from '../../resources/posture/posture-checks.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import { TYPED_MEMBERS } from './posture-check-of.ts'
 

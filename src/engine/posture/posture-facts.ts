@@ -2,9 +2,9 @@ import type { AccessIndex } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { CheckedPolicy, PostureCheck } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { servicePolicies } from '../../resources/policies.ts'
-import { postureChecks } from '../../resources/posture-checks.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import { servicePolicies } from '../../resources/access/policies.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { postureChecks } from '../../resources/posture/posture-checks.ts'
 import { impassable, postureCheckOf } from './posture-check-of.ts'
 
 /** A service policy as posture sees it, with its record and the records of its checks. */

@@ -1,8 +1,8 @@
 import { equals, ids, isIn } from '../../domain/filter/index.ts'
 import { emptyPostureData, type PostureData, type SessionPosture } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { endpointStates, postureData, reportedProcesses } from '../../resources/posture-records.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { endpointStates, postureData, reportedProcesses } from '../../resources/posture/posture-records.ts'
 import { ifReadable } from '../records/damaged-records.ts'
 
 type PostureRecord = RecordOf<typeof postureData>

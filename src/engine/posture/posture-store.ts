@@ -7,9 +7,9 @@ import {
   sessionPosture,
 } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
-import { endpointStates, postureData } from '../../resources/posture-records.ts'
-import type { RecordOf } from '../../resources/resource.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { endpointStates, postureData } from '../../resources/posture/posture-records.ts'
 import type { EngineContext } from '../context/context.ts'
 import { whatIsLeft } from '../context/recorded-changes.ts'
 import { ifReadable } from '../records/damaged-records.ts'

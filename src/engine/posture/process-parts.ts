@@ -2,7 +2,7 @@ import { jsonBytes } from '../../domain/bytes.ts'
 import { equals, ids } from '../../domain/filter/index.ts'
 import { MAX_REPORTED_PROCESSES, type ProcessReports, type ReportedProcess } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { reportedProcesses } from '../../resources/posture-records.ts'
+import { reportedProcesses } from '../../resources/posture/posture-records.ts'
 import { whatIsLeft } from '../context/recorded-changes.ts'
 import { newRecord } from '../records/new-record.ts'
 

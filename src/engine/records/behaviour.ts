@@ -1,5 +1,12 @@
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource, SystemOf } from '../../resources/resource.ts'
+import type {
+  CreateOf,
+  PatchOf,
+  RecordOf,
+  ReplaceOf,
+  Resource,
+  SystemOf,
+} from '../../resources/declaration/resource.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { DeriveMembers } from './wire-form/render.ts'

@@ -1,5 +1,5 @@
 import type { Collection, ReadCollection, ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 
 export function collectionOf<R extends Resource>(tx: WriteTransaction, resource: R): Collection<RecordOf<R>>
 export function collectionOf<R extends Resource>(tx: ReadTransaction, resource: R): ReadCollection<RecordOf<R>>

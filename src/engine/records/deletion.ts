@@ -1,5 +1,5 @@
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EndReasons } from '../context/writes.ts'
 import { MORE, type Part, WHOLE } from './parts.ts'
 import { findDependentIds, findDependents, referencesTo, refuseReferenced } from './references.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { required } from '../../resources/field-kind.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
+import { required } from '../../resources/declaration/field-kind.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 
 /**
  * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists

@@ -1,4 +1,4 @@
-import type { BaseRecord } from '../../resources/resource.ts'
+import type { BaseRecord } from '../../resources/declaration/resource.ts'
 
 /** A record that comes into being at `now` (epoch ms): what every record has, and `fields`, which may bring tags. */
 export function newRecord<const Fields extends object>(id: string, now: number, fields: Fields): BaseRecord & Fields {

@@ -1,8 +1,8 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { equals, type Filter } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 /** Refuses a record that refers to an entity which does not exist. Only references that differ from `before` are judged. */
 export async function checkReferences(

@@ -1,8 +1,8 @@
 import { invalidField } from '../../domain/errors.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
 
 /**
  * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`

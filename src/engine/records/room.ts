@@ -1,7 +1,7 @@
 import { equals } from '../../domain/filter/index.ts'
 import { tooLarge } from '../../domain/limits.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/resource.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EngineContext } from '../context/context.ts'
 import { deleteEntity } from './deletion.ts'
 

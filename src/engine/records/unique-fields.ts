@@ -1,6 +1,6 @@
 import { invalidField } from '../../domain/errors.ts'
 import { type ReadTransaction, UniqueViolation } from '../../ports/storage.ts'
-import type { Resource } from '../../resources/resource.ts'
+import type { Resource } from '../../resources/declaration/resource.ts'
 import { findOne } from './find-one.ts'
 
 /** Runs a write of a resource's entities and answers a value that is taken as the error of its field. */

@@ -1,5 +1,5 @@
 import { ControllerError } from '../../domain/errors.ts'
-import { type EdgeRouterPolicies, edgeRouterPolicies } from '../../resources/policies.ts'
+import { type EdgeRouterPolicies, edgeRouterPolicies } from '../../resources/access/policies.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 /** The system policy of a tunneler-enabled edge router is neither changed nor deleted by anybody but the controller. */

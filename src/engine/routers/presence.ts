@@ -13,8 +13,8 @@ import type {
   RouterVersion,
 } from '../../ports/router-presence.ts'
 import type { Storage } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { DataPlanePresence } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { Timetable } from '../context/timetable.ts'

@@ -1,7 +1,7 @@
 import type { RouterAdmission } from '../../ports/router-presence.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { transitRouters } from '../../resources/routers/transit-routers.ts'
 
 /** What decides whether a router may be connected. */
 export interface RouterFacts {

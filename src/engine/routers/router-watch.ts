@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ReadTransaction, Storage } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { Timetable } from '../context/timetable.ts'
 import { type RouterFacts, routerFacts } from './router-admission.ts'
 

@@ -1,5 +1,5 @@
-import { edgeRouters } from '../../resources/edge-routers.ts'
-import { type TransitRouters, transitRouters } from '../../resources/transit-routers.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'

@@ -1,5 +1,5 @@
 import { invalidField } from '../../domain/errors.ts'
-import { type ServicePolicies, servicePolicies } from '../../resources/policies.ts'
+import { type ServicePolicies, servicePolicies } from '../../resources/access/policies.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 /** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */

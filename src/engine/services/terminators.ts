@@ -1,7 +1,7 @@
 import { ids } from '../../domain/filter/index.ts'
-import { edgeRouters } from '../../resources/edge-routers.ts'
-import { type Terminators, terminators } from '../../resources/terminators.ts'
-import { transitRouters } from '../../resources/transit-routers.ts'
+import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { type Terminators, terminators } from '../../resources/routers/terminators.ts'
+import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { Behaviour } from '../records/behaviour.ts'
 
 /** A terminator stays with its service; an empty binding follows from the address. */

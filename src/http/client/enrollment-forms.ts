@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Pem } from '../../resources/fields.ts'
-import { described } from '../../resources/words.ts'
+import { Pem } from '../../resources/declaration/fields.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { Controller } from '../shared/controllers.ts'
 import { Password } from '../shared/passwords.ts'
 

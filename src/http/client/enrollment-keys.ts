@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const KeySet = described(z.object({ keys: z.array(z.record(z.string(), z.unknown())) }), {

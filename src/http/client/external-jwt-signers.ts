@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { equals, type SymbolTable } from '../../domain/filter/index.ts'
-import { externalJwtSigners } from '../../resources/external-jwt-signers.ts'
-import { Links, Tags } from '../../resources/fields.ts'
-import { described } from '../../resources/words.ts'
+import { Links, Tags } from '../../resources/declaration/fields.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { onlyMembers } from '../operations/only-members.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RESPONSE_KINDS } from '../../domain/posture/index.ts'
-import { PostureResponse } from '../../resources/posture-check-schemas.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { PostureResponse } from '../../resources/posture/posture-check-schemas.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const Affected = described(

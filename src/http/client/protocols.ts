@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 export const protocols = defineOperation(

@@ -1,5 +1,5 @@
 import { callerOf } from '../../engine/context/call.ts'
-import { services } from '../../resources/services.ts'
+import { services } from '../../resources/services/services.ts'
 import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
 import { crudForAdmins } from '../operations/crud.ts'
 import { defineOperation } from '../operations/define-operation.ts'

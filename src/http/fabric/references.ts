@@ -1,4 +1,4 @@
-import type { EntityRef } from '../../resources/fields.ts'
+import type { EntityRef } from '../../resources/declaration/fields.ts'
 
 /** How the fabric API refers to an entity: below its own base. */
 export function referenceTo(entity: string, id: string, name = id): EntityRef {

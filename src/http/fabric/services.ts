@@ -1,9 +1,9 @@
-import { services } from '../../resources/services.ts'
-import { terminators } from '../../resources/terminators.ts'
-import { serviceList } from '../management/services.ts'
+import { terminators } from '../../resources/routers/terminators.ts'
+import { services } from '../../resources/services/services.ts'
+import { serviceList } from '../management/services/services.ts'
 import { crud } from '../operations/crud.ts'
 
-export { terminatorsOfService as terminatorsOfFabricService } from '../management/terminators.ts'
+export { terminatorsOfService as terminatorsOfFabricService } from '../management/services/terminators.ts'
 
 const { list, get } = crud(terminators)
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { instant } from '../../domain/instant.ts'
-import { EntityRef } from '../../resources/fields.ts'
-import { described } from '../../resources/words.ts'
+import { instant } from '../../domain/time/instant.ts'
+import { EntityRef } from '../../resources/declaration/fields.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const PolicyAdvice = described(

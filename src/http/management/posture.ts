@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
-import { ofAllTypes } from '../../resources/posture-check-schemas.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { ofAllTypes } from '../../resources/posture/posture-check-schemas.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const MfaCriteria = described(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { described } from '../../resources/declaration/words.ts'
 import { resourceNamed } from '../../resources/index.ts'
-import { described } from '../../resources/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import type { Operation } from '../operations/operation.ts'
 

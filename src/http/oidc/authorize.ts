@@ -6,8 +6,8 @@ import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import { isRedirectUri } from '../../engine/oidc/requests/redirect-uris.ts'
 import type { Answer } from '../operations/answer.ts'
 import type { OperationShape } from '../operations/operation.ts'
-import { found } from './answers.ts'
-import { openIdOperation } from './row.ts'
+import { found } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
 
 const shape = {
   summary: 'Begins a login for a client',

@@ -1,8 +1,8 @@
 import { withParameters } from '../../domain/oidc/redirect-uri.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import type { OperationShape } from '../operations/operation.ts'
-import { found, text } from './answers.ts'
-import { openIdOperation } from './row.ts'
+import { found, text } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
 
 const INTERACTION = 'Unfortunately, the user may be not logged in and/or additional interaction is required.'
 

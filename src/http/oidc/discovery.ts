@@ -1,7 +1,7 @@
 import { discoveryDocument } from '../../domain/oidc/discovery.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import { json, text } from './answers.ts'
-import { openIdOperation } from './row.ts'
+import { json, text } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
 
 const shape = { access: 'public', form: true } as const
 

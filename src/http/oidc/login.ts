@@ -2,11 +2,11 @@ import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import type { LoginClient, LoginCredentials } from '../../engine/oidc/requests/request-logins.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { FORM } from '../pipeline/input/media-types.ts'
-import { text } from './answers.ts'
-import { stepAnswer, wantsPage } from './login-answer.ts'
 import { LoginBody, loginBody, requestIdOf, requireLoginType } from './login-body.ts'
+import { text } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
+import { stepAnswer, wantsPage } from './pages/login-answer.ts'
 import { loginPage, refusedLoginPage, stepPage } from './pages/login-pages.ts'
-import { openIdOperation } from './row.ts'
 
 const takes = {
   access: 'public',

@@ -5,9 +5,9 @@ import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import { isPostLogoutUri } from '../../engine/oidc/requests/redirect-uris.ts'
 import type { Answer } from '../operations/answer.ts'
 import type { OperationShape } from '../operations/operation.ts'
-import { found } from './answers.ts'
 import { requireClientId } from './client-identification.ts'
-import { openIdOperation } from './row.ts'
+import { found } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
 
 const shape = { access: 'public', credentials: ['none'], form: true } as const satisfies Partial<OperationShape>
 

@@ -3,9 +3,9 @@ import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import type { TokenResponse } from '../../engine/oidc/tokens/token-response.ts'
 import type { OperationShape } from '../operations/operation.ts'
-import { json } from './answers.ts'
 import { requireClientId } from './client-identification.ts'
-import { type OpenIdInput, openIdOperation } from './row.ts'
+import { json } from './operations/answers.ts'
+import { type OpenIdInput, openIdOperation } from './operations/row.ts'
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code'
 

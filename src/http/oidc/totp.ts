@@ -2,13 +2,13 @@ import { ControllerError } from '../../domain/errors.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { FORM } from '../pipeline/input/media-types.ts'
-import { json, text } from './answers.ts'
-import { authQueriesOf } from './auth-queries.ts'
-import { completed, stepAnswer, wantsPage } from './login-answer.ts'
 import { LoginBody, loginBody, requestIdOf, requireLoginType } from './login-body.ts'
+import { json, text } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
+import { authQueriesOf } from './pages/auth-queries.ts'
+import { completed, stepAnswer, wantsPage } from './pages/login-answer.ts'
 import { enrollmentPage, refusedCodePage, stepPage } from './pages/login-pages.ts'
 import { WrongCode } from './problem.ts'
-import { openIdOperation } from './row.ts'
 
 const takes = {
   access: 'public',

@@ -2,8 +2,8 @@ import type { OAuthErrorCode } from '../../domain/oidc/oauth-error.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import { userInfo } from '../../engine/oidc/user-info.ts'
 import { bearerTokens } from '../pipeline/bearer-tokens.ts'
-import { json } from './answers.ts'
-import { openIdOperation } from './row.ts'
+import { json } from './operations/answers.ts'
+import { openIdOperation } from './operations/row.ts'
 
 /** A question for user info without a good access token. */
 export class UserInfoRefused extends Error {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { meaningOf } from '../../resources/words.ts'
+import { meaningOf } from '../../resources/declaration/words.ts'
 import { ListQuery } from '../operations/list-query.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { RoleFilterQuery } from '../operations/role-filter.ts'

@@ -1,5 +1,5 @@
 import type { Page } from '../../ports/storage.ts'
-import type { Serializable } from '../../resources/wire-types.ts'
+import type { Serializable } from '../../resources/wire/wire-types.ts'
 import type { InputOf } from './signature.ts'
 
 interface WithHeaders {

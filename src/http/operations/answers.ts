@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Links } from '../../resources/fields.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { described } from '../../resources/words.ts'
+import { Links } from '../../resources/declaration/fields.ts'
+import type { Resource } from '../../resources/declaration/resource.ts'
+import { described } from '../../resources/declaration/words.ts'
 
 /** Which entity was created, and where it is found. */
 export interface CreatedData {

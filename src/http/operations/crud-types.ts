@@ -1,5 +1,5 @@
-import type { StandardOperation } from '../../resources/resource.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
+import type { StandardOperation } from '../../resources/declaration/resource.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire/wire-forms.ts'
 import type { CreatedData } from './answers.ts'
 import type { Operation } from './operation.ts'
 

@@ -1,5 +1,5 @@
+import type { Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES } from '../../resources/index.ts'
-import type { Resource } from '../../resources/resource.ts'
 
 /** Says what a deletion does to entities that refer to the deleted one, as their declarations have it. */
 export function deletionText({ name }: Resource): string {

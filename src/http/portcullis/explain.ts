@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Explanation, explanationText } from '../../domain/explain/index.ts'
-import { instant } from '../../domain/instant.ts'
-import { Id, Instant, Name } from '../../resources/fields.ts'
-import { PostureResponse } from '../../resources/posture-check-schemas.ts'
-import { described } from '../../resources/words.ts'
+import { instant } from '../../domain/time/instant.ts'
+import { Id, Instant, Name } from '../../resources/declaration/fields.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { PostureResponse } from '../../resources/posture/posture-check-schemas.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { ExplanationData } from './explanation-schema.ts'
 

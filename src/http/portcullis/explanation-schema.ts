@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from '../../domain/explain/index.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Router = described(Named.extend({ isOnline: z.boolean() }), {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
 import { MAX_CHANGES, MAX_PAIRS } from '../../engine/access/simulation/simulation.ts'
-import { Id } from '../../resources/fields.ts'
-import { identities } from '../../resources/identities.ts'
-import { servicePolicies } from '../../resources/policies.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { services } from '../../resources/services.ts'
-import { described } from '../../resources/words.ts'
+import { servicePolicies } from '../../resources/access/policies.ts'
+import { Id } from '../../resources/declaration/fields.ts'
+import type { Resource } from '../../resources/declaration/resource.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { services } from '../../resources/services/services.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 /** A change to one resource, in the words of its own requests. */

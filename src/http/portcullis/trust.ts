@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Id } from '../../resources/fields.ts'
-import { described } from '../../resources/words.ts'
+import { Id } from '../../resources/declaration/fields.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const mayAuthenticateAdmins = 'Whether it may let in administrators and identities with permissions.'

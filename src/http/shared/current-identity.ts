@@ -1,5 +1,5 @@
 import { callerOf } from '../../engine/context/call.ts'
-import { identities } from '../../resources/identities.ts'
+import { identities } from '../../resources/identities/identities.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 

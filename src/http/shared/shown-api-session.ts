@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import { apiSessions } from '../../resources/api-sessions.ts'
-import { narrowed } from '../../resources/narrowed.ts'
-import type { CurrentApiSession as Shown } from '../../resources/wire-names.ts'
-import { described } from '../../resources/words.ts'
+import { narrowed } from '../../resources/declaration/narrowed.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
+import type { CurrentApiSession as Shown } from '../../resources/wire/wire-names.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 /** An API session as its holder sees it. */

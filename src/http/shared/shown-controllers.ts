@@ -1,5 +1,5 @@
-import { instant } from '../../domain/instant.ts'
 import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
+import { instant } from '../../domain/time/instant.ts'
 import { CONTROLLER_ID } from '../../engine/configs/controller-settings.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { CLIENT_BASE } from '../operations/paths.ts'

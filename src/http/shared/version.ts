@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
 

@@ -1,8 +1,8 @@
 import type { CryptoKey, JWK } from 'jose'
-import { fromBase64 } from '../base64.ts'
-import { readCertificates } from '../x509/certificate.ts'
-import { loadLibrary } from '../x509/library.ts'
-import { writePem } from '../x509/pem.ts'
+import { fromBase64 } from '../encoding/base64.ts'
+import { readCertificates } from '../x509/certificates/certificate.ts'
+import { loadLibrary } from '../x509/encoding/library.ts'
+import { writePem } from '../x509/encoding/pem.ts'
 
 /** A key that a token may not be verified with: there is none, or it is of another kind, too weak or expired. */
 export class UnfitKey extends Error {}

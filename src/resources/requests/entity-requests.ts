@@ -1,5 +1,5 @@
-import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../resource.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire-forms.ts'
+import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../declaration/resource.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire/wire-forms.ts'
 import { readInput } from './read-body.ts'
 
 // Each function reads a request by the resource's own schema, which is what the type of its answer says.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { required } from '../field-kind.ts'
+import { required } from '../declaration/field-kind.ts'
 
 /**
  * A body without the members that are null where they may as well be left out, at any depth: generated clients write null

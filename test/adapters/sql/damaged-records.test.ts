@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { postgresStorage, sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
 import type { RecordKind, Storage } from '../../../src/index.ts'
-import { mfas } from '../../../src/resources/mfas.ts'
+import { mfas } from '../../../src/resources/login/mfas.ts'
 import {
   adminOf,
   CLIENT,

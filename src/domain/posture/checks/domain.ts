@@ -1,9 +1,9 @@
 import { quoted } from '../../sentences.ts'
-import { listedOn } from '../listed-type.ts'
-import { missingReport } from '../missing-posture.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../posture-check-kind.ts'
-import { type Report, type ReportView, reportOf, reportView } from '../posture-data.ts'
-import { storedAsGiven } from '../stored-form.ts'
+import { type Report, type ReportView, reportOf, reportView } from '../data/posture-data.ts'
+import { listedOn } from '../kind/listed-type.ts'
+import { missingReport } from '../kind/missing-posture.ts'
+import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
+import { storedAsGiven } from '../kind/stored-form.ts'
 
 /** The endpoint is a member of one of the Windows domains. */
 export interface DomainCheck extends PostureCheckBase {

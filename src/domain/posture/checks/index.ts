@@ -1,4 +1,4 @@
-import type { PostureCheckKind, PostureCheckMember, PostureResponseKind } from '../posture-check-kind.ts'
+import type { PostureCheckKind, PostureCheckMember, PostureResponseKind } from '../kind/posture-check-kind.ts'
 import { DOMAIN } from './domain.ts'
 import { MAC } from './mac.ts'
 import { MFA } from './mfa.ts'

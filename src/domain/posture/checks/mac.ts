@@ -1,10 +1,10 @@
 import { listed, quoted } from '../../sentences.ts'
-import { includesAnyHex, normaliseHexList } from '../hex.ts'
-import { listedOn } from '../listed-type.ts'
-import { missingReport } from '../missing-posture.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../posture-check-kind.ts'
-import { type Report, type ReportView, reportOf, reportView } from '../posture-data.ts'
-import { storedHexList } from '../stored-form.ts'
+import { includesAnyHex, normaliseHexList } from '../data/hex.ts'
+import { type Report, type ReportView, reportOf, reportView } from '../data/posture-data.ts'
+import { listedOn } from '../kind/listed-type.ts'
+import { missingReport } from '../kind/missing-posture.ts'
+import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
+import { storedHexList } from '../kind/stored-form.ts'
 
 /** The endpoint has one of the MAC addresses. */
 export interface MacCheck extends PostureCheckBase {

@@ -1,3 +1,8 @@
+import type { SessionPosture, SessionReports } from '../data/posture-data.ts'
+import { recordEndpointState, sessionPosture } from '../data/session-posture.ts'
+import type { MissingKind } from '../kind/missing-posture.ts'
+import { type GracePeriod, NO_TIMEOUT, type PostureCheckKind } from '../kind/posture-check-kind.ts'
+import { storedAsGiven } from '../kind/stored-form.ts'
 import { type MfaFailure, mfaFailure } from '../mfa/failure.ts'
 import {
   hasTimeout,
@@ -10,11 +15,6 @@ import {
 } from '../mfa/pass.ts'
 import { type SessionPostureView, sessionPostureView } from '../mfa/session-view.ts'
 import { elapsedSeconds, normaliseTimeout, timeoutRemaining } from '../mfa/timeout.ts'
-import type { MissingKind } from '../missing-posture.ts'
-import { type GracePeriod, NO_TIMEOUT, type PostureCheckKind } from '../posture-check-kind.ts'
-import type { SessionPosture, SessionReports } from '../posture-data.ts'
-import { recordEndpointState, sessionPosture } from '../session-posture.ts'
-import { storedAsGiven } from '../stored-form.ts'
 
 /** A report that the endpoint was unlocked or woken. */
 export interface EndpointStateResponse {

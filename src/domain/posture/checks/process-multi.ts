@@ -1,6 +1,6 @@
 import { quoted } from '../../sentences.ts'
-import { withOsType } from '../os-type.ts'
-import type { PostureCheckBase, PostureCheckKind, QueriedProcess } from '../posture-check-kind.ts'
+import { withOsType } from '../data/os-type.ts'
+import type { PostureCheckBase, PostureCheckKind, QueriedProcess } from '../kind/posture-check-kind.ts'
 import {
   type CheckedMultiProcess,
   missingOfProcess,
@@ -9,8 +9,8 @@ import {
   processAtPath,
   processValue,
   storedMultiProcess,
-} from '../processes.ts'
-import { lastOfEach, type StoredForm, storedAsGiven } from '../stored-form.ts'
+} from '../kind/processes.ts'
+import { lastOfEach, type StoredForm, storedAsGiven } from '../kind/stored-form.ts'
 
 /** Which of its processes a PROCESS_MULTI check asks for: all, or any one (`OneOf` and `AnyOf` mean the same). */
 export type ProcessSemantic = 'AllOf' | 'OneOf' | 'AnyOf'

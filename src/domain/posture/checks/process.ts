@@ -1,8 +1,8 @@
 import { quoted } from '../../sentences.ts'
-import { listedOn } from '../listed-type.ts'
-import { type OsType, withOsType } from '../os-type.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../posture-check-kind.ts'
-import { type ReportView, reportView } from '../posture-data.ts'
+import { type OsType, withOsType } from '../data/os-type.ts'
+import { type ReportView, reportView } from '../data/posture-data.ts'
+import { listedOn } from '../kind/listed-type.ts'
+import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
 import {
   missingOfProcess,
   type ProcessReports,
@@ -13,8 +13,8 @@ import {
   type ReportedProcess,
   reportedProcesses,
   storedMultiProcess,
-} from '../processes.ts'
-import type { StoredForm } from '../stored-form.ts'
+} from '../kind/processes.ts'
+import type { StoredForm } from '../kind/stored-form.ts'
 
 /** A process that a PROCESS check asks for. An empty list of hashes, or no signer, asks for none in particular. */
 export interface CheckedProcess {

@@ -1,6 +1,6 @@
-import { instant } from '../../instant.ts'
-import type { SessionReports } from '../posture-data.ts'
-import { sessionPosture } from '../session-posture.ts'
+import { instant } from '../../time/instant.ts'
+import type { SessionReports } from '../data/posture-data.ts'
+import { sessionPosture } from '../data/session-posture.ts'
 import { isGraceRunning, isTimeoutElapsed, type MfaCheck } from './pass.ts'
 import { normaliseTimeout, timeoutRemaining } from './timeout.ts'
 

@@ -1,4 +1,4 @@
-import type { SdkInfo } from '../posture-data.ts'
+import type { SdkInfo } from '../data/posture-data.ts'
 import { compareSemVer, parseReportedVersion, type SemVer } from '../versions/semver.ts'
 
 const MODERN_SDK_TYPE = 'ziti-sdk-c'

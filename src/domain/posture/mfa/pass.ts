@@ -1,6 +1,6 @@
-import type { PostureCheckBase } from '../posture-check-kind.ts'
-import type { SessionPosture, SessionReports } from '../posture-data.ts'
-import { sessionPosture } from '../session-posture.ts'
+import type { SessionPosture, SessionReports } from '../data/posture-data.ts'
+import { sessionPosture } from '../data/session-posture.ts'
+import type { PostureCheckBase } from '../kind/posture-check-kind.ts'
 
 /** The API session passed MFA recently enough. A `timeoutSeconds` of zero or less means no timeout. */
 export interface MfaCheck extends PostureCheckBase {

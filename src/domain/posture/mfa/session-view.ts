@@ -1,5 +1,5 @@
-import { instant } from '../../instant.ts'
-import type { SdkInfo, SessionPosture } from '../posture-data.ts'
+import { instant } from '../../time/instant.ts'
+import type { SdkInfo, SessionPosture } from '../data/posture-data.ts'
 
 /** What is known of one API session. `passedOnWake` and `passedOnUnlock`: no wake or unlock awaits an MFA code. */
 export type SessionPostureView = {

@@ -1,6 +1,6 @@
-import { NO_TIMEOUT } from '../posture-check-kind.ts'
-import type { SessionReports } from '../posture-data.ts'
-import { sessionPosture } from '../session-posture.ts'
+import type { SessionReports } from '../data/posture-data.ts'
+import { sessionPosture } from '../data/session-posture.ts'
+import { NO_TIMEOUT } from '../kind/posture-check-kind.ts'
 import { isLegacyEndpoint } from './legacy-endpoint.ts'
 import { hasTimeout, MFA_GRACE_SECONDS, type MfaCheck, standingPass } from './pass.ts'
 

@@ -2,7 +2,7 @@ import { jsonBytes } from '../../../domain/bytes.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type { PolicyFailure } from '../../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
-import { type FailedRequest, failedServiceRequests } from '../../../resources/posture-records.ts'
+import { type FailedRequest, failedServiceRequests } from '../../../resources/posture/posture-records.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
 

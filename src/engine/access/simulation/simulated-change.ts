@@ -1,7 +1,7 @@
-import type { identities } from '../../../resources/identities.ts'
-import type { servicePolicies } from '../../../resources/policies.ts'
-import type { services } from '../../../resources/services.ts'
-import type { CreateBodyOf, PatchBodyOf } from '../../../resources/wire-forms.ts'
+import type { servicePolicies } from '../../../resources/access/policies.ts'
+import type { identities } from '../../../resources/identities/identities.ts'
+import type { services } from '../../../resources/services/services.ts'
+import type { CreateBodyOf, PatchBodyOf } from '../../../resources/wire/wire-forms.ts'
 
 /** What decides who may dial and bind what. */
 interface SimulatedKinds {

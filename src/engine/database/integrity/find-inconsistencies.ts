@@ -1,7 +1,7 @@
 import type { DamagedRecord, ReadTransaction } from '../../../ports/storage.ts'
 import type { Turns } from '../../../ports/turns.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { RESOURCES } from '../../../resources/index.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import { damage, type Inconsistency, inconsistenciesOf } from './inconsistency.ts'
 
 /** The first `limit` things in one snapshot of the store that the declarations rule out. `turns` shares the thread. */

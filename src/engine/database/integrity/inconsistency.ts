@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DamagedRecord } from '../../../ports/storage.ts'
-import { required, withoutDefault } from '../../../resources/field-kind.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import { required, withoutDefault } from '../../../resources/declaration/field-kind.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { idsIn } from '../../records/references.ts'
 
 /** Something that the declarations rule out: a reference to nothing, or a value that two records share. */

@@ -1,6 +1,6 @@
 import { compareBy } from '../../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { collectionOf } from '../../records/collection-of.ts'
 import { pageOf } from '../../records/page-of.ts'

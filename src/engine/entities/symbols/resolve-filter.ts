@@ -1,5 +1,5 @@
 import { type Filter, ids, isIn, type Literal, matches } from '../../../domain/filter/index.ts'
-import type { ComputedSymbol } from '../../../resources/computed-symbol.ts'
+import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
 import { type Leaf, policiesSelecting } from './policies-selecting.ts'
 import { computedSymbol, type SymbolScope } from './symbol-scope.ts'
 import { symbolValues, targetsOf } from './symbol-values.ts'

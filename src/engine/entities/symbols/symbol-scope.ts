@@ -1,6 +1,6 @@
 import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { ComputedSymbol } from '../../../resources/computed-symbol.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
 
 /** What computed symbols are worked out from: one resource in one snapshot. */

@@ -1,7 +1,7 @@
 import { ids } from '../../../domain/filter/index.ts'
-import type { ComputedSymbol } from '../../../resources/computed-symbol.ts'
+import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
 import type { SymbolScope } from './symbol-scope.ts'
 
 type AnyRecord = RecordOf<Resource>

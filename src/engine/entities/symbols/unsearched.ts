@@ -1,5 +1,5 @@
 import { both, type Filter } from '../../../domain/filter/index.ts'
-import type { Resource } from '../../../resources/resource.ts'
+import type { Resource } from '../../../resources/declaration/resource.ts'
 
 /** A filter in two parts that hold together: what a storage answers, and what is asked of each record that it found. */
 interface Parts {

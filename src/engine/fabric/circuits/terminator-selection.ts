@@ -7,8 +7,8 @@ import {
   type Topology,
 } from '../../../domain/fabric/index.ts'
 import type { CircuitFailure } from '../../../ports/events.ts'
-import type { RecordOf } from '../../../resources/resource.ts'
-import type { terminators } from '../../../resources/terminators.ts'
+import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import type { terminators } from '../../../resources/routers/terminators.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
 export type Terminator = RecordOf<typeof terminators>

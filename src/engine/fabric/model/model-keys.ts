@@ -1,8 +1,8 @@
 import type { ModelEntity } from '../../../ports/fabric/index.ts'
 import type { CertificateFacts, CertificateProblem } from '../../../ports/pki.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
-import { cas } from '../../../resources/cas.ts'
-import { signingKeys } from '../../../resources/signing-keys.ts'
+import { cas } from '../../../resources/enrollment/cas.ts'
+import { signingKeys } from '../../../resources/login/signing-keys.ts'
 import type { EngineContext } from '../../context/context.ts'
 
 type PublicKey = Extract<ModelEntity, { type: 'public-key' }>

@@ -1,15 +1,15 @@
 import { ids } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
 import { readToken } from '../../../domain/oidc/claims.ts'
-import { apiSessions } from '../../../resources/api-sessions.ts'
-import { identities } from '../../../resources/identities.ts'
-import { revocations } from '../../../resources/revocations.ts'
-import { sessions } from '../../../resources/sessions.ts'
+import { sessions } from '../../../resources/access/sessions.ts'
+import { identities } from '../../../resources/identities/identities.ts'
+import { apiSessions } from '../../../resources/login/api-sessions.ts'
+import { revocations } from '../../../resources/login/revocations.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { isTakenBack } from '../../credentials/revoked-tokens.ts'
 import { judgeToken } from '../../credentials/signing-keys.ts'
 import { findOne } from '../../records/find-one.ts'
-import { RouterRefusal } from '../refusal.ts'
+import { RouterRefusal } from '../routers/refusal.ts'
 
 /** The API session that a client presented to a router. */
 export interface PresentedApiSession {

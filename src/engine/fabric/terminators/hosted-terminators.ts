@@ -8,8 +8,8 @@ import type {
   TunnelTerminatorRequest,
 } from '../../../ports/fabric/index.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
-import { services } from '../../../resources/services.ts'
-import { terminators } from '../../../resources/terminators.ts'
+import { terminators } from '../../../resources/routers/terminators.ts'
+import { services } from '../../../resources/services/services.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
@@ -17,7 +17,7 @@ import { makeRoom } from '../../records/room.ts'
 import { requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
-import { RouterRefusal } from '../refusal.ts'
+import { RouterRefusal } from '../routers/refusal.ts'
 import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
 
 /** An address of a service at a router, as it is registered. */

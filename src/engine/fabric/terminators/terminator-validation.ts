@@ -1,6 +1,6 @@
 import { equals } from '../../../domain/filter/index.ts'
 import type { FromRouter } from '../../../ports/fabric/index.ts'
-import { terminators } from '../../../resources/terminators.ts'
+import { terminators } from '../../../resources/routers/terminators.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import type { HostedTerminators } from './hosted-terminators.ts'

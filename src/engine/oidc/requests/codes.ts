@@ -1,5 +1,5 @@
 import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
-import { authRequests } from '../../../resources/auth-requests.ts'
+import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { AuthRequest, AuthRequests } from './auth-requests.ts'

@@ -1,9 +1,9 @@
 import type { RequestLogin } from '../../../domain/oidc/auth-request.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { authPolicies } from '../../../resources/auth-policies.ts'
-import { externalJwtSigners } from '../../../resources/external-jwt-signers.ts'
-import { mfas } from '../../../resources/mfas.ts'
-import type { RecordOf } from '../../../resources/resource.ts'
+import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import type { authPolicies } from '../../../resources/login/auth-policies.ts'
+import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
+import { mfas } from '../../../resources/login/mfas.ts'
 import type { MissingFactors } from '../../context/call.ts'
 import { findOne } from '../../records/find-one.ts'
 

@@ -1,5 +1,5 @@
-import type { EntityRef } from '../../../resources/fields.ts'
-import type { RecordOf, Resource } from '../../../resources/resource.ts'
+import type { EntityRef } from '../../../resources/declaration/fields.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 
 export type Links = Readonly<Record<string, { readonly href: string }>>
 

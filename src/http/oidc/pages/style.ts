@@ -1,5 +1,5 @@
 import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
-import { openIdOperation } from '../row.ts'
+import { openIdOperation } from '../operations/row.ts'
 
 /** Colours of at least 7:1 in both schemes, a visible focus, and nothing that needs a script. */
 const STYLE = `

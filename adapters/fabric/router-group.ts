@@ -1,0 +1,181 @@
+import type { RouterChannel, RouterSession, ToRouter } from '../../src/index.ts'
+import type { ChannelSocket, SocketListener } from './channel/channel-socket.ts'
+import type { Frame } from './channel/frame.ts'
+import { boolHeader, uint32Header, uint64Header } from './channel/header-values.ts'
+import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
+import { readMessage } from './messages/read-message.ts'
+import { type WireMessage, writeMessage } from './messages/write-message.ts'
+
+/** How a channel finds out that its peer is gone without a word, all in milliseconds. */
+export interface HeartbeatTimes {
+  readonly everyMs: number
+  /** So long may a socket be silent. */
+  readonly silenceMs: number
+}
+
+const HIGH = 'ctrl.high'
+const DEFAULT = 'ctrl.default'
+/** What circuits wait for does not stand behind what is large. */
+const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
+/** So many messages of one router are worked on at a time. */
+const MOST_IN_HAND = 4096
+const OK = new TextEncoder().encode('ok')
+const NANOSECONDS = 1_000_000n
+
+/** The channel of one router: one socket or several, by their types, that come and go while it lasts. */
+export class RouterGroup implements RouterChannel {
+  readonly id: string
+  readonly secret: Uint8Array
+  readonly routerId: string
+  readonly #onClosed: () => void
+  readonly #sockets = new Map<string, ChannelSocket>()
+  readonly #waiting: WireMessage[] = []
+  readonly #heartbeat: NodeJS.Timeout
+  readonly #times: HeartbeatTimes
+  #session: RouterSession | undefined
+  #sequence = 0
+  #inHand = 0
+  #isClosed = false
+
+  constructor(
+    facts: { readonly id: string; readonly secret: Uint8Array; readonly routerId: string },
+    times: HeartbeatTimes,
+    onClosed: () => void,
+  ) {
+    this.id = facts.id
+    this.secret = facts.secret
+    this.routerId = facts.routerId
+    this.#times = times
+    this.#onClosed = onClosed
+    this.#heartbeat = setInterval(() => this.#beat(), times.everyMs).unref()
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** The router is connected: what it sends is for the session. */
+  begin(session: RouterSession): void {
+    this.#session = session
+    if (this.#isClosed) session.closed()
+  }
+
+  /** Adds a socket, in place of another one of its type. What waited for a socket goes out. */
+  attach(type: string, socket: ChannelSocket): void {
+    if (this.#isClosed) {
+      socket.destroy()
+      return
+    }
+    const before = this.#sockets.get(type)
+    this.#sockets.set(type, socket)
+    before?.destroy()
+    for (const message of this.#waiting.splice(0)) this.#write(socket, message)
+  }
+
+  /** What happens on a socket of this group. */
+  listenerOf(type: string, socket: ChannelSocket): SocketListener {
+    return {
+      onFrame: (frame) => this.#receive(socket, frame),
+      onTrouble: (what) => this.#session?.misbehaved(what),
+      onClose: () => {
+        if (this.#sockets.get(type) !== socket) return
+        this.#sockets.delete(type)
+        if (this.#sockets.size === 0) this.close()
+      },
+    }
+  }
+
+  send(message: ToRouter): void {
+    if (this.#isClosed) return
+    const written = writeMessage(message)
+    const socket = this.#socketFor(message)
+    if (socket === undefined) this.#waiting.push(written)
+    else this.#write(socket, written)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearInterval(this.#heartbeat)
+    for (const socket of this.#sockets.values()) socket.destroy()
+    this.#sockets.clear()
+    this.#onClosed()
+    this.#session?.closed()
+  }
+
+  #socketFor({ type }: ToRouter): ChannelSocket | undefined {
+    const [first] = this.#sockets.values()
+    const ofClass = this.#sockets.get(URGENT.has(type) ? HIGH : DEFAULT)
+    return ofClass ?? this.#sockets.get(DEFAULT) ?? first
+  }
+
+  #receive(socket: ChannelSocket, frame: Frame): void {
+    const sent = frame.headers.get(HEADER.heartbeat)
+    if (sent !== undefined) this.#writeHeaders(socket, [[HEADER.heartbeatResponse, sent]])
+    switch (frame.contentType) {
+      case CONTENT_TYPE.heartbeat:
+        return
+      case CONTENT_TYPE.ping:
+      case CONTENT_TYPE.latency:
+        this.#reply(socket, frame, {
+          contentType: CONTENT_TYPE.result,
+          headers: new Map([[HEADER.success, boolHeader(true)]]),
+          body: [OK],
+        })
+        return
+      default:
+        void this.#hand(socket, frame)
+    }
+  }
+
+  async #hand(socket: ChannelSocket, frame: Frame): Promise<void> {
+    if (this.#inHand >= MOST_IN_HAND) {
+      // What is not answered is asked again.
+      this.#session?.misbehaved('flood')
+      return
+    }
+    const message = this.#messageIn(frame)
+    this.#inHand += 1
+    const answer = message && (await this.#session?.receive(message))
+    this.#inHand -= 1
+    if (answer !== undefined) this.#reply(socket, frame, writeMessage(answer, frame.contentType))
+  }
+
+  #messageIn(frame: Frame) {
+    try {
+      return readMessage(frame)
+    } catch {
+      this.#session?.misbehaved('malformed')
+      return undefined
+    }
+  }
+
+  /** Answers on the socket that asked, or on another one when that is gone. */
+  #reply(socket: ChannelSocket, { sequence, headers }: Frame, message: WireMessage): void {
+    if (this.#isClosed) return
+    const reflected = headers.get(HEADER.reflected)
+    const replyFor = [HEADER.replyFor, uint32Header(sequence >>> 0)] as const
+    const extra = reflected === undefined ? [replyFor] : [replyFor, [HEADER.reflected, reflected] as const]
+    const [first = socket] = this.#sockets.values()
+    const open = [...this.#sockets.values()].includes(socket) ? socket : first
+    this.#write(open, { ...message, headers: new Map([...message.headers, ...extra]) })
+  }
+
+  /** Heartbeats show the router that we are here; what has been silent for too long is gone. */
+  #beat(): void {
+    const now = performance.now()
+    for (const socket of [...this.#sockets.values()]) {
+      if (now - socket.heardAt > this.#times.silenceMs) socket.destroy()
+      else this.#writeHeaders(socket, [[HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS)]])
+    }
+  }
+
+  #writeHeaders(socket: ChannelSocket, headers: readonly (readonly [number, Uint8Array])[]): void {
+    this.#write(socket, { contentType: CONTENT_TYPE.heartbeat, headers: new Map(headers), body: [] })
+  }
+
+  #write(socket: ChannelSocket, message: WireMessage): void {
+    this.#sequence = (this.#sequence + 1) & 0x7f_ff_ff_ff
+    socket.send({ ...message, sequence: this.#sequence })
+  }
+}

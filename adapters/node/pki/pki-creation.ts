@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PkiMaterial } from '../../../src/index.ts'
+import { errorCode } from './file-errors.ts'
+
+/** What the files of a PKI directory are called. */
+export const PKI_FILE_NAMES = {
+  caPem: 'ca.pem',
+  signingCertPem: 'signing.pem',
+  signingKeyPem: 'signing.key',
+  serverCertPem: 'server.pem',
+  serverKeyPem: 'server.key',
+} as const satisfies Record<keyof PkiMaterial, string>
+
+/**
+ * The directory inside a PKI directory that holds a new PKI from the moment when it is whole until its last file stands
+ * in place. Whoever finds it moves the rest.
+ */
+export const CREATED = '.created'
+
+const unfinishedPrefix = '.creating-'
+
+/** Whether a name is the one of a directory in which a new PKI is being written. */
+export function isUnfinished(name: string): boolean {
+  return name.startsWith(unfinishedPrefix)
+}
+
+/**
+ * Stores a new PKI as {@link CREATED}, whole or not at all. Answers false when another process was faster.
+ * It is written inside the directory, not beside it: the directory may be a mounted volume, which no rename can replace.
+ */
+export async function storeNew(directory: string, material: PkiMaterial): Promise<boolean> {
+  const unfinished = join(directory, unfinishedPrefix + randomUUID())
+  try {
+    await mkdir(unfinished, { mode: 0o700 })
+    for (const [part, name] of partsAndNames()) {
+      const mode = name.endsWith('.key') ? 0o600 : 0o644
+      // Flushed, so that a file whose name survives a power failure has its content too.
+      await writeFile(join(unfinished, name), material[part], { mode, flag: 'wx', flush: true })
+    }
+    await rename(unfinished, join(directory, CREATED))
+    return true
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    // Another process has put its own there, or has finished and cleared this one away.
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return false
+    throw error
+  }
+}
+
+/** Moves the files of {@link CREATED} to their places; another process may be doing the same. */
+export async function moveIntoPlace(directory: string): Promise<void> {
+  for (const [, name] of partsAndNames()) {
+    await tolerating('ENOENT', () => rename(join(directory, CREATED, name), join(directory, name)))
+  }
+  // Not empty when a third process has put a PKI there in this moment: it is put aside, for this one is in place.
+  await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
+}
+
+async function tolerating(code: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (errorCode(error) !== code) throw error
+  }
+}
+
+function partsAndNames() {
+  // Object.entries forgets the keys' types; the object above is the constant right here.
+  return Object.entries(PKI_FILE_NAMES) as [keyof PkiMaterial, string][]
+}

@@ -1,0 +1,96 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createPkiMaterial, type PkiMaterial } from '../../../src/index.ts'
+import { errorCode, reasonOf } from './file-errors.ts'
+import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew } from './pki-creation.ts'
+import { PkiFileError, type PkiFiles, readPkiFiles } from './pki-files.ts'
+
+/** What a PKI is created for when the directory has none; an existing PKI stays as it is. */
+export interface PkiDirectoryRequest {
+  /** DNS names and IP addresses under which clients reach the controller. */
+  readonly hosts: readonly string[]
+  /** SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. */
+  readonly trustDomain: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  /** The TLS server's key. Default: `RSA-2048`, whose enrollment tokens every OpenZiti SDK can verify. */
+  readonly serverKey?: 'P-256' | 'RSA-2048'
+}
+
+/**
+ * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem` and `server.key`. When there is none it
+ * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
+ * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
+ * @throws PkiFileError naming the file that is missing, cannot be read or written, or does not match its pair.
+ */
+export async function openPkiDirectory(
+  directory: string,
+  request: PkiDirectoryRequest,
+): Promise<{ readonly material: PkiMaterial; readonly created: boolean }> {
+  const created = await ensurePki(directory, request)
+  const material = await readPkiFiles(pkiFilesIn(directory))
+  // Of two that created at the same time, one had its PKI put aside.
+  return { material, created: material.serverKeyPem === created?.serverKeyPem }
+}
+
+/** Where the parts of a directory's PKI stand. */
+export function pkiFilesIn(directory: string): PkiFiles {
+  return {
+    caPem: join(directory, PKI_FILE_NAMES.caPem),
+    signingCertPem: join(directory, PKI_FILE_NAMES.signingCertPem),
+    signingKeyPem: join(directory, PKI_FILE_NAMES.signingKeyPem),
+    serverCertPem: join(directory, PKI_FILE_NAMES.serverCertPem),
+    serverKeyPem: join(directory, PKI_FILE_NAMES.serverKeyPem),
+  }
+}
+
+/** Resolves once the PKI is whole, with what this process created for it, if anything. */
+async function ensurePki(directory: string, request: PkiDirectoryRequest): Promise<PkiMaterial | undefined> {
+  let created: PkiMaterial | undefined
+  await named(directory, () => makeDirectory(directory))
+  for (;;) {
+    const present = await named(directory, () => readdir(directory))
+    const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
+    if (missing.length === 0) {
+      const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
+      await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), removal))))
+      return created
+    }
+    if (present.includes(CREATED)) {
+      await named(directory, () => moveIntoPlace(directory))
+    } else if (missing.length === Object.keys(PKI_FILE_NAMES).length) {
+      const material = await createPkiMaterial({ serverKey: 'RSA-2048', ...request })
+      if (await named(directory, () => storeNew(directory, material))) created = material
+    } else {
+      throw new PkiFileError(`${directory} holds only a part of a PKI: ${missing.join(', ')} missing`)
+    }
+  }
+}
+
+const removal = { recursive: true, force: true } as const
+
+/**
+ * Makes a directory and those above it that are missing, unless it is there. Node's own recursive mkdir never ends where
+ * the system refuses to make directories as if their parent were missing, as in /proc.
+ */
+async function makeDirectory(directory: string): Promise<void> {
+  const make = () => mkdir(directory, { mode: 0o700 })
+  try {
+    await make().catch(async (error: unknown) => {
+      if (errorCode(error) !== 'ENOENT' || dirname(directory) === directory) throw error
+      await makeDirectory(dirname(directory))
+      await make()
+    })
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Names the directory in what goes wrong with it. */
+async function named<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new PkiFileError(`cannot use the PKI directory ${directory}: ${reasonOf(error)}`, { cause: error })
+  }
+}

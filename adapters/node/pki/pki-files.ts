@@ -1,0 +1,83 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import type { PkiMaterial } from '../../../src/index.ts'
+import { reasonOf } from './file-errors.ts'
+
+/** The path of the PEM file of each part of a network's PKI. */
+export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
+
+/** A file or directory of a PKI that cannot be used as it is; the message names it and fits on one line. */
+export class PkiFileError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'PkiFileError'
+  }
+}
+
+/**
+ * The certificates and keys that stand in files: every certificate file begins with a certificate, and each key is the one
+ * of that certificate. Whether the certificates trust each other is for the controller to judge.
+ * @throws PkiFileError for a file that cannot be read, holds something else, or does not match its pair.
+ */
+export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
+  const material = {
+    caPem: await readPem(files.caPem),
+    signingCertPem: await readPem(files.signingCertPem),
+    signingKeyPem: await readPem(files.signingKeyPem),
+  }
+  readCertificate(files.caPem, material.caPem)
+  checkPair(files.signingCertPem, material.signingCertPem, files.signingKeyPem, material.signingKeyPem)
+  return { ...material, ...(await readServerFiles(files)) }
+}
+
+/**
+ * The TLS server certificate and its key, from their files.
+ * @throws PkiFileError for a file that cannot be read, or two that cannot serve TLS together.
+ */
+export async function readServerFiles(
+  files: Pick<PkiFiles, 'serverCertPem' | 'serverKeyPem'>,
+): Promise<Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>> {
+  const [cert, key] = [await readPem(files.serverCertPem), await readPem(files.serverKeyPem)]
+  checkPair(files.serverCertPem, cert, files.serverKeyPem, key)
+  attempt(
+    (reason) => `${files.serverCertPem} cannot serve TLS: ${reason}`,
+    () => createSecureContext({ cert, key }),
+  )
+  return { serverCertPem: cert, serverKeyPem: key }
+}
+
+async function readPem(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new PkiFileError(`cannot read ${file}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+function readCertificate(file: string, pem: string): X509Certificate {
+  return attempt(
+    () => `${file} holds no PEM certificate`,
+    () => new X509Certificate(pem),
+  )
+}
+
+function checkPair(certificateFile: string, certificatePem: string, keyFile: string, keyPem: string): void {
+  const certificate = readCertificate(certificateFile, certificatePem)
+  // What OpenSSL says of a broken key is left out: no part of a key file may reach a log.
+  const key = attempt(
+    () => `${keyFile} holds no PEM private key that opens without a passphrase`,
+    () => createPrivateKey(keyPem),
+  )
+  if (!certificate.checkPrivateKey(key)) {
+    throw new PkiFileError(`the private key in ${keyFile} does not match the certificate in ${certificateFile}`)
+  }
+}
+
+function attempt<T>(explain: (reason: string) => string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new PkiFileError(explain(reasonOf(error)), { cause: error })
+  }
+}

@@ -1,0 +1,119 @@
+import { includesAnyHex, normaliseHex, normaliseHexList } from '../data/hex.ts'
+import { canonicalOsType, type OsType } from '../data/os-type.ts'
+import { type Report, reportOf } from '../data/posture-data.ts'
+import type { MissingPosture } from './missing-posture.ts'
+import { type StoredForm, storedHexList, unknownOs } from './stored-form.ts'
+
+/** A process that a check asks for. An empty list asks for no hash, or no signer, in particular. */
+export interface CheckedMultiProcess {
+  readonly osType: OsType
+  readonly path: string
+  readonly hashes: readonly string[]
+  readonly signerFingerprints: readonly string[]
+}
+
+/** A process an endpoint reported: path as it spelled it, hash (`''` when none) and signers normalised. */
+export interface ReportedProcess extends Report {
+  readonly path: string
+  readonly isRunning: boolean
+  readonly hash: string
+  readonly signerFingerprints: readonly string[]
+}
+
+/** The processes that endpoints of one identity reported. */
+export interface ProcessReports {
+  /** The newest report of each posture check id, oldest first. */
+  readonly processes: readonly ReportedProcess[]
+  /** The newest report of each path, oldest first. */
+  readonly processesByPath: readonly ReportedProcess[]
+}
+
+/** A report of one process, in answer to a PROCESS or a PROCESS_MULTI check. */
+export interface ProcessResponse {
+  readonly id: string
+  readonly typeId: 'PROCESS'
+  readonly path?: string | undefined
+  readonly isRunning?: boolean | undefined
+  readonly hash?: string | undefined
+  readonly signerFingerprints?: readonly string[] | undefined
+}
+
+/** Processes kept per identity; beyond it the oldest reports go, so that a client cannot fill the memory. */
+export const MAX_REPORTED_PROCESSES = 1000
+
+/** The processes that are known after some more were reported at `now` (epoch ms). */
+export function reportedProcesses(
+  data: ProcessReports,
+  responses: readonly ProcessResponse[],
+  now: number,
+): ProcessReports {
+  const processes = responses.map((response) => reportedProcess(response, now))
+  const withPath = processes.filter((process) => process.path !== '')
+  return {
+    processes: newest([...data.processes, ...processes], (process) => process.postureCheckId),
+    processesByPath: newest([...data.processesByPath, ...withPath], (process) => process.path),
+  }
+}
+
+function reportedProcess(response: ProcessResponse, now: number): ReportedProcess {
+  return {
+    ...reportOf(response, now),
+    path: response.path ?? '',
+    isRunning: response.isRunning ?? false,
+    hash: normaliseHex(response.hash ?? '') ?? '',
+    signerFingerprints: normaliseHexList(response.signerFingerprints ?? []),
+  }
+}
+
+/** The last process of each key, in the order of their reports. */
+function newest(processes: readonly ReportedProcess[], keyOf: (process: ReportedProcess) => string) {
+  const byKey = new Map<string, ReportedProcess>()
+  for (const process of processes) {
+    byKey.delete(keyOf(process))
+    byKey.set(keyOf(process), process)
+  }
+  return [...byKey.values()].slice(-MAX_REPORTED_PROCESSES)
+}
+
+/** The newest report of exactly this path, whichever check it answered. */
+export function processAtPath(path: string, data: ProcessReports): ReportedProcess | undefined {
+  return data.processesByPath.find((report) => report.path === path)
+}
+
+type Binary = Pick<CheckedMultiProcess, 'path' | 'hashes' | 'signerFingerprints'>
+
+/** What keeps a reported process from running from a binary with one of the hashes and one of the signers. */
+export function missingOfProcess(asked: Binary, report: ReportedProcess | undefined): readonly MissingPosture[] {
+  const { path, hashes, signerFingerprints } = asked
+  if (report === undefined) return [{ kind: 'not-reported', path }]
+  if (!report.isRunning) return [{ kind: 'process-not-running', path }]
+  if (hashes.length > 0 && !includesAnyHex([report.hash], hashes)) return [{ kind: 'process-hash-not-admitted', path }]
+  const isSigned = signerFingerprints.length === 0 || includesAnyHex(report.signerFingerprints, signerFingerprints)
+  return isSigned ? [] : [{ kind: 'process-signer-not-admitted', path }]
+}
+
+/** A process as an endpoint reported it. */
+export interface ProcessValue {
+  readonly hash: string
+  readonly isRunning: boolean
+  readonly signerFingerprints: readonly string[] | null
+}
+
+/** What was reported of a process, empty when nothing was. */
+export function processValue(report: ReportedProcess | undefined): ProcessValue {
+  if (report === undefined) return { hash: '', isRunning: false, signerFingerprints: null }
+  return { hash: report.hash, isRunning: report.isRunning, signerFingerprints: report.signerFingerprints }
+}
+
+/** A process as it is stored. Path is kept verbatim. */
+export function storedMultiProcess(
+  process: Omit<CheckedMultiProcess, 'osType'> & { readonly osType: string },
+): StoredForm<CheckedMultiProcess> {
+  const osType = canonicalOsType(process.osType)
+  if (osType === undefined) return unknownOs('osType', process.osType)
+  const hashes = storedHexList(process.hashes)
+  if (!hashes.ok) return { ...hashes, field: `hashes${hashes.field}` }
+  const signers = storedHexList(process.signerFingerprints)
+  if (!signers.ok) return { ...signers, field: `signerFingerprints${signers.field}` }
+  return { ok: true, value: { osType, path: process.path, hashes: hashes.value, signerFingerprints: signers.value } }
+}

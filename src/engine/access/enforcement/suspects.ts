@@ -1,0 +1,89 @@
+import { isIn } from '../../../domain/filter/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { servicePolicies } from '../../../resources/access/policies.ts'
+import { sessions } from '../../../resources/access/sessions.ts'
+import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import { identities } from '../../../resources/identities/identities.ts'
+import { apiSessions } from '../../../resources/login/api-sessions.ts'
+import { postureChecks } from '../../../resources/posture/posture-checks.ts'
+import { endpointStates, postureData } from '../../../resources/posture/posture-records.ts'
+import { services } from '../../../resources/services/services.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { changesTo, type RecordedChange } from '../../context/recorded-changes.ts'
+
+/** The entities whose change may have taken access from a session, by their ids. */
+export interface Suspects {
+  readonly apiSessions: ReadonlySet<string>
+  readonly identities: ReadonlySet<string>
+  readonly services: ReadonlySet<string>
+  readonly servicePolicies: ReadonlySet<string>
+  readonly postureChecks: ReadonlySet<string>
+}
+
+/**
+ * What a write did that may take access from a session. Only a new or stricter rule can: an entity that is created is used
+ * by no session yet, a deleted one took its sessions with it, and without a deleted check its policies ask for less.
+ */
+export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
+  const updated = changes.filter(({ operation }) => operation === 'update')
+  const regrouped = updated.filter(({ before, after }) => rolesOf(before) !== rolesOf(after))
+  const reported = changesTo(changes, postureData)
+  const begun = idsOf(changesTo(changes, apiSessions).filter(({ operation }) => operation === 'insert'))
+  const states = changesTo(changes, endpointStates).filter(({ id, after }) => after !== undefined && !begun.has(id))
+  const checks = changesTo(changes, postureChecks).filter(({ operation }) => operation !== 'delete')
+  const policies = changesTo(changes, servicePolicies).filter(({ operation }) => operation !== 'insert')
+  return {
+    apiSessions: idsOf(states),
+    identities: idsOf([...changesTo(regrouped, identities), ...reported]),
+    services: idsOf(changesTo(regrouped, services)),
+    servicePolicies: idsOf(policies),
+    postureChecks: idsOf(checks),
+  }
+}
+
+/** The sessions that the suspects concern, each once. A session knows the service policies that carry it. */
+export async function suspectSessions(
+  context: EngineContext,
+  tx: ReadTransaction,
+  suspects: Suspects,
+): Promise<readonly RecordOf<typeof sessions>[]> {
+  const policies = new Set(suspects.servicePolicies)
+  if (suspects.postureChecks.size > 0) {
+    const index = await context.access.at(tx)
+    for (const check of suspects.postureChecks) {
+      for (const id of index.policiesSelecting('service-policies', 'posture-checks', check)) policies.add(id)
+    }
+  }
+  const found = new Map<string, RecordOf<typeof sessions>>()
+  const questions = [
+    { values: suspects.apiSessions, operand: { kind: 'field', field: 'apiSessionId' } },
+    { values: suspects.identities, operand: { kind: 'field', field: 'identityId' } },
+    { values: suspects.services, operand: { kind: 'field', field: 'serviceId' } },
+    { values: policies, operand: { kind: 'anyOf', field: 'servicePolicies' } },
+  ] as const
+  for (const { values, operand } of questions) {
+    if (values.size === 0) continue
+    const { items } = await tx.collection(sessions).find({ where: { kind: 'in', operand, values } })
+    for (const session of items) found.set(session.id, session)
+  }
+  return [...found.values()]
+}
+
+export function sessionsOf(
+  tx: ReadTransaction,
+  field: 'id' | 'identityId',
+  values: Iterable<string>,
+): Promise<readonly RecordOf<typeof sessions>[]> {
+  return tx
+    .collection(sessions)
+    .find({ where: isIn(field, values) })
+    .then(({ items }) => items)
+}
+
+function rolesOf(record: object | undefined): string {
+  return JSON.stringify(record === undefined ? undefined : Reflect.get(record, 'roleAttributes'))
+}
+
+function idsOf(changes: readonly RecordedChange[]): ReadonlySet<string> {
+  return new Set(changes.map(({ id }) => id))
+}

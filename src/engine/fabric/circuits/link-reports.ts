@@ -1,0 +1,96 @@
+import type { Link, LinkReport } from '../../../domain/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import type { Network } from '../routers/network.ts'
+import type { Rerouting } from './rerouting.ts'
+
+const NANOSECONDS = 1_000_000
+const LONGEST_TEXT = 512
+const MOST_TEXTS = 100
+const LINK_METRIC = /^link\.(.+)\.(latency|queue_time)$/
+
+/** Takes what routers report of links, and does what follows from it: circuits over a lost link take another way. */
+export class LinkReports {
+  readonly #context: EngineContext
+  readonly #routers: ConnectedRouters
+  readonly #network: Network
+  readonly #rerouting: Rerouting
+
+  constructor(context: EngineContext, routers: ConnectedRouters, network: Network, rerouting: Rerouting) {
+    this.#context = context
+    this.#routers = routers
+    this.#network = network
+    this.#rerouting = rerouting
+  }
+
+  /** A router tells of links that it dialed; answers whether it spoke of those of others. */
+  reported(routerId: string, reports: readonly LinkReport[], isFull: boolean): { readonly hasForeign: boolean } {
+    const { added, removed, hasForeign } = this.#network.report(routerId, reports.filter(isReasonable), isFull)
+    for (const link of removed) this.#lost(link)
+    for (const link of added) this.#tell(link, true)
+    return { hasForeign }
+  }
+
+  /** One end says that a link is over; the other one is told, for it may not have noticed. */
+  fault(routerId: string, linkId: string, iteration: number, isDuplicate: boolean): { readonly isForeign: boolean } {
+    const link = this.#network.fault(routerId, linkId, iteration)
+    if (link === undefined || link === 'foreign') return { isForeign: link === 'foreign' }
+    const otherEnd = routerId === link.source ? link.target : link.source
+    // Of two links between the same routers both ends close the same one by themselves.
+    if (!isDuplicate) this.#close(otherEnd, link)
+    this.#lost(link)
+    return { isForeign: false }
+  }
+
+  /** An operator cuts a link: both routers close it, and the one that dialed it may dial again. False for an unknown one. */
+  cut(linkId: string): boolean {
+    const link = this.#network.remove(linkId)
+    if (link === undefined) return false
+    this.#close(link.source, link)
+    this.#close(link.target, link)
+    this.#lost(link)
+    return true
+  }
+
+  /** A router is gone for good, and its links with it. */
+  routerRemoved(routerId: string): void {
+    for (const link of this.#network.removeAllOf(routerId)) this.#lost(link)
+  }
+
+  /** What a router measured, by the names of its metrics: the time on a link and the time of waiting for it. */
+  measured(routerId: string, nanoseconds: ReadonlyMap<string, number>): void {
+    const latencies = new Map<string, number>()
+    for (const [name, mean] of nanoseconds) {
+      const [, linkId] = LINK_METRIC.exec(name) ?? []
+      if (linkId === undefined || !Number.isFinite(mean) || mean < 0) continue
+      latencies.set(linkId, (latencies.get(linkId) ?? 0) + mean / NANOSECONDS)
+    }
+    for (const [linkId, latency] of latencies) this.#network.measured(routerId, linkId, latency)
+  }
+
+  #lost(link: Link): void {
+    this.#tell(link, false)
+    this.#rerouting.linkLost(link.id)
+  }
+
+  #close(routerId: string, { id: linkId, iteration }: Link): void {
+    this.#routers.get(routerId)?.channel.send({ type: 'link-fault', linkId, iteration })
+  }
+
+  #tell({ id: linkId, source, target }: Link, isUp: boolean): void {
+    const at = this.#context.clock.now()
+    this.#context.events.emit('link.connection', { linkId, source, target, isUp, at })
+  }
+}
+
+/** No report may fill the memory with what it calls a link. */
+function isReasonable({ id, target, protocol, dialAddress, connections }: LinkReport): boolean {
+  const texts = [
+    id,
+    target,
+    protocol,
+    dialAddress,
+    ...connections.flatMap(({ source, target, type }) => [source, target, type]),
+  ]
+  return id !== '' && texts.length < MOST_TEXTS && texts.every(({ length }) => length <= LONGEST_TEXT)
+}

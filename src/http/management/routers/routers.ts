@@ -1,0 +1,59 @@
+import { type TransitRouters, transitRouters } from '../../../resources/routers/transit-routers.ts'
+import { DONE } from '../../operations/answers.ts'
+import { crud } from '../../operations/crud.ts'
+import type { CrudRows } from '../../operations/crud-types.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
+import type { Operation } from '../../operations/operation.ts'
+import { wireSchema } from '../../operations/wire-schema.ts'
+
+const rows = crud(transitRouters)
+
+/** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
+export const transitRouterOperations: CrudRows<TransitRouters> = {
+  ...rows,
+  get: defineOperation(
+    {
+      route: 'GET /transit-routers/{id}',
+      summary: rows.get.shape.summary,
+      access: rows.get.shape.access,
+      data: wireSchema(transitRouters),
+    },
+    async ({ engine, call, params }) => ({
+      data: await engine.reader.anyRouter(call, params.id),
+    }),
+  ),
+}
+
+/** Routers are known by two paths, of which `/transit-routers` is the older one. */
+export const routerAliases: RouterAliases = aliases(transitRouterOperations)
+
+type Renamed<Route extends string> = Route extends `${infer Method} /transit-routers${infer Rest}`
+  ? `${Method} /routers${Rest}`
+  : never
+type Alias<Row> =
+  Row extends Operation<infer Route, infer Query, infer Body, infer Data, infer Kind>
+    ? Operation<Renamed<Route>, Query, Body, Data, Kind>
+    : never
+type RouterAliases = { readonly [Name in keyof CrudRows<TransitRouters>]: Alias<CrudRows<TransitRouters>[Name]> }
+
+function aliases(operations: Readonly<Record<string, Operation>>): RouterAliases {
+  const renamed = Object.entries(operations).map(([name, { shape, handle }]) => {
+    const route = shape.route.replace('/transit-routers', '/routers')
+    return [name, { shape: { ...shape, route }, handle }]
+  })
+  // Only the path differs, and the type says how.
+  return Object.fromEntries(renamed) as unknown as RouterAliases
+}
+
+export const edgeRouterReEnrollment = defineOperation(
+  {
+    route: 'POST /edge-routers/{id}/re-enroll',
+    summary: 'Takes the certificate from an edge router and invites it to enroll anew',
+    description: 'It is disconnected until it enrolled with the new token, which GET /edge-routers/{id} shows.',
+    access: { entity: 'router', action: 'update' },
+  },
+  async ({ engine, call, params }) => {
+    await engine.routerEnrollment.reEnroll(call, params.id)
+    return DONE
+  },
+)

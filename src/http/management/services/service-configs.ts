@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { equals } from '../../../domain/filter/index.ts'
+import { EntityRef, Id } from '../../../resources/declaration/fields.ts'
+import { described } from '../../../resources/declaration/words.ts'
+import { serviceConfigs } from '../../../resources/services/service-configs.ts'
+import { DONE } from '../../operations/answers.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
+
+const Pairs = z.array(
+  described(z.object({ serviceId: Id, configId: Id }), {
+    serviceId: 'The id of the service.',
+    configId: 'The id of the config.',
+  }),
+)
+
+const ServiceConfig = described(z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id }), {
+  config: 'The config that the identity sees, as a reference.',
+  configId: 'Its id.',
+  service: 'The service for which it sees it, as a reference.',
+  serviceId: 'Its id.',
+})
+
+/** Configs that one identity sees for services instead of the services' own. */
+export const serviceConfigOperations = [
+  defineOperation(
+    {
+      route: 'GET /identities/{id}/service-configs',
+      summary: 'Lists the configs of its own that an identity has for services',
+      access: { entity: 'identity', action: 'read' },
+      data: z.array(ServiceConfig),
+      hasListMeta: true,
+    },
+    async ({ engine, call, params }) => {
+      await engine.identities.get(params.id)
+      const { items, totalCount } = await engine.reader.list(call, serviceConfigs, {}, async () =>
+        equals('identityId', params.id),
+      )
+      // Neither the config nor the service can go without the pair.
+      const shown = items.flatMap(({ config, configId, service, serviceId }) =>
+        config === null || service === null ? [] : [{ config, configId, service, serviceId }],
+      )
+      return { page: { items: shown, totalCount } }
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /identities/{id}/service-configs',
+      summary: 'Gives an identity its own configs for services, one per service and config type',
+      description:
+        'The type of the config must be for services. A config of the same type that the identity had for the service is replaced.',
+      access: { entity: 'identity', action: 'update' },
+      body: Pairs,
+      bodyOptional: true,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.serviceConfigs.associate(call, params.id, body ?? [])
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /identities/{id}/service-configs',
+      summary: 'Takes from an identity its own configs for services, by service and type of config',
+      description: 'The configs of the pairs tell the types; which of them the identity had does not matter.',
+      access: { entity: 'identity', action: 'update' },
+      body: Pairs,
+      bodyOptional: true,
+    },
+    async ({ engine, call, params, body }) => {
+      await engine.serviceConfigs.remove(call, params.id, body ?? [])
+      return DONE
+    },
+  ),
+] as const

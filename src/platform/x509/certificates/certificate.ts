@@ -1,0 +1,120 @@
+import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
+import type * as x509 from '@peculiar/x509'
+import { isStorable } from '../../../domain/storable-text.ts'
+import { toHex } from '../../encoding/hex.ts'
+import type { Library } from '../encoding/library.ts'
+import { consistsOf, parseDer } from '../encoding/parse-der.ts'
+import { maxPemSize, readPemBlocks, writePem } from '../encoding/pem.ts'
+import { type PublicKey, readPublicKey } from '../keys/public-key.ts'
+import { verifiesSignature } from '../keys/signature.ts'
+import { attributeTextsOf, type DistinguishedName } from '../names/name.ts'
+import { type Extensions, readExtensions } from './extensions.ts'
+import { readValidity, type Validity } from './validity.ts'
+
+/** A certificate of RFC 5280, read once. Nothing about it is trusted yet. */
+export interface Certificate extends Validity {
+  readonly der: Uint8Array<ArrayBuffer>
+  readonly pem: string
+  readonly parsed: x509.X509Certificate
+  /** Hexadecimal content octets of the serial number. */
+  readonly serial: string
+  /** Encoded names in hexadecimal, by which a certificate finds its issuer. */
+  readonly encodedIssuer: string
+  readonly encodedSubject: string
+  readonly subject: DistinguishedName
+  readonly publicKey: PublicKey
+  readonly extensions: Extensions
+  /** Whether the certificate carries a signature of the private key that belongs to `key`; once it did, it is not checked again. */
+  isSignedWith(key: PublicKey): Promise<boolean>
+}
+
+/** Certificates that were read before, by their PEM text. */
+export type KnownCertificates = Pick<ReadonlyMap<string, Certificate>, 'get'>
+
+/** Reads a DER certificate of at most 64 KiB. Throws when it is malformed or its key is too weak for the network. */
+export const readCertificate = (
+  library: Library,
+  der: Uint8Array<ArrayBuffer>,
+  known?: KnownCertificates,
+): Certificate => {
+  if (der.length > maxPemSize) throw new Error('certificate is larger than 64 KiB')
+  const pem = writePem('CERTIFICATE', der)
+  return known?.get(pem) ?? readUnknown(library, der, pem)
+}
+
+const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate => {
+  const structure = parseCertificate(library, der)
+  const { tbsCertificate: body, signatureAlgorithm } = structure
+  if (!signatureAlgorithm.isEqual(body.signature)) throw new Error('certificate names two signature algorithms')
+  if (body.extensions && body.version !== library.asn1.Version.v3) {
+    throw new Error('certificate with extensions is not of version 3')
+  }
+  const extensions = readExtensions(library, body.extensions ?? [])
+  if (!textsOf(body.subject, extensions).every(isStorable))
+    throw new Error('certificate names hold U+0000 or half a pair')
+  const encoded = (value: unknown): string => toHex(new Uint8Array(library.schema.AsnConvert.serialize(value)))
+  const parsed = new library.x509.X509Certificate(structure)
+  const signers = new Set<string>()
+  return {
+    der,
+    pem,
+    parsed,
+    serial: toHex(new Uint8Array(body.serialNumber)),
+    encodedIssuer: encoded(body.issuer),
+    encodedSubject: encoded(body.subject),
+    subject: body.subject,
+    ...readValidity(library, der, body.validity),
+    publicKey: readPublicKey(library, parsed),
+    extensions,
+    isSignedWith: async (key) => {
+      const isSigned = signers.has(key.encoded) || (await verifiesSignature(library, parsed, key))
+      // Only what verified is kept: clients could send any number of keys that did not sign an authority of the network.
+      if (isSigned) signers.add(key.encoded)
+      return isSigned
+    },
+  }
+}
+
+const parseCertificate = (library: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure => {
+  try {
+    const structure = parseDer(library, der, library.asn1.Certificate)
+    const { tbsCertificateRaw: body, signatureAlgorithm: algorithm, signatureValue: signature } = structure
+    if (consistsOf(library, der, { body, algorithm, signature })) return structure
+  } catch (problem) {
+    throw new Error('certificate is malformed or truncated', { cause: problem })
+  }
+  throw new Error('certificate is malformed')
+}
+
+/** Reads every certificate of a PEM text, in order. Throws when there is none or one cannot be read. */
+export const readCertificates = (
+  library: Library,
+  pem: string,
+  known?: KnownCertificates,
+): [Certificate, ...Certificate[]] => {
+  const [first, ...rest] = readPemBlocks(pem)
+    .filter(({ label }) => label === 'CERTIFICATE')
+    .map(({ der }) => readCertificate(library, der, known))
+  if (first === undefined) throw new Error('no certificate found')
+  return [first, ...rest]
+}
+
+/** What a certificate says in text of whom it is for. */
+function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly string[] {
+  return [
+    ...attributeTextsOf(subject),
+    ...altNames.flatMap((name) =>
+      name.kind === 'dns' || name.kind === 'email' || name.kind === 'uri' ? name.value : [],
+    ),
+  ]
+}
+
+/** Whether the certificate names itself as its issuer: key rollover and roots. */
+export const isSelfIssued = ({ encodedIssuer, encodedSubject }: Certificate): boolean =>
+  encodedIssuer === encodedSubject
+
+/** Whether the certificate is a root: an authority that signed itself. */
+export const isRoot = async (certificate: Certificate): Promise<boolean> =>
+  certificate.extensions.isAuthority &&
+  isSelfIssued(certificate) &&
+  (await certificate.isSignedWith(certificate.publicKey))

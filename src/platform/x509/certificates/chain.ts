@@ -1,0 +1,117 @@
+import type { GeneralName } from '../names/general-name.ts'
+import { commonNameOf, emailAddressesOf } from '../names/name.ts'
+import { permitsNames } from '../names/name-constraints.ts'
+import { type Certificate, isSelfIssued } from './certificate.ts'
+
+export interface ChainOptions {
+  /** Self-signed authorities that are trusted because the network is configured so. */
+  readonly roots: readonly Certificate[]
+  /** Certificates that may stand between the leaf and a root; nothing about them is trusted. */
+  readonly intermediates: readonly Certificate[]
+  /** Instant at which every authority must be valid, in ms since the Unix epoch; without it validity is not judged. */
+  readonly now?: number
+}
+
+/** Longest path, leaf and root included, and how many issuers are tried before the search gives up. */
+const maxPath = 8
+const maxAttempts = 60
+
+/**
+ * Whether some path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the
+ * certificate before it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and
+ * permits the names below. The leaf must be usable for client authentication; its own validity is not judged.
+ */
+export const leadsToRoot = async (leaf: Certificate, options: ChainOptions): Promise<boolean> =>
+  isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
+
+/** Whether `authority` signed `certificate`, be it a certificate for a client or for anything else. */
+export const isIssuedBy = (certificate: Certificate, authority: Certificate, now: number): Promise<boolean> =>
+  hasPathToRoot(certificate, { roots: [authority], intermediates: [], now })
+
+/** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
+export const isNetworkAuthority = async (authority: Certificate, options: ChainOptions): Promise<boolean> =>
+  authority.extensions.isAuthority &&
+  (options.roots.some(({ pem }) => pem === authority.pem) || (await hasPathToRoot(authority, options)))
+
+/**
+ * Whether an authority has the key of one of `others`, or one of the two signed the other, whatever their certificates say
+ * otherwise: an authority may have several certificates.
+ */
+export async function isRelated(authority: Certificate, others: readonly Certificate[]): Promise<boolean> {
+  for (const other of others) {
+    if (other.publicKey.encoded === authority.publicKey.encoded) return true
+    if (await other.isSignedWith(authority.publicKey)) return true
+    if (await authority.isSignedWith(other.publicKey)) return true
+  }
+  return false
+}
+
+const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> => {
+  const candidates = [...roots, ...intermediates]
+  let attempts = 0
+
+  const climb = async (path: readonly Certificate[], last: Certificate): Promise<boolean> => {
+    if (path.length > 1 && roots.includes(last)) return permitsEveryName(path)
+    if (path.length === maxPath) return false
+    for (const issuer of candidates) {
+      if (isOnPath(issuer, path) || !isNamedIssuer(last, issuer) || !mayIssue(issuer, path, now)) continue
+      attempts += 1
+      if (attempts > maxAttempts) return false
+      if ((await last.isSignedWith(issuer.publicKey)) && (await climb([...path, issuer], issuer))) return true
+    }
+    return false
+  }
+  return climb([start], start)
+}
+
+const isOnPath = (issuer: Certificate, path: readonly Certificate[]): boolean =>
+  path.some(
+    ({ encodedSubject, publicKey }) =>
+      encodedSubject === issuer.encodedSubject && publicKey.encoded === issuer.publicKey.encoded,
+  )
+
+/** Whether the names and key identifiers in `certificate` point at `issuer`. */
+const isNamedIssuer = ({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean => {
+  const { subjectKeyId } = issuer.extensions
+  if (encodedIssuer !== issuer.encodedSubject) return false
+  if (authority.keyId !== undefined && subjectKeyId !== undefined && authority.keyId !== subjectKeyId) return false
+  if (authority.serial !== undefined && authority.serial !== issuer.serial) return false
+  return authority.issuers?.includes(issuer.encodedIssuer) ?? true
+}
+
+/** Whether `issuer` is an authority that may stand above `path` at `now`. */
+const mayIssue = ({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) => {
+  const between = path.slice(1).filter((certificate) => !isSelfIssued(certificate)).length
+  return (
+    extensions.isAuthority &&
+    between <= extensions.pathLength &&
+    extensions.maySignCertificates &&
+    extensions.allowsClients &&
+    !extensions.hasUnknownCritical &&
+    (now === undefined || (notBefore <= now && now <= notAfter))
+  )
+}
+
+const isUsableByClient = ({ extensions: { mayProveKey, allowsClients, hasUnknownCritical } }: Certificate): boolean =>
+  mayProveKey && allowsClients && !hasUnknownCritical
+
+/** Name constraints bind everything below their authority, except self-issued certificates in between. */
+const permitsEveryName = (path: readonly Certificate[]): boolean =>
+  path.every(({ extensions: { nameConstraints } }, depth) => {
+    if (nameConstraints === undefined || depth === 0) return true
+    const below = path.slice(0, depth).filter((certificate, at) => at === 0 || !isSelfIssued(certificate))
+    return below.every((certificate) =>
+      permitsNames(nameConstraints, constrainedNames(certificate, certificate === path[0])),
+    )
+  })
+
+/** A common name with a dot is read as a host by many programs, so in a leaf without DNS names it counts as one. */
+const constrainedNames = ({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] => {
+  const names: GeneralName[] = [...altNames]
+  if (subject.length > 0) names.push({ kind: 'directory', value: subject })
+  for (const value of emailAddressesOf(subject)) names.push({ kind: 'email', value })
+  const host = commonNameOf(subject)
+  const readsAsHost = /^[\w-]+(\.[\w-]+)+$/.test(host) && altNames.every(({ kind }) => kind !== 'dns')
+  if (isLeaf && readsAsHost) names.push({ kind: 'dns', value: host })
+  return names
+}

@@ -1,0 +1,81 @@
+import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../../ports/pki.ts'
+import type { Library } from '../encoding/library.ts'
+import { readPemBlocks } from '../encoding/pem.ts'
+import { type Certificate, readCertificate } from './certificate.ts'
+import { isIssuedBy, leadsToRoot } from './chain.ts'
+import { certificateFacts } from './facts.ts'
+
+/** Authorities that were read before, by their PEM text; one that is of no use is `undefined`. */
+const maxKnown = 500
+
+/**
+ * Judges certificates by authorities outside of the network, each of which is read once. One that is the network's own, as
+ * `isOwn` tells, is none.
+ */
+export const createThirdPartyVerifier = (library: Library, isOwn: (authority: Certificate) => Promise<boolean>) => {
+  const known = new Map<string, Promise<Certificate | undefined>>()
+
+  const readAuthority = async (certPem: string): Promise<Certificate | undefined> => {
+    const [authority] = readBlocks(library, certPem) ?? []
+    return authority === undefined || (await isOwn(authority)) ? undefined : authority
+  }
+
+  const authorityOf = ({ certPem }: ThirdParty): Promise<Certificate | undefined> => {
+    if (!known.has(certPem) && known.size >= maxKnown) known.clear()
+    const authority = known.get(certPem) ?? readAuthority(certPem)
+    known.set(certPem, authority)
+    return authority
+  }
+
+  const findAuthority = async (
+    leaf: Certificate | undefined,
+    intermediates: readonly Certificate[],
+    authorities: readonly ThirdParty[],
+    now: number,
+  ): Promise<ThirdPartyVerdict> => {
+    if (leaf === undefined) return { trusted: false }
+    for (const authority of authorities) {
+      const root = await authorityOf(authority)
+      if (root !== undefined && (await leadsToRoot(leaf, { roots: [root], intermediates, now }))) {
+        return { trusted: true, leaf: await certificateFacts(library, leaf), authorityId: authority.id }
+      }
+    }
+    return { trusted: false }
+  }
+
+  const isIssuer = async (certificate: Certificate | undefined, authority: ThirdParty, now: number) => {
+    const issuer = await authorityOf(authority)
+    return certificate !== undefined && issuer !== undefined && isIssuedBy(certificate, issuer, now)
+  }
+
+  return { findAuthority, isIssuer }
+}
+
+/** Facts of the certificates of a PEM text, or why there are none. */
+export const readCertificateFacts = async (
+  library: Library,
+  pem: string,
+): Promise<readonly CertificateFacts[] | CertificateProblem> => {
+  const blocks = pemBlocks(pem)
+  if (blocks.length === 0) return 'no-pem'
+  if (blocks.some(({ label }) => label !== 'CERTIFICATE')) return 'not-a-certificate'
+  const certificates = readBlocks(library, pem)
+  if (certificates === undefined) return 'malformed'
+  return Promise.all(certificates.map((certificate) => certificateFacts(library, certificate)))
+}
+
+const pemBlocks = (pem: string) => {
+  try {
+    return readPemBlocks(pem)
+  } catch {
+    return []
+  }
+}
+
+const readBlocks = (library: Library, pem: string): readonly Certificate[] | undefined => {
+  try {
+    return readPemBlocks(pem).map(({ der }) => readCertificate(library, der))
+  } catch {
+    return undefined
+  }
+}

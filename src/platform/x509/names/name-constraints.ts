@@ -1,0 +1,114 @@
+import type { GeneralSubtrees } from '@peculiar/asn1-x509'
+import { toHex } from '../../encoding/hex.ts'
+import type { Library } from '../encoding/library.ts'
+import { parseDer } from '../encoding/parse-der.ts'
+import { type GeneralName, readGeneralName } from './general-name.ts'
+import { comparableRelativeNames } from './name.ts'
+
+/** Names that an authority may certify: under a permitted subtree of their kind, when there is one, and no excluded one. */
+export interface NameConstraints {
+  readonly permitted: readonly GeneralName[]
+  readonly excluded: readonly GeneralName[]
+}
+
+/**
+ * Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws when they are malformed, when a subtree has a minimum or a
+ * maximum, and when they do not come out as they went in: the library reads a mask as a prefix length, and one that is
+ * no prefix would stand for other addresses than those that the authority was given.
+ */
+export const readNameConstraints = (library: Library, encoded: ArrayBuffer): NameConstraints => {
+  const { asn1, schema } = library
+  const constraints = parseDer(library, new Uint8Array(encoded), asn1.NameConstraints)
+  const written = schema.AsnConvert.serialize(constraints)
+  if (toHex(new Uint8Array(written)) !== toHex(new Uint8Array(encoded)))
+    throw new Error('name constraints are malformed')
+  return {
+    permitted: basesOf(library, constraints.permittedSubtrees),
+    excluded: basesOf(library, constraints.excludedSubtrees),
+  }
+}
+
+const basesOf = (library: Library, subtrees: GeneralSubtrees | undefined): GeneralName[] =>
+  (subtrees ?? []).map(({ base, minimum, maximum }) => {
+    if (minimum !== 0 || maximum !== undefined) throw new Error('name constraint has a minimum or a maximum')
+    return readGeneralName(library, base)
+  })
+
+/** Bounds the work that one hostile pair of certificates can cause. */
+const maxComparisons = 100_000
+
+/**
+ * Whether every one of `names` satisfies the constraints. A constraint of a kind that is not understood satisfies
+ * nothing, and a name that cannot be read for comparison satisfies no constraint of its kind.
+ */
+export const permitsNames = ({ permitted, excluded }: NameConstraints, names: readonly GeneralName[]): boolean => {
+  const subtrees = [...permitted, ...excluded]
+  if (subtrees.some(({ kind }) => kind === 'other')) return false
+  if (subtrees.length * names.length > maxComparisons) return false
+  return names.every((name) => {
+    if (!subtrees.some(({ kind }) => kind === name.kind)) return true
+    if (!isComparable(name)) return false
+    const allowed = permitted.filter(({ kind }) => kind === name.kind)
+    if (allowed.length > 0 && !allowed.some((subtree) => isWithin(name, subtree))) return false
+    return !excluded.some((subtree) => isWithin(name, subtree))
+  })
+}
+
+const hostPattern = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i
+
+/** Host of a URI with an authority that is a DNS name, without user information; otherwise undefined. */
+const uriHost = (uri: string): string | undefined =>
+  /^[a-z][a-z0-9+.-]*:\/\/([^/?#:@]+)(:\d*)?([/?#]|$)/i.exec(uri)?.[1]
+
+const isComparable = (name: GeneralName): boolean => {
+  switch (name.kind) {
+    case 'dns':
+      return hostPattern.test(name.value)
+    case 'email':
+      return /^[^@\s]+@[^@]+$/.test(name.value) && hostPattern.test(name.value.slice(name.value.indexOf('@') + 1))
+    case 'uri': {
+      const host = uriHost(name.value)
+      return host !== undefined && hostPattern.test(host) && !/^[\d.]+$/.test(host)
+    }
+    case 'ip':
+      return name.value.length === 4 || name.value.length === 16
+    default:
+      return true
+  }
+}
+
+const isWithin = (name: GeneralName, subtree: GeneralName): boolean => {
+  if (name.kind === 'dns' && subtree.kind === 'dns') return isDomainWithin(name.value, subtree.value)
+  if (name.kind === 'email' && subtree.kind === 'email') return isMailboxWithin(name.value, subtree.value)
+  if (name.kind === 'uri' && subtree.kind === 'uri') return isHostWithin(uriHost(name.value) ?? '', subtree.value)
+  if (name.kind === 'ip' && subtree.kind === 'ip') return isAddressWithin(name.value, subtree.value)
+  if (name.kind !== 'directory' || subtree.kind !== 'directory') return false
+  const whole = comparableRelativeNames(name.value)
+  return comparableRelativeNames(subtree.value).every((relative, at) => relative === whole[at])
+}
+
+/** A DNS subtree holds the domain itself and everything below; one that begins with a dot only what is below. */
+const isDomainWithin = (domain: string, subtree: string): boolean => {
+  const [name, base] = [domain.toLowerCase(), subtree.toLowerCase()]
+  return base === '' || name === base || name.endsWith(base.startsWith('.') ? base : `.${base}`)
+}
+
+/** In mail and URI subtrees a host stands for itself alone, and a leading dot for everything below. */
+const isHostWithin = (host: string, subtree: string): boolean => {
+  const [name, base] = [host.toLowerCase(), subtree.toLowerCase()]
+  return base.startsWith('.') ? name.endsWith(base) : name === base
+}
+
+const isMailboxWithin = (mailbox: string, subtree: string): boolean => {
+  const at = mailbox.indexOf('@')
+  const subtreeAt = subtree.indexOf('@')
+  if (subtreeAt < 0) return isHostWithin(mailbox.slice(at + 1), subtree)
+  const sameLocalPart = mailbox.slice(0, at) === subtree.slice(0, subtreeAt)
+  return sameLocalPart && isHostWithin(mailbox.slice(at + 1), subtree.slice(subtreeAt + 1))
+}
+
+const isAddressWithin = (address: Uint8Array, subtree: Uint8Array): boolean => {
+  const size = address.length
+  if (subtree.length !== 2 * size) return false
+  return address.every((octet, at) => ((octet ^ (subtree[at] ?? 0)) & (subtree[size + at] ?? 0xff)) === 0)
+}

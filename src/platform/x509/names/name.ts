@@ -1,0 +1,52 @@
+import type { AttributeValue, Name } from '@peculiar/asn1-x509'
+import type * as x509 from '@peculiar/x509'
+import { toHex } from '../../encoding/hex.ts'
+import type { Library } from '../encoding/library.ts'
+
+/** A distinguished name: relative names in order, each a set of attributes. */
+export type DistinguishedName = Name
+
+const commonName = '2.5.4.3'
+const emailAddress = '1.2.840.113549.1.9.1'
+
+/** Text of an attribute; undefined for a value that is none of the string types of RFC 5280. */
+const textOf = (value: AttributeValue): string | undefined =>
+  value.anyValue === undefined ? value.toString() : undefined
+
+/** Every attribute of a name that is text. */
+export const attributeTextsOf = (name: DistinguishedName): string[] =>
+  name.flatMap((relative) => relative.flatMap(({ value }) => textOf(value) ?? []))
+
+const attributeTexts = (name: DistinguishedName, type: string): string[] =>
+  name.flatMap((relative) =>
+    relative.flatMap((attribute) => (attribute.type === type ? (textOf(attribute.value) ?? []) : [])),
+  )
+
+/** The common name; of several the last one, as in the deployed controllers, and empty text when there is none. */
+export const commonNameOf = (name: DistinguishedName): string => attributeTexts(name, commonName).at(-1) ?? ''
+
+/** Mail addresses that the name holds as attributes, as certificates did before they had alternative names. */
+export const emailAddressesOf = (name: DistinguishedName): string[] => attributeTexts(name, emailAddress)
+
+/**
+ * Text by which two relative names are compared in name constraints: without regard to case, the string type and
+ * repeated white space (RFC 5280 section 7.1).
+ */
+export const comparableRelativeNames = (name: DistinguishedName): string[] =>
+  name.map((relative) =>
+    relative
+      .map(({ type, value }) => {
+        const text = textOf(value)
+        return text === undefined ? `${type}#${hexOf(value.anyValue)}` : `${type}=${comparableText(text)}`
+      })
+      .toSorted()
+      .join('\n'),
+  )
+
+const comparableText = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
+
+const hexOf = (octets: ArrayBuffer | null | undefined): string => toHex(new Uint8Array(octets ?? []))
+
+/** A name that consists of a common name. */
+export const nameWithCommonName = ({ x509 }: Library, text: string): x509.Name =>
+  new x509.Name([{ CN: [{ utf8String: text }] }])

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { defineResource } from '../declaration/define-resource.ts'
+import { EntityRef, Id } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { described } from '../declaration/words.ts'
+import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../routers/common-edge-router.ts'
+
+/** An edge router that a session may use. */
+const SessionEdgeRouter = described(CommonEdgeRouter.extend({ urls: z.record(z.string(), z.string()) }), {
+  ...COMMON_EDGE_ROUTER_WORDS,
+  urls: 'The same as `supportedProtocols`, under the name that old clients read.',
+})
+
+const definition = {
+  name: 'sessions',
+  singular: 'session',
+  storeName: 'sessions',
+  permission: 'ops',
+  writable: {},
+  system: {
+    apiSessionId: Id,
+    identityId: Id,
+    serviceId: Id,
+    type: z.enum(['Dial', 'Bind']),
+    servicePolicies: z.array(Id),
+  },
+  derived: {
+    edgeRouters: z.array(SessionEdgeRouter),
+    servicePolicies: z.array(EntityRef),
+    token: z.string(),
+  },
+  hidden: ['servicePolicies'],
+  required: [],
+  isWrittenByEndpoints: true,
+  mostPerOwner: { owner: 'identityId', limit: 'sessionsPerIdentity', endsEarliest: 'createdAt' },
+  indexed: ['apiSessionId', 'identityId', 'serviceId', 'servicePolicies'],
+  references: {
+    apiSessionId: { to: 'api-sessions', onDelete: 'cascade', show: 'apiSession' },
+    serviceId: { to: 'services', onDelete: 'cascade', show: 'service' },
+  },
+  links: ['route-path'],
+  symbols: { apiSession: 'apiSessionId', service: 'serviceId', token: 'id' },
+  operations: ['list', 'get', 'delete'],
+} as const satisfies ResourceDefinition
+
+/** The right of an API session to dial or bind one service. */
+export interface Sessions extends Resource<typeof definition> {}
+export const sessions: Sessions = defineResource(definition, {
+  apiSessionId: 'The id of the API session that the session belongs to and ends with.',
+  identityId: 'The id of the identity that may dial or bind.',
+  serviceId: 'The id of the service.',
+  type: 'Whether the session is to connect to the service (`Dial`) or to host it (`Bind`).',
+  edgeRouters: 'The edge routers that the identity and the service may both use, at most 25, those online first.',
+  servicePolicies: 'The service policies that granted the session.',
+  token: 'What edge routers are shown: a signed token in the answer to a creation, afterwards the id of the session.',
+})

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import type { FieldKind, FilterSymbol, SymbolTable } from '../../domain/filter/index.ts'
+import { always, type ComputedSymbol } from './computed-symbol.ts'
+import { required, withoutDefault } from './field-kind.ts'
+import { EntityRef, EntityRefWithUrlName, Links, NamedRole, Tags } from './fields.ts'
+import type { ResourceDefinition, Shape } from './resource.ts'
+import { describedLike } from './words.ts'
+
+/** The body of create or replace: what is required must be there, the rest falls back to its default. */
+export function bodySchema(
+  definition: ResourceDefinition,
+  shape: Shape,
+  requiredFields: readonly string[] = definition.required,
+): z.ZodObject {
+  const entries = Object.entries(shape).map(([field, schema]) => [
+    inputName(definition, field),
+    requiredFields.includes(field) ? withoutDefault(schema) : schema,
+  ])
+  return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
+}
+
+/** What is settled at creation may be sent again, as deployed clients do, and changes nothing. */
+function settled(definition: ResourceDefinition, requiredFields: readonly string[] = []): Record<string, z.ZodType> {
+  const fields = Object.entries(definition.createOnly ?? {}).map(([field, schema]) => [
+    inputName(definition, field),
+    requiredFields.includes(field) ? withoutDefault(schema) : withoutDefault(schema).optional(),
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** The body of replace: as that of create, without what a create request may ask for besides. */
+export function replaceSchema(definition: ResourceDefinition): z.ZodObject {
+  const body = bodySchema(definition, definition.writable, definition.requiredOnReplace)
+  return z.object({ ...settled(definition), ...body.shape })
+}
+
+/** The body of patch: whatever part is sent; members of nested objects may be sent alone. */
+export function patchSchema(definition: ResourceDefinition): z.ZodObject {
+  const entries = Object.entries(definition.writable).map(([field, schema]) => [
+    inputName(definition, field),
+    partial(schema).optional(),
+  ])
+  const sent = settled(definition, definition.requiredOnPatch)
+  return z.object({ ...sent, ...Object.fromEntries(entries), tags: Tags.optional() })
+}
+
+function partial(schema: z.ZodType): z.ZodType {
+  const inner = required(schema)
+  if (!(inner instanceof z.ZodObject)) return withoutDefault(schema)
+  const members = Object.entries(inner.shape).map(([member, type]) => [member, partial(type).nullish()])
+  return describedLike(z.object(Object.fromEntries(members)), inner)
+}
+
+/** The wire form: base fields, stored fields that may be seen, entity references, role displays, derived members. */
+export function detailSchema(definition: ResourceDefinition, stored: Shape): z.ZodObject {
+  const hidden = new Set(definition.hidden)
+  const shown = Object.entries(stored)
+    .filter(([field]) => !hidden.has(field))
+    .map(([field, schema]) => [field, withoutDefault(schema)])
+  const references = Object.values(definition.references ?? {}).flatMap(({ show, hasUrlName }) =>
+    show === undefined ? [] : [[show, (hasUrlName ? EntityRefWithUrlName : EntityRef).nullable()]],
+  )
+  const displays = Object.keys(definition.selects ?? {}).map((field) => [`${field}Display`, z.array(NamedRole)])
+  const members = { ...Object.fromEntries([...shown, ...references, ...displays]), ...definition.derived }
+  const absent = (definition.mayBeAbsent ?? []).map((name) => [name, required(members[name]).optional()])
+  return z.object({
+    _links: Links,
+    createdAt: z.iso.datetime(),
+    id: z.string(),
+    tags: Tags,
+    updatedAt: z.iso.datetime(),
+    ...members,
+    ...Object.fromEntries(absent),
+  })
+}
+
+/** The symbols that no field holds. Everything tells whether it belongs to the system, as deployed clients ask. */
+export function computedSymbols({ computed, system }: ResourceDefinition): Readonly<Record<string, ComputedSymbol>> {
+  return { ...(system?.isSystem === undefined && { isSystem: always('boolean', false) }), ...computed }
+}
+
+/**
+ * The symbols that a filter may name: every shown field that has an order or members, what the declaration renames, and
+ * what is computed.
+ */
+export function symbolTable(definition: ResourceDefinition, fields: Readonly<Record<string, FieldKind>>): SymbolTable {
+  const table = new Map<string, FilterSymbol>([['id', { field: 'id', kind: 'string' }]])
+  const hidden = new Set(definition.hidden)
+  for (const [field, kind] of Object.entries(fields)) {
+    if (!hidden.has(field) && (kind !== 'json' || field === 'tags')) table.set(field, { field, kind })
+  }
+  for (const [symbol, field] of Object.entries(definition.symbols ?? {})) {
+    const kind = field === null ? undefined : field === 'id' ? 'string' : fields[field]
+    if (field === null || kind === undefined) table.delete(symbol)
+    else table.set(symbol, { field, kind })
+  }
+  for (const [symbol, { kind }] of Object.entries(computedSymbols(definition))) {
+    table.set(symbol, { field: symbol, kind, isComputed: true })
+  }
+  return Object.fromEntries(table)
+}
+
+/** How a request spells a field. */
+export function inputName(definition: ResourceDefinition, field: string): string {
+  return definition.inputNames?.[field] ?? field
+}

@@ -1,0 +1,163 @@
+import type { z } from 'zod'
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { SymbolTable } from '../../domain/filter/index.ts'
+import type { Limits } from '../../domain/limits.ts'
+import type { RecordKind } from '../../ports/storage.ts'
+import type { ComputedSymbol } from './computed-symbol.ts'
+
+export type Shape = Readonly<Record<string, z.ZodType>>
+/** What a schema reads. Looked up, where comparing the schema with all that a schema is would cost each project a second. */
+type OutputOf<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : never
+type Output<S> = { readonly [K in keyof S]: Immutable<OutputOf<S[K]>> }
+/** A value that nobody may change. */
+export type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T
+type NoFields = Record<never, never>
+
+export interface Reference {
+  /** The name of the resource referred to, for example `auth-policies`. */
+  readonly to: string
+  /** Another resource that the id may belong to as well. */
+  readonly orTo?: string
+  /** True when the id may stand for something that is not stored. */
+  readonly isLoose?: boolean
+  /** What happens to a record when one that it refers to is deleted; `clear` takes the id out of the field. */
+  readonly onDelete: 'restrict' | 'cascade' | 'clear'
+  /** Under which member the entity reference is shown; absent when it is not. */
+  readonly show?: string
+  /** True when the reference shows its `entity` as `urlName` too, its spelling in older clients. */
+  readonly hasUrlName?: true
+}
+
+/** How many records of a kind one owner has at most, and what becomes of one more. */
+export interface MostPerOwner {
+  /** The field that holds the owner's id; it is indexed. */
+  readonly owner: string
+  readonly limit: keyof Limits
+  /** An instant: the record that holds the earliest is ended for a new one. Absent where the new one is refused. */
+  readonly endsEarliest?: string
+}
+
+/** The standard operations of a resource; special ones are rows of their own. */
+export type StandardOperation = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'delete'
+
+export interface ResourceDefinition {
+  /** Plural name on the wire and in paths: `service-policies`. */
+  readonly name: string
+  /** The word in messages: `service policy with id x not found`. */
+  readonly singular: string
+  /** The word of the deployed stores, in messages and counts: `servicePolicies`. */
+  readonly storeName: string
+  /** What a caller writes; a field that is not required carries the default that replaces it when absent. */
+  readonly writable: Shape
+  /** What a caller writes once, at creation. */
+  readonly createOnly?: Shape
+  /** What a create request may ask for besides; it is not stored in the record. */
+  readonly createRequest?: Shape
+  /** What the engine writes. */
+  readonly system?: Shape
+  /** Shown on the wire, computed from facts, never stored. */
+  readonly derived?: Shape
+  /** Shown members that an answer leaves out where they have nothing to say. */
+  readonly mayBeAbsent?: readonly string[]
+  /** Stored fields that are never shown. */
+  readonly hidden?: readonly string[]
+  readonly required: readonly string[]
+  /** Required on replace, where that differs from `required`. */
+  readonly requiredOnReplace?: readonly string[]
+  /** Fields that a patch clears by leaving them out, where the controller does as deployed ones do. */
+  readonly clearedUnlessSent?: readonly string[]
+  /** Settled at creation and yet required on patch, where it tells which members a client means. */
+  readonly requiredOnPatch?: readonly string[]
+  readonly unique?: readonly string[]
+  readonly indexed?: readonly string[]
+  /** Fields that hold the id of an entity, or a set of ids. */
+  readonly references?: Readonly<Record<string, Reference>>
+  /** Role lists: field to the resource whose role attributes they select. */
+  readonly selects?: Readonly<Record<string, string>>
+  /** Related collections below the entity, for `_links`. */
+  readonly links?: readonly string[]
+  /** Filter symbols that differ from the fields: symbol to field, or null to hide one. */
+  readonly symbols?: Readonly<Record<string, string | null>>
+  /** Filter symbols that no field holds. Every resource has `isSystem`, which is false where nothing is said. */
+  readonly computed?: Readonly<Record<string, ComputedSymbol>>
+  /** True when endpoints make records of it as they like: their tags are small, and nothing is kept to search them. */
+  readonly isWrittenByEndpoints?: true
+  /** How many records of it one owner has at most. */
+  readonly mostPerOwner?: MostPerOwner
+  /** JSON fields into which the engine looks, besides those that a filter may name. */
+  readonly searchedInside?: readonly string[]
+  /** Fields that requests spell differently: field to the member of the body. */
+  readonly inputNames?: Readonly<Record<string, string>>
+  /** Other spellings that requests may use, put right before validation. */
+  readonly spellings?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+  /** The word of the delegated permissions: `service-policy`, so `service-policy.read`. */
+  readonly permission: string
+  readonly operations: readonly StandardOperation[]
+  /** Errors of creating, replacing and patching beyond those of every resource. */
+  readonly writeErrors?: readonly ErrorCode[]
+  /** Standard operations that no delegated permission opens. */
+  readonly adminOnly?: readonly StandardOperation[]
+}
+
+/** What every record has. Instants are epoch milliseconds. (A type, not an interface: only types index implicitly.) */
+export type BaseRecord = {
+  readonly id: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly tags: Readonly<Record<string, unknown>>
+}
+
+export type ShapeOf<D, K extends string> = D extends { readonly [P in K]: infer S } ? S : NoFields
+type Stored<D> = BaseRecord &
+  Output<ShapeOf<D, 'writable'>> &
+  Output<ShapeOf<D, 'createOnly'>> &
+  Output<ShapeOf<D, 'system'>>
+
+/** The fields that a request may carry or an answer shows, and that need words therefore. */
+export type WordedField<D extends ResourceDefinition> = string &
+  (
+    | keyof D['writable']
+    | keyof ShapeOf<D, 'createOnly'>
+    | keyof ShapeOf<D, 'createRequest'>
+    | keyof ShapeOf<D, 'derived'>
+    | Exclude<keyof ShapeOf<D, 'system'>, D extends { readonly hidden: readonly (infer H)[] } ? H : never>
+  )
+
+/** The stored record of a resource. */
+export type RecordOf<R> = R extends { readonly definition: infer D } ? Stored<D> : never
+/** A validated create request. */
+export type CreateOf<R> = R extends { readonly definition: infer D }
+  ? Pick<BaseRecord, 'tags'> &
+      Output<ShapeOf<D, 'writable'>> &
+      Output<ShapeOf<D, 'createOnly'>> &
+      Output<ShapeOf<D, 'createRequest'>>
+  : never
+/** A validated replace request. */
+export type ReplaceOf<R> = R extends { readonly definition: infer D }
+  ? Pick<BaseRecord, 'tags'> & Output<ShapeOf<D, 'writable'>>
+  : never
+/** A validated patch request: only what was sent. */
+export type PatchOf<R> = Partial<ReplaceOf<R>>
+/** The fields of a record that only the engine writes. */
+export type SystemOf<R> = R extends { readonly definition: infer D } ? Output<ShapeOf<D, 'system'>> : never
+
+/** A resource: what was declared, and everything that follows from it. */
+export interface Resource<D extends ResourceDefinition = ResourceDefinition> extends RecordKind<Stored<D>> {
+  readonly definition: D
+  /** Bodies of create, replace and patch, in the words of the wire. */
+  readonly create: z.ZodObject
+  readonly replace: z.ZodObject
+  readonly patch: z.ZodObject
+  /** What each field holds that nobody has written. */
+  readonly defaults: Readonly<Record<string, unknown>>
+  /** The wire form of one entity. */
+  readonly detail: z.ZodObject
+  /** What a filter may name. */
+  readonly symbols: SymbolTable
+  /** Those of them that no field holds. */
+  readonly computed: Readonly<Record<string, ComputedSymbol>>
+}

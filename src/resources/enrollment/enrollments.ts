@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Id, Instant } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+
+const definition = {
+  name: 'enrollments',
+  singular: 'enrollment',
+  storeName: 'enrollments',
+  permission: 'enrollment',
+  writable: {},
+  system: {
+    method: z.enum(['ott', 'ottca', 'updb', 'erott', 'trott']),
+    token: z.string(),
+    jwt: z.string(),
+    expiresAt: Instant,
+    identityId: Id.nullable(),
+    edgeRouterId: Id.nullable(),
+    transitRouterId: Id.nullable(),
+    caId: Id.nullable(),
+    username: z.string().nullable(),
+  },
+  mayBeAbsent: ['identity', 'identityId', 'edgeRouter', 'edgeRouterId', 'transitRouter', 'transitRouterId', 'username'],
+  required: [],
+  unique: ['token'],
+  indexed: ['identityId', 'edgeRouterId', 'transitRouterId', 'caId'],
+  references: {
+    identityId: { to: 'identities', onDelete: 'cascade', show: 'identity', hasUrlName: true },
+    edgeRouterId: { to: 'edge-routers', onDelete: 'cascade', show: 'edgeRouter' },
+    transitRouterId: { to: 'transit-routers', onDelete: 'cascade', show: 'transitRouter' },
+    caId: { to: 'cas', onDelete: 'cascade', show: 'ca' },
+  },
+  symbols: { identity: 'identityId', edgeRouter: 'edgeRouterId', transitRouter: 'transitRouterId' },
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** An invitation to enroll, good once and until it expires. */
+export interface Enrollments extends Resource<typeof definition> {}
+export const enrollments: Enrollments = defineResource(definition, {
+  method:
+    'How to enroll: `ott` by token and signing request, `ottca` by token and certificate of a CA, `updb` by token and password, `erott` and `trott` for edge and transit routers.',
+  token: 'The one-time token, a secret.',
+  jwt: 'The token signed by the controller, with the addresses and the method of the enrollment: a secret to hand over.',
+  expiresAt: 'When the enrollment is void, RFC 3339.',
+  identityId: 'The id of the identity that enrolls by it; absent when a router does.',
+  edgeRouterId: 'The id of the edge router that enrolls by it; absent when something else does.',
+  transitRouterId: 'The id of the transit router that enrolls by it; absent when something else does.',
+  caId: 'The id of the CA whose certificate is needed, for `ottca`; null otherwise.',
+  username: 'The username that is enrolled, for `updb`; absent otherwise.',
+})

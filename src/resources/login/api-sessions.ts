@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { always } from '../declaration/computed-symbol.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Id, Instant } from '../declaration/fields.ts'
+import { narrowed } from '../declaration/narrowed.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { described } from '../declaration/words.ts'
+
+/** A proof that is still missing: a one-time password of the authenticator app, by its API or by tokens. */
+export interface TotpQuery {
+  readonly typeId: 'MFA' | 'TOTP'
+  readonly provider: 'ziti'
+  readonly format: 'numeric' | 'alpha' | 'alphaNumeric'
+  readonly httpMethod: string
+  readonly httpUrl: string
+  readonly isTotpEnrolled: boolean
+  readonly minLength: number
+  readonly maxLength: number
+  readonly scopes: null
+}
+
+/** A proof that is still missing: a token of an external JWT signer. */
+export interface TokenQuery {
+  readonly typeId: 'EXT-JWT'
+  readonly provider: 'url'
+  readonly id: string
+  readonly scopes: string[]
+  readonly clientId?: string
+  readonly httpUrl?: string
+}
+
+/** A missing proof that a client must give to complete its authentication. */
+export type AuthQuery = TotpQuery | TokenQuery
+const AuthQuery = described(
+  z.object({
+    clientId: z.string().optional(),
+    format: z.enum(['numeric', 'alpha', 'alphaNumeric']).optional(),
+    httpMethod: z.string().optional(),
+    httpUrl: z.string().optional(),
+    id: z.string().optional(),
+    isTotpEnrolled: z.boolean().optional(),
+    maxLength: z.int().optional(),
+    minLength: z.int().optional(),
+    provider: z.enum(['ziti', 'url']),
+    scopes: z.array(z.string()).nullable().optional(),
+    typeId: z.enum(['MFA', 'TOTP', 'EXT-JWT']),
+  }),
+  {
+    clientId: 'The client id to use at the issuer of tokens; for `EXT-JWT`.',
+    format: 'Of which characters a code consists; for `MFA`.',
+    httpMethod: 'The HTTP method to send the proof by; for `MFA`.',
+    httpUrl: 'Where to send the code, below the base path of the API, or where to log in at the issuer of tokens.',
+    id: 'The id of the external JWT signer whose token is needed; for `EXT-JWT`.',
+    isTotpEnrolled: 'Whether the identity has an MFA enrollment; without one it must enroll first.',
+    maxLength: 'The most characters that a code has; for `MFA`.',
+    minLength: 'The fewest characters that a code has; for `MFA`.',
+    provider: 'Who takes the proof: the controller (`ziti`) or an issuer of tokens (`url`).',
+    scopes: 'The scopes to ask the issuer of tokens for; null for `MFA`.',
+    typeId: 'What is to be proved: a second factor by one-time password, or a token of an external signer.',
+  },
+  'A proof that is still missing.',
+)
+
+const definition = {
+  name: 'api-sessions',
+  singular: 'api session',
+  storeName: 'apiSessions',
+  permission: 'ops',
+  writable: {},
+  system: {
+    identityId: Id,
+    authenticatorId: z.string(),
+    /** Of the token of `zt-session`; null where tokens say themselves to which session they belong. */
+    tokenDigest: z.string().nullable(),
+    sealedToken: z.string().nullable(),
+    ipAddress: z.string(),
+    configTypes: z.array(z.string()),
+    isMfaRequired: z.boolean(),
+    isMfaComplete: z.boolean(),
+    isCertExtendable: z.boolean(),
+    improperClientCertChain: z.boolean(),
+    lastActivityAt: Instant,
+    method: z.enum(['password', 'cert', 'ext-jwt']),
+    /** When the last token of the session expires; null for a session of `zt-session`. */
+    tokensExpireAt: Instant.nullable(),
+    /** The refresh tokens of the session that are still good, in the order of their use. */
+    refreshTokens: z.array(z.object({ jti: z.string() })).nullable(),
+  },
+  derived: {
+    authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
+    cachedLastActivityAt: z.iso.datetime(),
+    isCertExtendRequested: z.boolean().optional(),
+    isCertKeyRollRequested: z.boolean().optional(),
+    token: z.string(),
+  },
+  hidden: ['tokenDigest', 'sealedToken', 'method', 'tokensExpireAt', 'refreshTokens'],
+  required: [],
+  mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
+  unique: ['tokenDigest'],
+  indexed: ['identityId', 'authenticatorId'],
+  references: {
+    identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
+    authenticatorId: { to: 'authenticators', isLoose: true, onDelete: 'cascade' },
+  },
+  links: ['sessions'],
+  symbols: {
+    identity: 'identityId',
+    authenticator: 'authenticatorId',
+    mfaComplete: 'isMfaComplete',
+    mfaRequired: 'isMfaRequired',
+    sealedToken: null,
+  },
+  // Only a digest of the token is stored, and lists show none.
+  computed: { token: always('string', '') },
+  operations: ['list', 'get', 'delete'],
+} as const satisfies ResourceDefinition
+
+/**
+ * An authenticated presence of an identity. Of its token a digest is stored, by which it is found, and an encrypted form,
+ * because routers have to be told it again.
+ */
+export interface ApiSessions extends Resource<typeof definition> {}
+export const apiSessions: ApiSessions = defineResource(definition, {
+  identityId: 'The id of the identity that authenticated.',
+  authenticatorId:
+    "The id of the authenticator that was used; `internal` or `extJwtId:` and a signer's id where none is stored.",
+  ipAddress: 'The address from which the session was started, without port.',
+  configTypes: 'Ids of the config types whose configs the session sees in services, as asked for when it was started.',
+  isMfaRequired: 'True when the identity had a verified second factor as the session was started.',
+  isMfaComplete: 'True once the session passed its second factor.',
+  isCertExtendable: 'True when the certificate that was used was issued by this network and can be extended.',
+  improperClientCertChain: 'True when the client left out intermediates and its certificate was trusted without them.',
+  lastActivityAt: 'When the session was last used, RFC 3339; written at intervals.',
+  authQueries:
+    'What is still to be proved before the session is fully authenticated. Empty in lists of the management API.',
+  cachedLastActivityAt: 'When the session was last used as far as this controller knows, RFC 3339.',
+  isCertExtendRequested: 'True when an admin asks the holder to extend the certificate; absent otherwise.',
+  isCertKeyRollRequested: 'True when an admin asks for a new key with the next certificate; absent otherwise.',
+  token: 'The secret that goes into the header `zt-session`. Shown to the holder alone; empty for everybody else.',
+})

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { ClientRequest, RequestLogin } from '../../domain/oidc/auth-request.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Id, Instant } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+
+const definition = {
+  name: 'auth-requests',
+  singular: 'auth request',
+  storeName: 'authRequests',
+  permission: 'identity',
+  writable: {},
+  system: {
+    request: z.custom<ClientRequest>(),
+    expiresAt: Instant,
+    identityId: Id.nullable(),
+    login: z.custom<RequestLogin>().nullable(),
+    /** Digests of the codes that were given out; the first that is presented ends the request. */
+    codeDigests: z.array(z.string()),
+  },
+  hidden: ['request', 'expiresAt', 'identityId', 'login', 'codeDigests'],
+  required: [],
+  indexed: ['identityId'],
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** A login by OpenID Connect that is under way, from `/authorize` to the exchange of its code; ten minutes at most. */
+export interface AuthRequests extends Resource<typeof definition> {}
+export const authRequests: AuthRequests = defineResource(definition, {})

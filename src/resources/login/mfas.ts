@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Id } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+
+const definition = {
+  name: 'mfas',
+  singular: 'mfa',
+  storeName: 'mfas',
+  permission: 'identity',
+  writable: {},
+  system: {
+    identityId: Id,
+    isVerified: z.boolean(),
+    /** The TOTP secret and the unused recovery codes (JSON), both sealed. */
+    secret: z.string(),
+    sealedCodes: z.string(),
+    /** The newest time step of which a code was accepted; -1 for none. */
+    lastStep: z.int(),
+    /** When codes were wrong within the last day: epoch milliseconds, oldest first. */
+    failedAt: z.array(z.int()),
+  },
+  derived: { provisioningUrl: z.string().optional(), recoveryCodes: z.array(z.string()).nullable() },
+  hidden: ['identityId', 'secret', 'sealedCodes', 'lastStep', 'failedAt'],
+  required: [],
+  unique: ['identityId'],
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** The second factor of an identity: one-time passwords and recovery codes. */
+export interface Mfas extends Resource<typeof definition> {}
+export const mfas: Mfas = defineResource(definition, {
+  isVerified: 'True once the enrollment was completed by a code.',
+  provisioningUrl: 'The `otpauth:` URL for an authenticator app, a secret; shown until the enrollment is complete.',
+  recoveryCodes: 'Codes that stand for a one-time password once each, secrets; null once the enrollment is complete.',
+})

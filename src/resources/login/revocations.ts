@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { always } from '../declaration/computed-symbol.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Instant } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+
+const definition = {
+  name: 'revocations',
+  singular: 'revocation',
+  storeName: 'revocations',
+  permission: 'revocation',
+  writable: {},
+  system: { type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), expiresAt: Instant },
+  required: [],
+  // Of JWTs that were issued before an instant no revocation of ours speaks.
+  computed: { issuedBefore: always('instant', null) },
+  operations: ['list', 'get'],
+} as const satisfies ResourceDefinition
+
+/** Tokens that are no longer good: one token, those of an API session, or those of an identity; kept until they expire. */
+export interface Revocations extends Resource<typeof definition> {}
+export const revocations: Revocations = defineResource(definition, {
+  type: 'What `id` names: one token (`JTI`), an identity (`IDENTITY`) or an API session (`API_SESSION`).',
+  expiresAt: 'When the last token that it concerns has expired and the revocation goes, RFC 3339.',
+})

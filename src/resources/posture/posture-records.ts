@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { PolicyFailure, PostureData, ProcessReports, SessionPosture } from '../../domain/posture/index.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Id, Instant } from '../declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+
+const internal = { permission: 'identity', writable: {}, required: [], operations: [] } as const
+
+const postureDataDefinition = {
+  ...internal,
+  name: 'posture-data',
+  singular: 'posture data',
+  storeName: 'postureData',
+  system: { identityId: Id, data: z.custom<PostureData>(), processCount: z.int(), processBytes: z.int() },
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  indexed: ['identityId'],
+} as const satisfies ResourceDefinition
+
+/**
+ * What the controller knows of the state of an identity's endpoints, apart from their processes and from what belongs to one
+ * API session; its id is the identity's.
+ */
+export interface PostureRecords extends Resource<typeof postureDataDefinition> {}
+export const postureData: PostureRecords = defineResource(postureDataDefinition, {
+  identityId: 'The id of the identity.',
+  data: 'What its endpoints reported.',
+  processCount: 'How many reports of processes are kept, by check and by path together.',
+  processBytes: 'The bytes of them, as JSON.',
+})
+
+const reportedProcessesDefinition = {
+  ...internal,
+  name: 'reported-processes',
+  singular: 'reported processes',
+  storeName: 'reportedProcesses',
+  system: { identityId: Id, reports: z.custom<ProcessReports>() },
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  indexed: ['identityId'],
+} as const satisfies ResourceDefinition
+
+/** A part of the processes that endpoints of an identity reported, so that a report is stored without all the others. */
+export interface ReportedProcessRecords extends Resource<typeof reportedProcessesDefinition> {}
+export const reportedProcesses: ReportedProcessRecords = defineResource(reportedProcessesDefinition, {
+  identityId: 'The id of the identity.',
+  reports: 'The processes.',
+})
+
+const endpointStatesDefinition = {
+  ...internal,
+  name: 'endpoint-states',
+  singular: 'endpoint state',
+  storeName: 'endpointStates',
+  system: { apiSessionId: Id, identityId: Id, state: z.custom<SessionPosture>() },
+  references: { apiSessionId: { to: 'api-sessions', onDelete: 'cascade' } },
+  indexed: ['apiSessionId', 'identityId'],
+} as const satisfies ResourceDefinition
+
+/** What is known of the endpoint of one API session; its id is the API session's. */
+export interface EndpointStates extends Resource<typeof endpointStatesDefinition> {}
+export const endpointStates: EndpointStates = defineResource(endpointStatesDefinition, {
+  apiSessionId: 'The id of the API session.',
+  identityId: 'The id of its identity.',
+  state: 'Its second factor, its last unlock and wake, and what its SDK said of itself.',
+})
+
+/** What was asked for, and what posture had against it. */
+export interface FailedRequest {
+  readonly apiSessionId: string
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly sessionType: 'Dial' | 'Bind'
+  readonly policyFailures: readonly PolicyFailure[]
+}
+
+const failedServiceRequestsDefinition = {
+  ...internal,
+  name: 'failed-service-requests',
+  singular: 'failed service request',
+  storeName: 'failedServiceRequests',
+  system: { identityId: Id, when: Instant, request: z.custom<FailedRequest>() },
+  references: { identityId: { to: 'identities', onDelete: 'cascade' } },
+  indexed: ['identityId'],
+} as const satisfies ResourceDefinition
+
+/** A request for a service that posture refused; the last fifty of an identity are kept. */
+export interface FailedServiceRequests extends Resource<typeof failedServiceRequestsDefinition> {}
+export const failedServiceRequests: FailedServiceRequests = defineResource(failedServiceRequestsDefinition, {
+  identityId: 'The id of the identity that asked.',
+  when: 'When it asked, RFC 3339.',
+  request: 'What it asked for, and the checks that failed.',
+})

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { isConnected, member } from '../declaration/computed-symbol.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Cost, JsonObject, Name, RoleAttributes, TextSet } from '../declaration/fields.ts'
+import { NetworkInterface } from '../declaration/network-interface.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { described } from '../declaration/words.ts'
+import { ROUTER_WORDS } from './router-words.ts'
+
+/** How an edge router stands towards the data plane; offline routers have no addresses. */
+export const EdgeRouterPresence = {
+  hostname: z.string(),
+  isOnline: z.boolean(),
+  supportedProtocols: z.record(z.string(), z.string()),
+  syncStatus: z.string(),
+} as const
+
+/** What the members of {@link EdgeRouterPresence} mean. */
+export const EDGE_ROUTER_PRESENCE_WORDS = {
+  hostname: 'The host name that the router reported; empty while it is offline.',
+  isOnline: 'True while the router is connected to the controller.',
+  supportedProtocols:
+    'Where clients reach the router: protocol to URL, as `tls` to `tls://host:port`. Empty while it is offline.',
+  syncStatus:
+    "How far the router has the network's data: `SYNC_DONE` when it has all, `SYNC_UNKNOWN` while it is offline.",
+}
+
+const definition = {
+  name: 'edge-routers',
+  singular: 'edge router',
+  storeName: 'routers',
+  permission: 'router',
+  writable: {
+    name: Name,
+    appData: JsonObject.default({}),
+    configs: TextSet.default([]),
+    cost: Cost.default(0),
+    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    disabled: z.boolean().default(false),
+    isTunnelerEnabled: z.boolean().default(false),
+    noTraversal: z.boolean().default(false),
+    roleAttributes: RoleAttributes.default([]),
+  },
+  system: {
+    certPem: z.string().nullable(),
+    fingerprint: z.string().nullable(),
+    isVerified: z.boolean(),
+    unverifiedCertPem: z.string().nullable(),
+    unverifiedFingerprint: z.string().nullable(),
+  },
+  derived: {
+    ...EdgeRouterPresence,
+    enrollmentCreatedAt: z.iso.datetime().optional(),
+    enrollmentExpiresAt: z.iso.datetime().optional(),
+    enrollmentJwt: z.string().optional(),
+    enrollmentToken: z.string().optional(),
+    interfaces: z.array(NetworkInterface).nullable(),
+    versionInfo: described(
+      z.object({
+        arch: z.string(),
+        buildDate: z.string(),
+        os: z.string(),
+        revision: z.string(),
+        version: z.string(),
+      }),
+      {
+        arch: 'The processor architecture.',
+        buildDate: 'When the software was built.',
+        os: 'The operating system.',
+        revision: 'The revision of the source.',
+        version: 'The version of the software.',
+      },
+    ),
+  },
+  required: ['name'],
+  unique: ['name', 'fingerprint'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
+  links: ['edge-router-policies'],
+  symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
+  computed: {
+    connected: isConnected,
+    online: isConnected,
+    isOnline: isConnected,
+    ctrlChanListeners: member('json', 'ctrlChanListeners'),
+  },
+  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+} as const satisfies ResourceDefinition
+
+/** A router that identities connect to. */
+export interface EdgeRouters extends Resource<typeof definition> {}
+export const edgeRouters: EdgeRouters = defineResource(definition, {
+  ...ROUTER_WORDS,
+  appData: 'Free data for applications; empty by default.',
+  isTunnelerEnabled:
+    'True for a router that hosts and dials services for itself, and that has an identity of its own for it; false by default.',
+  certPem: 'The certificate of the router, PEM; null until it enrolled.',
+  fingerprint: "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null until it enrolled.",
+  ...EDGE_ROUTER_PRESENCE_WORDS,
+  versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { isConnected, member } from '../declaration/computed-symbol.ts'
+import { defineResource } from '../declaration/define-resource.ts'
+import { Cost, Name, TextSet } from '../declaration/fields.ts'
+import { NetworkInterface } from '../declaration/network-interface.ts'
+import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { ROUTER_WORDS } from './router-words.ts'
+
+const definition = {
+  name: 'transit-routers',
+  singular: 'router',
+  storeName: 'routers',
+  permission: 'router',
+  writable: {
+    name: Name,
+    configs: TextSet.default([]),
+    cost: Cost.default(0),
+    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    disabled: z.boolean().default(false),
+    noTraversal: z.boolean().default(false),
+  },
+  system: {
+    certPem: z.string().nullable(),
+    fingerprint: z.string().nullable(),
+    isVerified: z.boolean(),
+    unverifiedCertPem: z.string().nullable(),
+    unverifiedFingerprint: z.string().nullable(),
+  },
+  derived: {
+    enrollmentCreatedAt: z.iso.datetime().optional(),
+    enrollmentExpiresAt: z.iso.datetime().optional(),
+    enrollmentJwt: z.string().optional(),
+    enrollmentToken: z.string().optional(),
+    interfaces: z.array(NetworkInterface).nullable(),
+    isOnline: z.boolean(),
+  },
+  hidden: ['certPem'],
+  required: ['name'],
+  unique: ['name', 'fingerprint'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
+  symbols: { unverifiedCertPem: null, unverifiedFingerprint: null },
+  computed: {
+    connected: isConnected,
+    isOnline: isConnected,
+    ctrlChanListeners: member('json', 'ctrlChanListeners'),
+  },
+  operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
+} as const satisfies ResourceDefinition
+
+/** A router that forwards between others and that no identity connects to. */
+export interface TransitRouters extends Resource<typeof definition> {}
+export const transitRouters: TransitRouters = defineResource(definition, {
+  ...ROUTER_WORDS,
+  fingerprint:
+    "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null or absent until it enrolled.",
+  isOnline: 'True while the router is connected to the controller.',
+})
