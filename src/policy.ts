@@ -32,6 +32,21 @@ export {
   type SuggestionKind,
 } from './domain/explain/index.ts'
 export {
+  type EndpointPosture,
+  type Exceptions,
+  findViolation,
+  type GrantingPolicy,
+  type IdentityRouterPolicy,
+  type Invariant,
+  type PolicySet,
+  type PresentCheck,
+  type PresentEntity,
+  type ServiceRouterPolicy,
+  type Violation,
+  violationText,
+  type Witness,
+} from './domain/invariants/index.ts'
+export {
   applyResponses,
   type CheckedMultiProcess,
   type CheckedPolicy,
