@@ -17,7 +17,13 @@ export {
 } from './domain/filter/index.ts'
 export type { Limits } from './domain/limits.ts'
 export { networkOf } from './domain/network-of.ts'
-export type { PostureCheck, PostureResponse } from './domain/posture/index.ts'
+export {
+  type EndpointFacts,
+  type EndpointProcess,
+  type PostureCheck,
+  type PostureResponse,
+  postureResponses,
+} from './domain/posture/index.ts'
 export type { ExplainOptions } from './engine/access/explain.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
 export type {

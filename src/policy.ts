@@ -55,6 +55,8 @@ export {
   clearMfa,
   type DomainCheck,
   type DomainResponse,
+  type EndpointFacts,
+  type EndpointProcess,
   type EndpointStateResponse,
   emptyPostureData,
   evaluateCheck,
@@ -82,6 +84,7 @@ export {
   type ProcessMultiCheck,
   type ProcessResponse,
   type ProcessSemantic,
+  postureResponses,
   recordMfaPass,
 } from './domain/posture/index.ts'
 export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './domain/roles.ts'
