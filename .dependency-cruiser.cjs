@@ -33,7 +33,7 @@ module.exports = {
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric)/index.ts$',
       '^adapters/node/connection-info.ts$',
-      '^src/(index|client/index|policy|storage).ts$',
+      '^src/(index|client/index|policy|storage|version).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -38,7 +38,7 @@ describe('portcullis explain', () => {
         '',
       ].join('\n'),
     )
-    expect(code).toBe(0)
+    expect(code).toBe(3)
   })
 
   it.each([

@@ -2,14 +2,18 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseServeArgs } from '../../../adapters/cli/command-line.ts'
-import { missingPart } from '../../../adapters/cli/missing-part.ts'
-import { readServeOptions } from '../../../adapters/cli/options.ts'
-import { openStorage } from '../../../adapters/cli/storage.ts'
-import { UsageError } from '../../../adapters/cli/usage-error.ts'
+import { readArguments } from '../../../adapters/cli/command-line/options.ts'
+import { SERVE_OPTIONS } from '../../../adapters/cli/commands/serve/option-declarations.ts'
+import { readServeOptions } from '../../../adapters/cli/commands/serve/serve-options.ts'
+import { missingPart } from '../../../adapters/cli/input/missing-part.ts'
+import { openStorage } from '../../../adapters/cli/input/open-storage.ts'
+import { UsageError } from '../../../adapters/cli/input/usage-error.ts'
 
 type Variables = Readonly<Record<string, string>>
-const read = (args: readonly string[], variables: Variables = {}) => readServeOptions(parseServeArgs(args), variables)
+const read = (args: readonly string[], variables: Variables = {}) => {
+  const { options } = readArguments(SERVE_OPTIONS, args, variables, { command: 'serve', takesOperands: false })
+  return readServeOptions(options, variables)
+}
 /** What a usage error says, that `work` throws. */
 function refusalOf(work: () => unknown): string {
   try {

@@ -220,8 +220,8 @@ describe('answers', () => {
   it.each([
     { args: ['--version'], expected: `portcullis ${VERSION}\n` },
     { args: ['serve', '--version'], expected: `portcullis ${VERSION}\n` },
-    { args: ['--help'], expected: /^usage: portcullis serve/ },
-    { args: ['serve', '--help'], expected: /--advertise HOST:PORT[\s\S]*PORTCULLIS_ADMIN_PASSWORD/ },
+    { args: ['--help'], expected: /^usage: portcullis COMMAND[\s\S]*\n {2}serve / },
+    { args: ['serve', '--help'], expected: /PORTCULLIS_ADMIN_PASSWORD[\s\S]*--advertise HOST:PORT/ },
   ])('$args', async ({ args, expected }) => {
     const { code, stdout, stderr } = await run(args).ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,12 +1,12 @@
-import { type Controller, createController, type PkiMaterial, type Storage } from '../../src/index.ts'
-import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../node/index.ts'
-import { ADMIN_PASSWORD, ADMIN_USERNAME } from './admin.ts'
+import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../src/index.ts'
+import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../../../node/index.ts'
+import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
+import { openStorage } from '../../input/open-storage.ts'
+import { UsageError } from '../../input/usage-error.ts'
 import { renewServerCertificate } from './certificate-renewal.ts'
 import { openCertificates, serverWarnings } from './certificates.ts'
 import { exposureNotes } from './exposure.ts'
-import type { ServeOptions } from './options.ts'
-import { openStorage } from './storage.ts'
-import { UsageError } from './usage-error.ts'
+import type { ServeOptions } from './serve-options.ts'
 
 /** A controller that answers over HTTPS. */
 export interface ServedController {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { Controller, PkiMaterial } from '../../src/index.ts'
-import { type PkiFiles, type RunningServer, readServerFiles } from '../node/index.ts'
-import { tell } from './output.ts'
+import type { Controller, PkiMaterial } from '../../../../src/index.ts'
+import { type PkiFiles, type RunningServer, readServerFiles } from '../../../node/index.ts'
+import { tell } from '../../output/tell.ts'
 
 /** How often the files are looked at, in ms. Certificates live for weeks; two small files cost nothing to read. */
 const LOOK_EVERY_MS = 1000

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Storage } from '../../src/index.ts'
-import { memoryStorage } from '../memory/index.ts'
+import type { Storage } from '../../../src/index.ts'
+import { memoryStorage } from '../../memory/index.ts'
 import { missingPart } from './missing-part.ts'
 import type { Setting } from './setting.ts'
 import type { TableOptions } from './table-options.ts'
@@ -30,7 +30,7 @@ export async function openStorage({ name, value }: Setting, tables: TableOptions
     throw new UsageError(`${name} takes memory, sqlite:FILE or postgres://…`)
   }
   try {
-    const { postgresStorage, sqliteStorage } = await import('../kysely/index.ts')
+    const { postgresStorage, sqliteStorage } = await import('../../kysely/index.ts')
     // Enrollment tokens stand in the file readable: the folder is for its owner alone.
     if (value === DEFAULT_STORAGE) await mkdir(dirname(DEFAULT_FILE), { recursive: true, mode: 0o700 })
     return scheme === 'sqlite'

@@ -1,4 +1,4 @@
-import type { PkiMaterial } from '../../src/index.ts'
+import type { PkiMaterial } from '../../../../src/index.ts'
 import {
   type Address,
   isWildcardHost,
@@ -7,8 +7,8 @@ import {
   pkiFilesIn,
   readPkiFiles,
   serverCertificateFacts,
-} from '../node/index.ts'
-import type { ServeOptions } from './options.ts'
+} from '../../../node/index.ts'
+import type { ServeOptions } from './serve-options.ts'
 
 /** Certificates and keys, and the files that they were read from. */
 export interface Certificates {

@@ -1,17 +1,17 @@
-import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions } from '../../src/index.ts'
-import { type Address, formatAddress, isWildcardHost } from '../node/index.ts'
-import { readAddress } from './address.ts'
-import { type AdminCredentials, adminCredentials } from './admin.ts'
-import { settingOf, settingsOf, type TypedOptions } from './command-line.ts'
+import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions } from '../../../../src/index.ts'
+import { type Address, formatAddress, isWildcardHost } from '../../../node/index.ts'
+import { readAddress } from '../../input/address.ts'
+import { type AdminCredentials, adminCredentials } from '../../input/admin-credentials.ts'
+import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
+import type { Environment, Setting } from '../../input/setting.ts'
+import { readTables, type TableOptions } from '../../input/table-options.ts'
+import { UsageError } from '../../input/usage-error.ts'
 import { readCors } from './cors-options.ts'
 import { type ConnectionLimits, readLimits } from './limit-options.ts'
 import { readOpenId } from './openid-options.ts'
+import type { ServeArguments } from './option-declarations.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
 import { readRateLimits } from './rate-limit-options.ts'
-import type { Environment, Setting } from './setting.ts'
-import { DEFAULT_STORAGE } from './storage.ts'
-import { readTables, type TableOptions } from './table-options.ts'
-import { UsageError } from './usage-error.ts'
 
 /** How `portcullis serve` was asked to run. */
 export interface ServeOptions {
@@ -35,8 +35,8 @@ export interface ServeOptions {
 }
 
 /** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
-export function readServeOptions(typed: TypedOptions, environment: Environment): ServeOptions {
-  const setting = (option: Parameters<typeof settingOf>[2]) => settingOf(typed, environment, option)
+export function readServeOptions(options: ServeArguments, environment: Environment): ServeOptions {
+  const { setting } = options
   const storage = setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
   const listen = readAddress(setting('listen') ?? { name: '--listen', value: '127.0.0.1:1280' }, 0)
   const advertise = readAdvertise(setting('advertise'), listen)
@@ -50,12 +50,12 @@ export function readServeOptions(typed: TypedOptions, environment: Environment):
       readControlAdvertise(setting('control-advertise'), controlListen) ?? (control ? undefined : advertise),
     storage,
     tables: readTables(storage.value, { prefix: setting('table-prefix'), schema: setting('schema') }),
-    pki: readPkiSource(typed, setting('pki')),
+    pki: readPkiSource(options),
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
     rateLimits: readRateLimits(setting('rate-limits')),
     limits: readLimits(setting('limits')),
-    cors: readCors(settingsOf(typed, environment, 'cors-origin')),
+    cors: readCors(options.settings('cors-origin')),
     oidc: readOpenId(setting('oidc')),
     admin: adminCredentials(environment),
   }

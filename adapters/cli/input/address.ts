@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { type Address, parseAddress } from '../node/index.ts'
+import { type Address, parseAddress } from '../../node/index.ts'
 import type { Setting } from './setting.ts'
 import { UsageError } from './usage-error.ts'
 

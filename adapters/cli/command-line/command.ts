@@ -1,0 +1,60 @@
+import type { Environment } from '../input/setting.ts'
+import type { Terminal } from '../output/terminal.ts'
+import type { GivenArguments, OptionDeclarations } from './options.ts'
+
+/** What a command is run with. */
+export interface CommandCall<Name extends string = string> extends GivenArguments<Name> {
+  readonly environment: Environment
+  readonly terminal: Terminal
+}
+
+/** What a command found out: printed as text, or as JSON where that is asked for. */
+export interface Answer {
+  /** For people; no line end at its end. */
+  readonly text: string
+  /** For programs, with `--json`. */
+  readonly value?: unknown
+  /** The exit code; 0 unless given. */
+  readonly code?: number
+}
+
+/**
+ * A command, declared in one value: help, completion and parsing follow from it. The file that holds it is loaded at every
+ * start, so that whatever is large is imported by `run` itself.
+ */
+export interface Command<Declared extends OptionDeclarations = OptionDeclarations> {
+  /** One word, or two: `explain`, `admin reset-password`. */
+  readonly name: string
+  /** What it does, in one line that fits beside its name. */
+  readonly summary: string
+  /** What stands between its name and its options, such as `FILE...`; without it the command takes nothing but options. */
+  readonly operands?: string
+  /** Words that may stand as operands, for completion. */
+  readonly words?: readonly string[]
+  readonly options: Declared
+  /** Whether its answer has a form for programs, which `--json` asks for. */
+  readonly hasJson?: boolean
+  /** Paragraphs of help, below the summary. */
+  readonly details?: string
+  readonly examples?: readonly string[]
+  /** What its exit codes mean, where they are others than {@link USUAL_EXIT_CODES}. */
+  readonly exitCodes?: Readonly<Record<number, string>>
+  /** Does it. A command that writes to standard output by itself answers its exit code. Throws {@link UsageError}. */
+  run(call: CommandCall<keyof Declared & string>): Promise<Answer | number>
+}
+
+/** What every command may end with. */
+export const USUAL_EXIT_CODES: Readonly<Record<number, string>> = {
+  0: 'done, and the answer is yes where there was a question',
+  1: 'a failure: the controller cannot be reached, it refused, the storage is away',
+  2: 'options, files or addresses that cannot be used',
+}
+
+/** The exit code of a question whose answer is no: access that is denied, a network in which something is wrong. */
+export const EXIT_NO = 3
+
+/** Declares a command; `run` sees its options by their names. */
+export function defineCommand<const Declared extends OptionDeclarations>(command: Command<Declared>): Command {
+  // What `run` is called with was read by these very declarations.
+  return command as unknown as Command
+}

@@ -1,0 +1,87 @@
+import type { Style } from '../output/terminal.ts'
+import { type Command, USUAL_EXIT_CODES } from './command.ts'
+import { variableName } from './options.ts'
+
+const WIDTH = 120
+
+/** Commands that belong together, under a heading. */
+export interface CommandGroup {
+  readonly title: string
+  readonly commands: readonly Command[]
+}
+
+/** Help for the whole program: every command with its summary. */
+export function programHelp(groups: readonly CommandGroup[], style: Style): string {
+  const named = groups.flatMap(({ commands }) => commands.map(({ name }) => name.length))
+  const column = Math.max(...named) + 4
+  const sections = groups.map(({ title, commands }) =>
+    [style('bold', title), ...commands.map((command) => row(command.name, command.summary, column, style))].join('\n'),
+  )
+  return [
+    'usage: portcullis COMMAND [options]',
+    'A zero-trust network controller: serves it, looks after its storage, and asks what it decides.',
+    ...sections,
+    'portcullis COMMAND --help tells of one command; --version tells which version this is.',
+    exitCodes(USUAL_EXIT_CODES, style),
+  ].join('\n\n')
+}
+
+/** Help for the commands that begin with a word, such as `admin`. */
+export function prefixHelp(prefix: string, commands: readonly Command[], style: Style): string {
+  const column = Math.max(...commands.map(({ name }) => name.length)) + 4
+  const rows = commands.map((command) => row(command.name, command.summary, column, style))
+  return [`usage: portcullis ${prefix} COMMAND [options]`, rows.join('\n')].join('\n\n')
+}
+
+/** Help for one command. */
+export function commandHelp(command: Command, style: Style): string {
+  const { name, summary, operands, details, examples = [], exitCodes: own } = command
+  const usage = ['usage: portcullis', name, operands, '[options]'].filter((part) => part !== undefined).join(' ')
+  return [
+    usage,
+    summary,
+    ...(details === undefined ? [] : [details]),
+    optionsHelp(command, style),
+    ...(examples.length === 0 ? [] : [[style('bold', 'Examples'), ...examples.map((line) => `  ${line}`)].join('\n')]),
+    exitCodes({ ...USUAL_EXIT_CODES, ...own }, style),
+  ].join('\n\n')
+}
+
+function optionsHelp({ options, hasJson }: Command, style: Style): string {
+  const listed = Object.entries(options).map(([name, { value, summary, variable }]) => ({
+    left: value === undefined ? `--${name}` : `--${name} ${value}`,
+    right: variable ? `${summary} [${variableName(name)}]` : summary,
+  }))
+  const rows = [
+    ...listed,
+    ...(hasJson ? [{ left: '--json', right: 'print the answer as JSON' }] : []),
+    { left: '-h, --help', right: 'print this' },
+  ]
+  const column = Math.min(Math.max(...rows.map(({ left }) => left.length)), 30) + 4
+  return [style('bold', 'Options'), ...rows.map(({ left, right }) => row(left, right, column, style))].join('\n')
+}
+
+function exitCodes(codes: Readonly<Record<number, string>>, style: Style): string {
+  return [style('bold', 'Exit codes'), ...Object.entries(codes).map(([code, what]) => row(code, what, 6, style))].join(
+    '\n',
+  )
+}
+
+/** A term and what is said of it, wrapped below itself. */
+function row(term: string, text: string, column: number, style: Style): string {
+  const lines = wrapped(text, WIDTH - column)
+  const head = `  ${style('cyan', term)}`
+  const first =
+    term.length + 2 < column ? [head + ' '.repeat(column - term.length - 2) + (lines.shift() ?? '')] : [head]
+  return [...first, ...lines.map((line) => ' '.repeat(column) + line)].join('\n')
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

@@ -1,0 +1,89 @@
+import type { GivenOptions, OptionDeclarations } from '../../command-line/options.ts'
+
+/** The options of `portcullis serve`. */
+export const SERVE_OPTIONS = {
+  listen: {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where to listen; port 0 lets the system choose; default 127.0.0.1:1280',
+  },
+  advertise: {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where clients reach the controller; default: the address of --listen',
+  },
+  'control-listen': {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where routers connect; default: the address of --listen, by ALPN ziti-ctrl',
+  },
+  'control-advertise': {
+    value: 'HOST:PORT',
+    variable: true,
+    summary: 'where routers reach it; default: --advertise, or the address of --control-listen',
+  },
+  storage: {
+    value: 'STORAGE',
+    variable: true,
+    summary: 'sqlite:FILE, postgres://… or memory; default sqlite:.portcullis/portcullis.sqlite',
+  },
+  'table-prefix': { value: 'TEXT', variable: true, summary: 'stands before the names of the tables; default: nothing' },
+  schema: {
+    value: 'NAME',
+    variable: true,
+    summary: 'PostgreSQL schema of the tables, created when missing; default: that of the connection',
+  },
+  pki: {
+    value: 'DIR',
+    variable: true,
+    summary: 'folder of certificates and keys, created when missing; default .portcullis/pki',
+  },
+  'server-cert': { value: 'FILE', summary: 'TLS server certificate with its intermediates' },
+  'server-key': { value: 'FILE', summary: 'its key' },
+  'signing-cert': { value: 'FILE', summary: 'authority that signs client certificates' },
+  'signing-key': { value: 'FILE', summary: 'its key' },
+  ca: { value: 'FILE', summary: 'trust bundle that the server and the signing certificate lead to' },
+  'trust-domain': {
+    value: 'NAME',
+    variable: true,
+    summary: 'SPIFFE trust domain; default: the one of the certificates, portcullis.internal in new ones',
+  },
+  compat: {
+    value: 'openziti',
+    choices: ['openziti'],
+    variable: true,
+    summary: 'be as lenient as deployed controllers where this one is stricter by default',
+  },
+  oidc: {
+    value: 'off|ISSUERS',
+    variable: true,
+    summary:
+      'no logins by OpenID Connect; or by whose names tokens are issued, with commas between; ' +
+      'default: https://HOST:PORT/oidc for the addresses and names of the server',
+  },
+  'cors-origin': {
+    value: 'ORIGIN',
+    repeatable: true,
+    variable: true,
+    summary: 'lets pages of this origin, such as https://console.example, call the APIs; may be repeated',
+  },
+  'rate-limits': {
+    value: 'LIMITS',
+    variable: true,
+    summary:
+      'off, or NAME=COUNT/SECONDS and NAME=off with commas between; the others keep their defaults: ' +
+      'anonymous=60000/60 and passwords-by-address=6000/60 for an address, identity=600000/60 for an identity, ' +
+      'passwords-by-username=1200/60 for a username',
+  },
+  limits: {
+    value: 'LIMITS',
+    variable: true,
+    summary:
+      'NAME=COUNT with commas between; the others keep their defaults: connections=10000 in all, ' +
+      'connections-per-address=5000 (half of all), arriving-bytes=33554432 for request bodies until they are whole, ' +
+      'unsent-bytes=67108864 for answers until they are read',
+  },
+} as const satisfies OptionDeclarations
+
+/** The options of `serve` as they were given. */
+export type ServeArguments = GivenOptions<keyof typeof SERVE_OPTIONS>

@@ -1,0 +1,32 @@
+import { defineCommand } from '../../command-line/command.ts'
+import { SERVE_OPTIONS } from './option-declarations.ts'
+
+/** `portcullis serve`. */
+export const SERVE = defineCommand({
+  name: 'serve',
+  summary: 'serve a controller over HTTPS until SIGTERM or SIGINT',
+  options: SERVE_OPTIONS,
+  details: `Serves a zero-trust network controller over HTTPS until SIGTERM or SIGINT, which let requests in flight finish within
+five seconds. One line on standard output tells when it is ready; everything else goes to standard error.
+
+Certificates of your own are PEM files, all five instead of --pki: --server-cert, --server-key, --signing-cert,
+--signing-key and --ca. A server certificate that is renewed in its files, with its key, is put in use within seconds,
+without a restart.
+
+PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5 to 100) in the environment create the
+admin of an empty store; an admin that is there is never changed: portcullis admin reset-password does that.`,
+  examples: [
+    'portcullis serve',
+    'portcullis serve --listen 0.0.0.0:1280 --advertise ctrl.example.org:1280 --storage postgres://db/net',
+  ],
+  exitCodes: {
+    0: 'stopped as it was asked to',
+    130: 'a second SIGINT ended it at once',
+    143: 'a second SIGTERM ended it at once',
+  },
+  run: async ({ options, environment, terminal }) => {
+    const { serveUntilStopped } = await import('./serve-until-stopped.ts')
+    const { readServeOptions } = await import('./serve-options.ts')
+    return serveUntilStopped(readServeOptions(options, environment), terminal)
+  },
+})

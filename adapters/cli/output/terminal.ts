@@ -1,0 +1,59 @@
+import { styleText } from 'node:util'
+import type { Environment } from '../input/setting.ts'
+import { tell } from './tell.ts'
+
+/** How a text stands out on a terminal. */
+export type StyleName = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** Gives a text a style; the text as it is where it is not read on a terminal. */
+export type Style = (name: StyleName, text: string) => string
+
+/** Where a command writes. Answers go to standard output, everything else to standard error. */
+export interface Terminal {
+  /** For standard output: plain unless that is a terminal that shows colours and nobody set `NO_COLOR`. */
+  readonly style: Style
+  /** Writes to standard output, with a line end. */
+  print(text: string): void
+  /** Writes one line to standard error. */
+  tell(message: string): void
+  /** Shows how far something is, in one line that the next call replaces; on a terminal only. */
+  progress(message: string): void
+  /** Takes the line of {@link Terminal.progress} away. */
+  endProgress(): void
+}
+
+/** The part of a stream that tells whether people read it. */
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
+
+/** The terminal of this process, or what a test puts in its place. */
+export function openTerminal(out: Stream, error: Stream, environment: Environment): Terminal {
+  const hasColours = showsColours(out, environment)
+  const showsProgress = error.isTTY && environment.TERM !== 'dumb'
+  let isProgressing = false
+  const endProgress = () => {
+    if (isProgressing) error.write('\r\u001b[K')
+    isProgressing = false
+  }
+  return {
+    style: (name, text) => (hasColours ? styleText(name, text, { validateStream: false }) : text),
+    print: (text) => {
+      endProgress()
+      out.write(`${text}\n`)
+    },
+    tell: (message) => {
+      endProgress()
+      tell(message)
+    },
+    progress: (message) => {
+      if (!showsProgress) return
+      error.write(`\r\u001b[K${message}`)
+      isProgressing = true
+    },
+    endProgress,
+  }
+}
+
+/** Whether a stream is a terminal with colours; `NO_COLOR` with any text but an empty one turns them off. */
+function showsColours({ isTTY }: Stream, { NO_COLOR = '', TERM }: Environment): boolean {
+  return isTTY && NO_COLOR === '' && TERM !== 'dumb'
+}
