@@ -12,7 +12,7 @@ import { isValidAt } from '../credentials/client-certificates.ts'
 import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
 import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
 import { findOne } from '../records/find-one.ts'
-import type { ClientInfo, Start } from './api-sessions.ts'
+import type { ClientInfo, Start } from './api-session-start.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'

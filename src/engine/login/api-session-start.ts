@@ -1,0 +1,128 @@
+import { ControllerError } from '../../domain/errors.ts'
+import { isDisabled } from '../../domain/identity.ts'
+import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
+import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { authPolicies } from '../../resources/login/auth-policies.ts'
+import { mfas } from '../../resources/login/mfas.ts'
+import { beginServiceView } from '../access/service-updates.ts'
+import { configTypeIds } from '../configs/config-map.ts'
+import type { Call, Caller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { withSignerProof } from '../credentials/external-logins.ts'
+import { changePosture } from '../posture/posture-store.ts'
+import { findOne } from '../records/find-one.ts'
+import { newRecord } from '../records/new-record.ts'
+import { makeRoom } from '../records/room.ts'
+import { callerOfSession } from './api-session-caller.ts'
+
+type ApiSession = RecordOf<typeof apiSessions>
+type Identity = RecordOf<typeof identities>
+type AuthPolicy = RecordOf<typeof authPolicies>
+
+/** The purpose for which tokens are sealed. */
+export const API_SESSION_TOKEN = 'api-session-token'
+
+/** What a client tells of itself when it authenticates. */
+export interface ClientInfo {
+  /** Config types, by id or name, whose configs the session sees in services; `all` for every type. Default: none. */
+  readonly configTypes?: readonly string[] | undefined
+  readonly envInfo?: Identity['envInfo'] | undefined
+  readonly sdkInfo?: Identity['sdkInfo'] | undefined
+}
+
+/** What an API session is made of that begins by tokens instead of a secret for `zt-session`. */
+export interface TokenSession {
+  readonly id: string
+  /** When the last of its tokens expires, epoch milliseconds. */
+  readonly tokensExpireAt: number
+  readonly refreshTokens: readonly LiveToken[]
+  readonly hasPassedTotp: boolean
+}
+
+/** What good credentials begin. */
+export interface Start {
+  readonly method: ApiSession['method']
+  /** The authenticator's id, or what stands for one that is not stored. */
+  readonly authenticatorId: string
+  readonly isCertExtendable?: boolean
+  /** What an admin asks the holder of the certificate for. */
+  readonly isExtendRequested?: boolean
+  readonly isKeyRollRequested?: boolean
+  /** SHA-1 of the certificate that authenticated. */
+  readonly fingerprint?: string
+  readonly improper?: boolean
+  readonly client?: ClientInfo
+  readonly tokens?: TokenSession
+  /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
+  readonly confirm?: (tx: WriteTransaction, identity: Identity, authPolicy: AuthPolicy) => Promise<void>
+}
+
+/** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
+export async function startApiSession(
+  context: EngineContext,
+  call: Call,
+  who: { readonly identity: Identity },
+  start: Start,
+): Promise<Caller> {
+  const { clock, random, digest } = context
+  const now = clock.now()
+  const { client = {}, authenticatorId, method, tokens } = start
+  const { configTypes = [] } = client
+  const token = tokens === undefined ? random.uuid() : ''
+  const apiSession: ApiSession = newRecord(tokens?.id ?? random.id(), now, {
+    identityId: who.identity.id,
+    authenticatorId,
+    tokenDigest: tokens === undefined ? digest.sha256(token) : null,
+    sealedToken: tokens === undefined ? await context.sealer.seal(token, API_SESSION_TOKEN) : null,
+    ipAddress: call.remoteAddress ?? '',
+    configTypes,
+    isMfaRequired: false,
+    isMfaComplete: tokens?.hasPassedTotp ?? false,
+    isCertExtendable: start.isCertExtendable ?? false,
+    improperClientCertChain: start.improper ?? false,
+    lastActivityAt: now,
+    method,
+    tokensExpireAt: tokens?.tokensExpireAt ?? null,
+    refreshTokens: tokens?.refreshTokens ?? null,
+  })
+  const caller = await context.writes.run(call, async (tx) => {
+    const current = await tx.collection(identities).get(who.identity.id)
+    if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
+    const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
+    if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
+    await start.confirm?.(tx, current, authPolicy)
+    const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
+    const identity = { ...current, envInfo, sdkInfo }
+    // The record of an identity may be large, and most logins tell nothing new.
+    if (JSON.stringify([envInfo, sdkInfo]) !== JSON.stringify([current.envInfo, current.sdkInfo])) {
+      await tx.collection(identities).update(identity)
+    }
+    const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
+    const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
+    await makeRoom(context, tx, apiSessions, started)
+    await tx.collection(apiSessions).insert(started)
+    await recordEndpoint(context, tx, started, client.sdkInfo)
+    return callerOfSession(tx, started, identity, token)
+  })
+  await beginServiceView(context, caller)
+  return withSignerProof(context, caller, call.bearerTokens ?? [])
+}
+
+/** What posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session began. */
+async function recordEndpoint(
+  context: EngineContext,
+  tx: WriteTransaction,
+  apiSession: ApiSession,
+  sdkInfo: ClientInfo['sdkInfo'],
+): Promise<void> {
+  if (sdkInfo === undefined && !apiSession.isMfaComplete) return
+  const { id, identityId, createdAt: now } = apiSession
+  await changePosture(context, tx, { identityId, apiSessionId: id, now }, [], (known) => {
+    const passed = apiSession.isMfaComplete ? recordMfaPass(known, id, now) : known
+    return sdkInfo === undefined ? passed : recordSdkInfo(passed, id, sdkInfo)
+  })
+}
