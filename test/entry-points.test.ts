@@ -61,6 +61,17 @@ describe('what an entry point loads', () => {
     expect(outside.toSorted()).toEqual(['node:async_hooks', 'zod'])
   })
 
+  it.each(['portcullis', 'portcullis/testing'])(
+    '%s: of packages only those without which nothing works',
+    async (entry) => {
+      // Certificates, JSON schemas, TOTP, QR codes, password hashes and tokens are loaded by what first needs them.
+      const loaded = await loadedBy(entry)
+      expect(loaded).toContain('src/create-controller.ts')
+      const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name) && !name.startsWith('node:'))
+      expect(outside.toSorted()).toEqual(['mitt', 'zod'])
+    },
+  )
+
   it('portcullis/hono: nothing of Node, and of the product only what reads a connection', async () => {
     const loaded = await loadedBy('portcullis/hono')
     expect(loaded).toContain('adapters/hono/index.ts')

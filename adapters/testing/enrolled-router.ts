@@ -1,6 +1,3 @@
-// The library reads decorator metadata while it loads, so the polyfill comes first.
-import 'reflect-metadata'
-import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509'
 import type { Controller } from '../../src/index.ts'
 
 /** A router with the certificate that the network gave it. */
@@ -44,6 +41,10 @@ function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string): Call {
 }
 
 async function signingRequest(commonName: string): Promise<string> {
+  // Loaded here because it takes long, and most tests have no router. It reads decorator metadata while it loads, so the
+  // polyfill comes first.
+  await import('reflect-metadata')
+  const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509')
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const name = [{ CN: [commonName] }]
   const request = await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: ALGORITHM })
