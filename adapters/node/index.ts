@@ -1,3 +1,4 @@
+export { type HttpsFetchOptions, httpsFetch } from './client/https-fetch.ts'
 export { connectionInfo } from './connection-info.ts'
 export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
 export { RequestAborted, RequestRefused } from './http/refusal.ts'

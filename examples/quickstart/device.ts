@@ -1,5 +1,11 @@
 import { type ApiClient, type ClientApi, createClient } from 'portcullis/client'
-import { type DeviceCertificate, httpsFetch } from './https-fetch.ts'
+import { httpsFetch } from 'portcullis/node'
+
+/** What a device shows of itself in TLS, both PEM: its certificate, followed by intermediates, and its private key. */
+export interface DeviceCertificate {
+  readonly cert: string
+  readonly key: string
+}
 
 /** The client API as one authenticated identity. */
 export type DeviceClient = ApiClient<ClientApi>
@@ -10,7 +16,7 @@ export async function logInByCertificate(
   ca: string,
   certificate: DeviceCertificate,
 ): Promise<DeviceClient> {
-  const client = createClient({ baseUrl: url, fetch: httpsFetch(ca, certificate) })
+  const client = createClient({ baseUrl: url, fetch: httpsFetch({ ca, ...certificate }) })
   const { data } = await client.call('POST /authenticate', { query: { method: 'cert' }, body: {} })
   return client.withToken(data.token)
 }

@@ -11,11 +11,28 @@ export async function readAnswer(response: Response): Promise<unknown> {
   const [mediaType = ''] = (response.headers.get('content-type') ?? '').split(';')
   if (response.ok && mediaType.startsWith('image/')) return new Uint8Array(await response.arrayBuffer())
   if (response.ok && TEXTS.includes(mediaType)) return response.text()
-  const answer: unknown = await response.json().catch(() => {
-    throw new ApiError(response.status, { message: 'the answer is no JSON: something else answered than a controller' })
-  })
-  if (!response.ok) throw new ApiError(response.status, errorOf(answer))
+  const text = await response.text()
+  const refused = (error: ApiErrorBody | undefined) => new ApiError(response.status, error, retryAfterMs(response))
+  const answer = parsed(text)
+  if (answer === undefined)
+    throw refused({ message: 'the answer is no JSON: something else answered than a controller' })
+  if (!response.ok) throw refused(errorOf(answer))
   return answer
+}
+
+/** What JSON text says; undefined when it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Controllers say it in seconds; the other form of the header, an instant, is not theirs. */
+function retryAfterMs({ headers }: Response): number | undefined {
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10)
+  return Number.isNaN(seconds) ? undefined : seconds * 1000
 }
 
 /** The refusal inside of the envelope, or without one: a body that is too large is answered bare. */

@@ -49,12 +49,14 @@ export interface Answered<Data, AnswerMeta = Meta> {
 /** The names between braces in a route. */
 type PathParameter<Route> = Route extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParameter<Rest> : never
 
-type Params<Route> = [PathParameter<Route>] extends [never]
+/** The parameters in the path of a route. */
+export type Params<Route> = [PathParameter<Route>] extends [never]
   ? { readonly params?: undefined }
   : { readonly params: { readonly [Name in PathParameter<Route>]: string } }
 
 type OwnQuery<Q> = [Q] extends [undefined] ? unknown : Q
-type WholeQuery<S extends AnySignature> = S['kind'] extends 'list'
+/** The query of an operation, with that of every list where it answers one. */
+export type WholeQuery<S extends AnySignature> = S['kind'] extends 'list'
   ? ListParameters & OwnQuery<S['query']>
   : S['kind'] extends 'roleList'
     ? RoleListParameters & OwnQuery<S['query']>
@@ -76,7 +78,11 @@ type Body<B> = [B] extends [undefined]
 /** What a call of an operation takes: path parameters, query, body; `RequestOf<ManagementApi['POST /services']>`. */
 export type RequestOf<S extends AnySignature> = Params<S['route']> &
   Query<WholeQuery<S>> &
-  Body<S['body']> & { readonly headers?: Readonly<Record<string, string>> }
+  Body<S['body']> & {
+    readonly headers?: Readonly<Record<string, string>>
+    /** Gives up waiting for the answer. */
+    readonly signal?: AbortSignal
+  }
 
 /** What stands behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
 export type RequestArguments<S extends AnySignature> =
@@ -111,8 +117,10 @@ export class ApiError extends Error {
   /** Finds the request in the log of the controller. */
   readonly requestId: string | undefined
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /** After how many milliseconds it makes sense to try again, where the controller said so. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(status: number, body: ApiErrorBody | undefined) {
+  constructor(status: number, body: ApiErrorBody | undefined, retryAfterMs?: number) {
     const said = causeText(body) ?? body?.message ?? 'the controller refused the request'
     super(`${[status, body?.code].filter(Boolean).join(' ')}: ${said}`)
     this.name = 'ApiError'
@@ -121,6 +129,7 @@ export class ApiError extends Error {
     this.code = (body?.code as ErrorCode | undefined) ?? 'UNKNOWN'
     this.requestId = body?.requestId
     this.details = body?.cause ?? undefined
+    this.retryAfterMs = retryAfterMs
   }
 }
 

@@ -115,3 +115,20 @@ export async function misuse(): Promise<void> {
   // @ts-expect-error the digest of a token is never shown
   data[0].tokenDigest
 }
+
+/** All items of a list have the type of one. */
+export async function lists(): Promise<void> {
+  const signal = AbortSignal.timeout(1000)
+  for await (const identity of management.listAll('GET /identities', { filter: 'isAdmin = true', signal })) {
+    const known: Identity = identity
+    // @ts-expect-error an identity has no such member
+    known.nickname
+  }
+  for await (const terminator of management.listAll('GET /services/{id}/terminators', { params: { id: 'wiki' } })) {
+    terminator.binding satisfies string
+  }
+  // @ts-expect-error this operation answers no list
+  management.listAll('GET /version')
+  // @ts-expect-error where a page begins is what this asks for by itself
+  management.listAll('GET /services', { offset: 5 })
+}

@@ -1,5 +1,5 @@
 import { type ApiClient, createManagementClient, type ManagementApi } from 'portcullis/client'
-import { httpsFetch } from '../https-fetch.ts'
+import { httpsFetch } from 'portcullis/node'
 import { type Network, readNetwork } from '../network.ts'
 import type { Tick } from '../story.ts'
 import type { ServedController } from './start-controller.ts'
@@ -89,7 +89,7 @@ export async function createNetwork(controller: ServedController, tick: Tick): P
 }
 
 async function logInAsAdmin({ url, ca, admin }: ServedController): Promise<ApiClient<ManagementApi>> {
-  const management = createManagementClient({ baseUrl: url, fetch: httpsFetch(ca) })
+  const management = createManagementClient({ baseUrl: url, fetch: httpsFetch({ ca }) })
   const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
   return management.withToken(data.token)
 }

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { createClient } from 'portcullis/client'
+import { httpsFetch } from 'portcullis/node'
+import type { DeviceCertificate } from '../device.ts'
 import { verifyEnrollmentToken } from '../enrollment-token.ts'
 import { deviceFiles, readFileIfAny, writePrivateFile } from '../files.ts'
-import { type DeviceCertificate, httpsFetch } from '../https-fetch.ts'
 import { createSigningRequest } from '../signing-request.ts'
 import type { Tick } from '../story.ts'
 import type { Company } from './create-network.ts'
@@ -30,7 +31,7 @@ export async function enrollIdentity(
   tick(`enrollment JWT verified with the key of ${issuer}: method ${method}, good until ${expiresAt.toISOString()}`)
   const { key, csr } = await createSigningRequest(name)
   tick('P-256 key and certificate signing request made on the device')
-  const { data } = await createClient({ baseUrl: issuer, fetch: httpsFetch(ca) }).call('POST /enroll/ott', {
+  const { data } = await createClient({ baseUrl: issuer, fetch: httpsFetch({ ca }) }).call('POST /enroll/ott', {
     query: { token },
     body: { clientCsr: csr },
   })

@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request as open } from 'node:https'
+import { buffer } from 'node:stream/consumers'
+
+/** Whom a client trusts, and what it shows of itself in TLS; all PEM. */
+export interface HttpsFetchOptions {
+  /** The authorities that it trusts, and no others. Default: those that Node trusts. */
+  readonly ca?: string
+  /** Its certificate, followed by intermediates. Default: it shows none. */
+  readonly cert?: string
+  /** The private key of `cert`. */
+  readonly key?: string
+}
+
+/**
+ * A `fetch` that trusts a private authority and presents a client certificate, which the global one can do neither of; give
+ * it to the clients of `portcullis/client`. Connections are kept for the next request, and hold no process alive. Redirects
+ * are answered, not followed.
+ *
+ * The promise that it answers rejects with the error of Node when the controller is not reached or not trusted, and with the
+ * reason of the request's `signal` when it is aborted.
+ *
+ * @example
+ * const fetch = httpsFetch({ ca: await readFile('ca.pem', 'utf8'), cert, key })
+ * const client = createClient({ baseUrl: 'https://controller.example.org:1280', fetch })
+ * await client.call('POST /authenticate', { query: { method: 'cert' } })
+ */
+export function httpsFetch(options: HttpsFetchOptions = {}): (request: Request) => Promise<Response> {
+  const agent = new Agent({ ...options, keepAlive: true })
+  return async (request) => {
+    const { method, url, signal } = request
+    const body = Buffer.from(await request.arrayBuffer())
+    const length = body.length > 0 ? { 'content-length': body.length } : {}
+    const headers = { ...Object.fromEntries(request.headers), ...length }
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown) => reject(signal.aborted ? signal.reason : error)
+      const outgoing = open(url, { agent, method, headers, signal }, (incoming) => {
+        const status = incoming.statusCode ?? 502
+        const answer = (content: Uint8Array<ArrayBuffer>) =>
+          // Some answers, 204 one of them, may not even have an empty body.
+          new Response(content.length === 0 ? null : content, { status, headers: headersOf(incoming.headers) })
+        buffer(incoming).then((content) => resolve(answer(new Uint8Array(content))), fail)
+      })
+      outgoing.on('error', fail)
+      outgoing.end(body)
+    })
+  }
+}
+
+function headersOf(received: IncomingHttpHeaders): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(received)) {
+    for (const line of [value ?? []].flat()) headers.append(name, line)
+  }
+  return headers
+}

@@ -1,0 +1,72 @@
+import { readAnswer } from './answer.ts'
+import { eachOf, type ListRequest, type ListRoute } from './each-of.ts'
+import { type AnyRequest, requestFor } from './request.ts'
+import { SessionToken } from './session-token.ts'
+import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
+
+/** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
+export type Fetch = (request: Request) => Promise<Response>
+
+/** Which controller is called, how and as whom. */
+export interface ClientOptions {
+  /** The controller's address, for example `https://controller.example.org:1280`. */
+  readonly baseUrl: string
+  /** Default: `globalThis.fetch`, which trusts the certificates that the runtime trusts. */
+  readonly fetch?: Fetch
+  /** The API session token, sent as `zt-session`. */
+  readonly token?: string
+  /**
+   * Logs in and answers the token of the new API session. Called before the first request, unless there is a `token`, and
+   * again when the controller says that the session has ended; the request is then sent once more. Requests that need a
+   * session at the same time share one login.
+   */
+  readonly login?: () => Promise<string>
+}
+
+/** What is known of the operations of an API, by route. */
+export type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
+
+/** Calls operations of one API by their route, typed by their declarations. */
+export interface ApiClient<Api extends AnyApi<Api>> {
+  /**
+   * Calls an operation and answers its `data` and `meta`; operations that serve a document, a token or an image answer text
+   * or bytes. `signal` gives up waiting for the answer; whether the controller took the request is then not known.
+   *
+   * Rejects with {@link ApiError} when the controller refuses, with the reason of `signal` when it is aborted, and with what
+   * `fetch` rejects with when the controller is not reached.
+   *
+   * @example
+   * const { data: service } = await management.call('GET /services/{id}', { params: { id } })
+   */
+  call<R extends keyof Api & string>(route: R, ...request: RequestArguments<Api[R]>): Promise<AnswerOf<Api[R]>>
+  /**
+   * All items of a list, page after page, in the order of `sort` (by default of the controller). `limit` is the size of a
+   * page, 500 unless given. What is created or deleted meanwhile may be missed, or come twice, as in any list by pages.
+   *
+   * @example
+   * for await (const identity of management.listAll('GET /identities', { filter: 'isAdmin = true' })) use(identity)
+   */
+  listAll<R extends ListRoute<Api>>(route: R, request?: ListRequest<Api[R]>): AsyncIterableIterator<Api[R]['data']>
+  /** The same client with an API session. */
+  withToken(token: string): ApiClient<Api>
+}
+
+/** Makes a client of the API below a path. */
+export function createApiClient<Api extends AnyApi<Api>>(basePath: string, options: ClientOptions): ApiClient<Api> {
+  const { baseUrl, fetch = globalThis.fetch } = options
+  const session = new SessionToken(options)
+
+  const send = async (route: string, request: AnyRequest | undefined): Promise<unknown> => {
+    const attempt = async (token: string | undefined) =>
+      fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
+    request?.signal?.throwIfAborted()
+    return readAnswer(await session.with(attempt))
+  }
+  return {
+    // The declaration of the operation, which both sides share, says what request and answer hold.
+    call: async (route, ...[request]) =>
+      (await send(route, request as AnyRequest | undefined)) as AnswerOf<Api[typeof route]>,
+    listAll: (route, request) => eachOf((query) => send(route, query), request),
+    withToken: (token) => createApiClient(basePath, { ...options, token }),
+  }
+}
