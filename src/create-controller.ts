@@ -155,6 +155,16 @@ export interface Controller {
    * not belong to the certificate.
    */
   replaceServerCertificate(source: ServerCertificateSource): Promise<void>
+  /**
+   * Changes the `host:port` under which devices reach the controller, for a host that learns its port by binding it. Tokens
+   * that are made from now on name it, and logins by OpenID Connect begin there unless `oidc.issuers` says otherwise; tokens
+   * that name the address of before stay as they are. Throws, and changes nothing, when it is no address.
+   *
+   * @example
+   * const server = await serve(controller, { port: 0 })
+   * controller.changeAddress(`controller.example.org:${server.port}`)
+   */
+  changeAddress(address: string): void
   /** The network's trust bundle, PEM: what clients verify the server with. */
   readonly caPem: string
   /**
@@ -193,6 +203,18 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
   const limits = limitsOf(options.limits)
   const writes = new Writes(storage, limits, clock)
+  const settings = {
+    address,
+    apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
+    enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
+    accessTokenLifetimeMs: accessTokenLifetimeOf(options),
+    hasOpenId: options.oidc !== false,
+    openIdUris: openIdUrisOf(options),
+    totpIssuer: options.totpIssuer ?? 'openziti.io',
+    limits,
+    profile,
+    ...leniency,
+  }
   const engine = new ControllerEngine({
     storage,
     writes,
@@ -220,18 +242,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
     turns: eventLoopTurns,
-    settings: {
-      address,
-      apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
-      enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
-      accessTokenLifetimeMs: accessTokenLifetimeOf(options),
-      hasOpenId: options.oidc !== false,
-      openIdUris: openIdUrisOf(options),
-      totpIssuer: options.totpIssuer ?? 'openziti.io',
-      limits,
-      profile,
-      ...leniency,
-    },
+    settings,
   })
   const defaultAdmin = await bootstrap(engine.context, options.admin)
   await resume(engine.context)
@@ -266,6 +277,9 @@ export async function createController(options: ControllerOptions): Promise<Cont
     replaceServerCertificate: async (source) => {
       await server.replace(source)
       await publishSigningKey(engine.context)
+    },
+    changeAddress: (next) => {
+      settings.address = requireAddress(next)
     },
     caPem: engine.network.caPem,
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),

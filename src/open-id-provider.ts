@@ -19,28 +19,34 @@ export async function openProvider(engine: ControllerEngine, options: OpenIdOpti
 }
 
 async function settingsOf(engine: ControllerEngine, options: OpenIdOptions): Promise<ProviderSettings> {
-  const { accessTokenLifetimeMs, address } = engine.context.settings
+  const { settings } = engine.context
+  const { accessTokenLifetimeMs } = settings
   const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? 24 * 60 * MINUTE_MS
   const idTokenLifetimeMs = options.idTokenLifetimeMs ?? 30 * MINUTE_MS
   requireInRange('oidc.idTokenLifetimeMs', idTokenLifetimeMs, MINUTE_MS, YEAR_MS)
   requireInRange('oidc.refreshTokenLifetimeMs', refreshTokenLifetimeMs, accessTokenLifetimeMs + MINUTE_MS, YEAR_MS)
-  const { redirectUris, postLogoutUris } = engine.context.settings.openIdUris
+  const { redirectUris, postLogoutUris } = settings.openIdUris
   requireEach('oidc.redirectUris', redirectUris, redirectUriProblem)
   requireEach('oidc.postLogoutUris', postLogoutUris, redirectUriProblem)
-  const issuers = options.issuers ?? (await ownIssuers(engine, address, options.ports ?? []))
-  if (issuers.length === 0) throw new Error('oidc.issuers must name at least one issuer')
-  requireEach('oidc.issuers', issuers, issuerProblem)
-  return { issuers, idTokenLifetimeMs, refreshTokenLifetimeMs }
+  const { hosts } = await engine.context.pki.serverCertificate()
+  const issuersNow = () => options.issuers ?? ownIssuers(settings.address, hosts, options.ports ?? [])
+  if (issuersNow().length === 0) throw new Error('oidc.issuers must name at least one issuer')
+  requireEach('oidc.issuers', issuersNow(), issuerProblem)
+  let known = { address: settings.address, issuers: issuersNow() }
+  return {
+    get issuers() {
+      const { address } = settings
+      if (known.address !== address) known = { address, issuers: issuersNow() }
+      return known.issuers
+    },
+    idTokenLifetimeMs,
+    refreshTokenLifetimeMs,
+  }
 }
 
 /** The advertised address, and whatever else the server certificate names, at its port and the others. */
-async function ownIssuers(
-  engine: ControllerEngine,
-  address: string,
-  ports: readonly number[],
-): Promise<readonly string[]> {
+function ownIssuers(address: string, hosts: readonly string[], ports: readonly number[]): readonly string[] {
   const { hostname, port } = new URL(`https://${address}`)
-  const { hosts } = await engine.context.pki.serverCertificate()
   const names = [hostname, ...hosts.filter((host) => !host.includes('*'))]
   const issuers = [port === '' ? 443 : Number(port), ...ports].flatMap((one) => issuersOf(names, one))
   return [...new Set(issuers)]

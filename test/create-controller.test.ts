@@ -1,5 +1,7 @@
+import { decodeJwt } from 'jose'
 import { type ControllerOptions, createController, createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
+import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 const admin = { username: 'admin', password: 'a-long-password' }
@@ -79,4 +81,29 @@ it.each([
 
 it('a secrets key of another length is refused', async () => {
   await expect(create({ secretsKey: new Uint8Array(16) })).rejects.toThrow('secretsKey: has 16 bytes instead of 32')
+})
+
+describe('an address that is known later', () => {
+  it('stands in tokens and in OpenID issuers from then on', async () => {
+    const controller = await createTestController()
+    const admin = await controller.asAdmin()
+    controller.changeAddress('gate.example:8443')
+    const body = { name: 'laptop', type: 'Device' as const, isAdmin: false, enrollment: { ott: true } }
+    const { id } = (await admin.call('POST /identities', { body })).data
+    const { enrollment } = (await admin.call('GET /identities/{id}', { params: { id } })).data
+    expect(decodeJwt(enrollment.ott?.jwt ?? '').iss).toBe('https://gate.example:8443')
+    const discovery = '/oidc/.well-known/openid-configuration'
+    const { issuer } = JSON.parse(
+      await controller.fetch(new Request(`https://gate.example:8443${discovery}`)).then((response) => response.text()),
+    )
+    expect(issuer).toBe('https://gate.example:8443/oidc')
+    expect((await controller.fetch(new Request(`https://controller.test:1280${discovery}`))).status).toBe(404)
+    expect((await controller.client().call('GET /protocols')).data).toEqual({ https: { address: 'gate.example:8443' } })
+  })
+
+  it('is refused when it is none, and the one of before stays', async () => {
+    const controller = await createTestController()
+    expect(() => controller.changeAddress('gate.example')).toThrow('address')
+    expect(controller.engine.network.address).toBe('controller.test:1280')
+  })
 })

@@ -4,7 +4,7 @@ import type { EngineContext } from '../context/context.ts'
 /** What the network is to somebody who does not belong to it yet: where it is, and how to know that it is the right one. */
 export class Network {
   readonly #context: EngineContext
-  #token: Promise<string> | undefined
+  #token: { readonly issuer: string; readonly signed: Promise<string> } | undefined
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -45,15 +45,18 @@ export class Network {
     return this.#context.tokens.signNonce(nonce)
   }
 
-  /** The token that tells an enroller which network it talks to. It never expires and is signed once in a process. */
+  /**
+   * The token that tells an enroller which network it talks to. It never expires and is signed once in a process for each
+   * address.
+   */
   token(): Promise<string> {
-    this.#token ??= this.#signToken()
-    return this.#token
+    const issuer = `https://${this.address}/`
+    if (this.#token?.issuer !== issuer) this.#token = { issuer, signed: this.#signToken(issuer) }
+    return this.#token.signed
   }
 
-  #signToken(): Promise<string> {
-    const { tokens, random, settings } = this.#context
-    const issuer = `https://${settings.address}/`
+  #signToken(issuer: string): Promise<string> {
+    const { tokens, random } = this.#context
     return tokens.sign({ iss: issuer, sub: issuer, aud: ['openziti-enroller'], jti: random.uuid(), em: 'network' })
   }
 }

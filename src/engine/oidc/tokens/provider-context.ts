@@ -2,7 +2,7 @@ import type { EngineContext } from '../../context/context.ts'
 
 /** What a host decides about the provider. */
 export interface ProviderSettings {
-  /** Every issuer by which tokens are issued and taken; the first one is that of the advertised address. */
+  /** Every issuer by which tokens are issued and taken; the first one is that of the advertised address, of now. */
   readonly issuers: readonly string[]
   /** Milliseconds for which tokens are good; for access tokens see `EngineSettings`. */
   readonly idTokenLifetimeMs: number
