@@ -86,6 +86,12 @@ function arrows(floor: string): { from: string; to: string; path: string }[] {
   )
 }
 
+/** What a module declares in the words of the field: a resource, an operation, the operations of one. */
+const ROW = /^(?:defineResource|defineOperation|crud|crudForAdmins|aliases)\b/
+
+/** What others import by a name of the field: an object, a list, the answer of a function; no function and no literal. */
+const NAMED_VALUE = /^(?:\{|\[\s*$|[\w.]+(?:<.*>)?\()/
+
 const product = [...sources('src'), ...sources('adapters')]
 
 describe('the code base', () => {
@@ -138,6 +144,17 @@ describe('the code base', () => {
 
   it('has no circle of folders', () => {
     expect(circlesOf(product)).toEqual([])
+  })
+
+  it('is written in one dialect: functions are declared, constants of a module are UPPER_CASE', () => {
+    const wrong = product
+      .filter(({ path }) => dirname(path) !== 'adapters/cli')
+      .flatMap(({ path, text }) =>
+        [...text.replaceAll(/`[^`]*`/g, '``').matchAll(/^(export )?const ([a-z]\w*)(?:: .*?)? =\s+(.*)/gm)]
+          .filter(([, exported, , value = '']) => !(ROW.test(value) || (exported && NAMED_VALUE.test(value))))
+          .map(([, , name]) => `${path}: ${name}`),
+      )
+    expect(wrong).toEqual([])
   })
 
   it('explains itself: no comment points to a document that is not here', () => {

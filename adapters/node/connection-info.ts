@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ConnectionInfo } from '../../src/index.ts'
 import { peerCertificates } from './tls/peer-certificates.ts'
 
-const mappedPrefix = '::ffff:'
+const MAPPED_PREFIX = '::ffff:'
 
 /** What is known of the connection that carries a request: the peer's address, and its certificates if it has any. */
 export function connectionInfo(incoming: IncomingMessage): ConnectionInfo {
@@ -16,5 +16,5 @@ export function connectionInfo(incoming: IncomingMessage): ConnectionInfo {
 
 /** An IPv4 peer of a dual-stack socket is reported by its IPv4 address. */
 function unmapped(address: string): string {
-  return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address
+  return address.startsWith(MAPPED_PREFIX) ? address.slice(MAPPED_PREFIX.length) : address
 }

@@ -3,14 +3,20 @@ import type { Change, Storage } from './core.ts'
 import { insertAll, machine, machines, ticket, tickets } from './kinds.ts'
 import type { Suite } from './suite.ts'
 
-const revisionOf = (storage: Storage) => storage.read(async (tx) => tx.revision)
-const changesSince = (storage: Storage, revision: number) => storage.read((tx) => tx.changesSince(revision))
-const entry = (revision: number, kind: { readonly name: string }, id: string, operation: Change['operation']) => ({
-  revision,
-  kind: kind.name,
-  id,
-  operation,
-})
+function revisionOf(storage: Storage) {
+  return storage.read(async (tx) => tx.revision)
+}
+function changesSince(storage: Storage, revision: number) {
+  return storage.read((tx) => tx.changesSince(revision))
+}
+function entry(revision: number, kind: { readonly name: string }, id: string, operation: Change['operation']) {
+  return {
+    revision,
+    kind: kind.name,
+    id,
+    operation,
+  }
+}
 
 export function describeChangeFeed({ it, open }: Suite): void {
   it('begins at revision 0 with nothing', async () => {

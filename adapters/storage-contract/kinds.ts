@@ -47,14 +47,14 @@ export const tickets: RecordKind<Ticket> = {
 }
 
 /** What filters may name on machines: every field, by its own name. */
-const machineSymbols: SymbolTable = Object.fromEntries([
+const MACHINE_SYMBOLS: SymbolTable = Object.fromEntries([
   ['id', { field: 'id', kind: 'string' }],
   ...Object.entries(machines.fields).map(([field, kind]) => [field, { field, kind }] as const),
 ])
 
 /** What `text` states about machines. */
 export function where(text: string): Filter {
-  return parseQuery(text, machineSymbols).where ?? { kind: 'all' }
+  return parseQuery(text, MACHINE_SYMBOLS).where ?? { kind: 'all' }
 }
 
 export function machine(id: string, fields: Partial<Machine> = {}): Machine {

@@ -61,4 +61,6 @@ function compareValues(a: unknown, b: unknown): number {
   return different === -1 ? left.length - right.length : (left[different] ?? 0) - (right[different] ?? -1)
 }
 
-const codePoints = (text: string) => Array.from(text, (character) => character.codePointAt(0) ?? 0)
+function codePoints(text: string) {
+  return Array.from(text, (character) => character.codePointAt(0) ?? 0)
+}

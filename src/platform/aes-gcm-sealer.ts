@@ -8,9 +8,9 @@ const NONCE_BYTES = 12
  * Seals with AES-256-GCM under a key of 32 bytes; the purpose is authenticated with the text. Without a key one is made
  * up, which lasts as long as this process. Throws on a key of another length.
  */
-export const createSealer = async (
+export async function createSealer(
   key: Uint8Array = crypto.getRandomValues(new Uint8Array(KEY_BYTES)),
-): Promise<Sealer> => {
+): Promise<Sealer> {
   if (key.length !== KEY_BYTES) throw new Error(`secretsKey: has ${key.length} bytes instead of ${KEY_BYTES}`)
   const imported = await crypto.subtle.importKey('raw', new Uint8Array(key), 'AES-GCM', false, ['encrypt', 'decrypt'])
   const parametersOf = (iv: Uint8Array<ArrayBuffer>, purpose: string) => {

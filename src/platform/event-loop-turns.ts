@@ -4,7 +4,10 @@ import type { Turns } from '../ports/turns.ts'
 const SLICE_MS = 3
 
 /** Node lets input in before it calls back; a timer, which every host has, waits a millisecond at least. */
-const later: (work: () => void) => void = 'setImmediate' in globalThis ? setImmediate : (work) => setTimeout(work, 0)
+function callLater(work: () => void): void {
+  if ('setImmediate' in globalThis) setImmediate(work)
+  else setTimeout(work, 0)
+}
 
 /** Turns of the host's event loop. */
 export const eventLoopTurns: Turns = {
@@ -13,7 +16,7 @@ export const eventLoopTurns: Turns = {
     return () => (performance.now() - since < SLICE_MS ? undefined : nextTurn())
 
     async function nextTurn(): Promise<void> {
-      await new Promise<void>((resolve) => later(resolve))
+      await new Promise<void>((resolve) => callLater(resolve))
       since = performance.now()
     }
   },

@@ -3,7 +3,9 @@ import type { Totp } from '../ports/totp.ts'
 const SECRET_BYTES = 20
 const TOLERANCE_SECONDS = 60
 
-const loadOtplib = () => import('otplib')
+function loadOtplib() {
+  return import('otplib')
+}
 
 /** One-time passwords by otplib, which is loaded on first use. */
 export const otplibTotp: Totp = {

@@ -41,7 +41,7 @@ export interface PkiMaterialRequest {
  * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
  * a malformed host or trust domain.
  */
-export const createPkiMaterial = async (request: PkiMaterialRequest): Promise<PkiMaterial> => {
+export async function createPkiMaterial(request: PkiMaterialRequest): Promise<PkiMaterial> {
   const { hosts, trustDomain, now } = request
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
   const library = await loadLibrary(request.crypto)
@@ -119,7 +119,7 @@ const RSA2048 = {
   hash: 'SHA-256',
 } as const
 
-const createKey = async ({ x509, crypto }: Library, algorithm: typeof P256 | typeof RSA2048) => {
+async function createKey({ x509, crypto }: Library, algorithm: typeof P256 | typeof RSA2048) {
   const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const publicKey = await x509.PublicKey.create(pair.publicKey, crypto)
   const keyId = toHex(new Uint8Array(await publicKey.getKeyIdentifier(crypto)))

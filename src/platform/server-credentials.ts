@@ -100,7 +100,7 @@ function tokenKeyOf({ certificate, facts }: Pick<ServerCredential, 'certificate'
   return { certificate, kid: facts.fingerprint, ...signatureSchemeOf(certificate.publicKey.algorithm) }
 }
 
-const readServerCredential = async (library: Library, source: ServerCertificateSource): Promise<ServerCredential> => {
+async function readServerCredential(library: Library, source: ServerCertificateSource): Promise<ServerCredential> {
   const [certificate] = await readPart('serverCertPem', () => readCertificates(library, source.serverCertPem))
   const [part, held] =
     'serverKey' in source

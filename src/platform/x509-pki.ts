@@ -35,16 +35,16 @@ export interface X509PkiOptions {
 }
 
 /** Certificates that a client may send, the leaf included. */
-const maxClientChain = 10
+const MAX_CLIENT_CHAIN = 10
 
 /** Trusted client certificates that need not be read again when they come back: some five megabytes. */
-const maxClients = 500
+const MAX_CLIENTS = 500
 
 /**
  * The network's certificate authority over `source`. Throws an `Error` whose message names the part that cannot be
  * read, does not match its key, or leads to no root of the trust bundle.
  */
-export const createX509Pki = async (source: PkiSource, options: X509PkiOptions = {}): Promise<Pki> => {
+export async function createX509Pki(source: PkiSource, options: X509PkiOptions = {}): Promise<Pki> {
   const library = await loadLibrary(options.crypto)
   const network = new Map<string, Certificate>()
   const readAll = async (part: 'caPem' | 'signingCertPem') => {
@@ -88,7 +88,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...between) }
   }
 
-  const clients = new RecentCertificates(maxClients)
+  const clients = new RecentCertificates(MAX_CLIENTS)
   const known = { get: (pem: string) => network.get(pem) ?? clients.get(pem) }
 
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
@@ -101,7 +101,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
   }
 
   const verifyClientChain: Pki['verifyClientChain'] = async (chain, now): Promise<ChainVerdict> => {
-    const [leaf, ...sent] = chain.length <= maxClientChain ? chain.map(readSent) : []
+    const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map(readSent) : []
     if (!leaf) return { trusted: false }
     const intermediates = sent.filter((certificate) => certificate !== undefined)
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
@@ -130,7 +130,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
     },
     verifyClientChain,
     verifyThirdPartyChain: async (chain, authorities, now) => {
-      const [leaf, ...sent] = chain.length <= maxClientChain ? chain.map(readSent) : []
+      const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map(readSent) : []
       return thirdParties.findAuthority(
         leaf,
         sent.filter((certificate) => certificate !== undefined),
@@ -142,7 +142,7 @@ export const createX509Pki = async (source: PkiSource, options: X509PkiOptions =
   }
 }
 
-const rootsAmong = async (certificates: readonly Certificate[]): Promise<Certificate[]> => {
+async function rootsAmong(certificates: readonly Certificate[]): Promise<Certificate[]> {
   const roots = await Promise.all(certificates.map(isRoot))
   return certificates.filter((_, at) => roots[at])
 }

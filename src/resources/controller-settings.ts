@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineResource } from './declaration/define-resource.ts'
 import type { Resource, ResourceDefinition } from './declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'controller-settings',
   singular: 'controller settings',
   storeName: 'controllerSettings',
@@ -17,8 +17,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Settings of one controller, by its id, in place of those that it was configured with. */
-export interface ControllerSettings extends Resource<typeof definition> {}
-export const controllerSettings: ControllerSettings = defineResource(definition, {
+export interface ControllerSettings extends Resource<typeof DEFINITION> {}
+export const controllerSettings: ControllerSettings = defineResource(DEFINITION, {
   redirectUris: 'Where clients may be sent after they logged in; null as configured.',
   postLogoutUris: 'Where clients may be sent after they logged out; null as configured.',
 })

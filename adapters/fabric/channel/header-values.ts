@@ -4,11 +4,11 @@ type Headers = ReadonlyMap<number, Uint8Array>
 
 const MOST_ENTRIES = 128
 const MOST_ENTRY_BYTES = 8192
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const ENCODER = new TextEncoder()
+const DECODER = new TextDecoder()
 
 export function textHeader(value: string): Uint8Array {
-  return encoder.encode(value)
+  return ENCODER.encode(value)
 }
 
 export function boolHeader(value: boolean): Uint8Array {
@@ -39,14 +39,14 @@ export function bytesMapHeader(entries: ReadonlyMap<number, Uint8Array>): Uint8A
 /** A map of texts to texts; nothing at all when it is empty. */
 export function textMapHeader(entries: ReadonlyMap<string, string>): Uint8Array {
   if (entries.size === 0) return new Uint8Array(0)
-  const texts = [...entries].flatMap((entry) => entry.map((value) => encoder.encode(value)))
+  const texts = [...entries].flatMap((entry) => entry.map((value) => ENCODER.encode(value)))
   return joined([uint32Header(entries.size), ...texts.flatMap((value) => [uint32Header(value.length), value])])
 }
 
 /** Reads the text of a header; undefined when it is missing, as with the others. */
 export function readText(headers: Headers, key: number): string | undefined {
   const value = headers.get(key)
-  return value && decoder.decode(value)
+  return value && DECODER.decode(value)
 }
 
 export function readBool(headers: Headers, key: number): boolean | undefined {
@@ -63,7 +63,7 @@ export function readUint32(headers: Headers, key: number): number | undefined {
 /** Throws a `FrameError` for what is no list, or one beyond 128 entries of 8192 bytes; so do the others below. */
 export function readTextList(headers: Headers, key: number): readonly string[] {
   const reader = new EntryReader(headers.get(key))
-  return reader.entries(() => decoder.decode(reader.bytes()))
+  return reader.entries(() => DECODER.decode(reader.bytes()))
 }
 
 export function readBytesMap(headers: Headers, key: number): ReadonlyMap<number, Uint8Array> {
@@ -73,7 +73,7 @@ export function readBytesMap(headers: Headers, key: number): ReadonlyMap<number,
 
 export function readTextMap(headers: Headers, key: number): ReadonlyMap<string, string> {
   const reader = new EntryReader(headers.get(key))
-  return new Map(reader.entries(() => [decoder.decode(reader.bytes()), decoder.decode(reader.bytes())] as const))
+  return new Map(reader.entries(() => [DECODER.decode(reader.bytes()), DECODER.decode(reader.bytes())] as const))
 }
 
 class EntryReader {

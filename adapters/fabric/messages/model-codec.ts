@@ -9,7 +9,7 @@ export const modelCodec: ModelCodec = {
 }
 
 const NO_EVENT = Event.blank()
-const text = new TextEncoder()
+const UTF8 = new TextEncoder()
 
 function wireEvent(event: ModelEvent): WireEvent {
   switch (event.action) {
@@ -31,7 +31,7 @@ function entityFields(entity: ModelEntity): Partial<WireEvent> {
   switch (entity.type) {
     case 'identity': {
       const serviceConfigs = new Map([...entity.serviceConfigs].map(([id, configs]) => [id, { configs }]))
-      return { identity: { ...entity, serviceConfigs, appDataJson: text.encode(entity.appDataJson) } }
+      return { identity: { ...entity, serviceConfigs, appDataJson: UTF8.encode(entity.appDataJson) } }
     }
     case 'service':
       return { service: entity }

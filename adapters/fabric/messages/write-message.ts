@@ -14,13 +14,13 @@ export interface WireMessage {
 }
 
 const NANOSECONDS = 1_000_000
-const text = new TextEncoder()
+const UTF8 = new TextEncoder()
 
 /** Writes a message; what it answers, the content type of the request, decides the form of some. */
 export function writeMessage(message: ToRouter, answered?: number): WireMessage {
   switch (message.type) {
     case 'result':
-      return wire(CONTENT_TYPE.result, text.encode(message.message), [[HEADER.success, boolHeader(message.success)]])
+      return wire(CONTENT_TYPE.result, UTF8.encode(message.message), [[HEADER.success, boolHeader(message.success)]])
     case 'refusal':
       return refusal(message)
     case 'route': {
@@ -103,7 +103,7 @@ function subscription(id: string): ReadonlyMap<number, Uint8Array> {
 }
 
 function refusal({ message, code, hint, circuitId }: Message<'refusal'>): WireMessage {
-  return wire(CONTENT_TYPE.error, text.encode(message), [
+  return wire(CONTENT_TYPE.error, UTF8.encode(message), [
     [HEADER.errorCode, uint32Header(REFUSAL_NUMBERS[code])],
     [HEADER.retryHint, uint32Header(HINT_NUMBERS[hint])],
     ...(circuitId === undefined ? [] : [[HEADER.failedCircuitId, textHeader(circuitId)] as const]),

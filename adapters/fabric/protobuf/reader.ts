@@ -3,7 +3,7 @@ import { ProtobufError } from './protobuf-error.ts'
 /** So many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
 const MOST_MEMBERS = 200_000
 const MOST_VARINT_BYTES = 10
-const text = new TextDecoder()
+const UTF8 = new TextDecoder()
 
 /** What all parts of one message share. */
 interface Budget {
@@ -70,7 +70,7 @@ export class ProtobufReader {
   }
 
   text(): string {
-    return text.decode(this.bytes())
+    return UTF8.decode(this.bytes())
   }
 
   /** A reader of the message that comes next with its length before it. */

@@ -1,5 +1,5 @@
 const LEAST_ROOM = 64
-const text = new TextEncoder()
+const UTF8 = new TextEncoder()
 
 /** Collects the bytes of a message in a buffer that grows by doubling. */
 export class ProtobufWriter {
@@ -46,7 +46,7 @@ export class ProtobufWriter {
   }
 
   text(value: string): void {
-    this.bytes(text.encode(value))
+    this.bytes(UTF8.encode(value))
   }
 
   /** A message inside of this one, with its length before it. */

@@ -113,9 +113,9 @@ function charactersOf(row: Row): number {
   return characters
 }
 
-const byId = compareBy<RecordOrDamage>([])
+const BY_ID = compareBy<RecordOrDamage>([])
 
 function pageFrom(records: RecordOrDamage[], { limit, offset = 0 }: FindQuery): Page<StoredRecord> {
-  const found = records.sort(byId).slice(offset, limit === undefined ? undefined : offset + limit)
+  const found = records.sort(BY_ID).slice(offset, limit === undefined ? undefined : offset + limit)
   return pageOf(found, records.length)
 }

@@ -33,10 +33,10 @@ export class Connection {
 
   /** Runs a statement that has no parameters. */
   async command(text: string): Promise<void> {
-    let query = commands.get(text)
+    let query = COMMANDS.get(text)
     if (query === undefined) {
       query = CompiledQuery.raw(text)
-      commands.set(text, query)
+      COMMANDS.set(text, query)
     }
     await this.run(query)
   }
@@ -49,4 +49,4 @@ export class Connection {
 }
 
 /** There are few of them: what begins, ends and divides transactions. */
-const commands = new Map<string, CompiledQuery>()
+const COMMANDS = new Map<string, CompiledQuery>()

@@ -12,27 +12,27 @@ export async function createPrivateFile(file: string): Promise<void> {
   await created.close()
 }
 
-const directories = new Set<string>()
+const DIRECTORIES = new Set<string>()
 
 /** The name of a file in a directory of its own, both gone after `remove` or, at the latest, when the process ends. */
 export function temporaryFile(): { readonly file: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'portcullis-'))
-  if (directories.size === 0) process.on('exit', removeAll)
-  directories.add(directory)
+  if (DIRECTORIES.size === 0) process.on('exit', removeAll)
+  DIRECTORIES.add(directory)
   return {
     file: join(directory, 'memory.db'),
     remove() {
       remove(directory)
-      if (directories.size === 0) process.off('exit', removeAll)
+      if (DIRECTORIES.size === 0) process.off('exit', removeAll)
     },
   }
 }
 
 function removeAll(): void {
-  for (const directory of directories) remove(directory)
+  for (const directory of DIRECTORIES) remove(directory)
 }
 
 function remove(directory: string): void {
-  directories.delete(directory)
+  DIRECTORIES.delete(directory)
   rmSync(directory, { recursive: true, force: true })
 }

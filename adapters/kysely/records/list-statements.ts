@@ -16,13 +16,13 @@ export interface ListStatements {
   list(query: FindQuery): CompiledQuery
 }
 
-const made = new WeakMap<RecordTable, ListStatements>()
+const MADE = new WeakMap<RecordTable, ListStatements>()
 
 export function listStatements(database: Database, records: RecordTable): ListStatements {
-  let statements = made.get(records)
+  let statements = MADE.get(records)
   if (statements === undefined) {
     statements = makeStatements(database, records)
-    made.set(records, statements)
+    MADE.set(records, statements)
   }
   return statements
 }

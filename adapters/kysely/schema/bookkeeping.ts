@@ -7,7 +7,7 @@ export const CHANGE_TABLE = 'storage_changes'
 export const MIGRATION_TABLE = 'storage_migrations'
 
 /** One row: the revision of the last commit, and the last revision whose changes are forgotten. */
-const state: TableModel = {
+const STATE: TableModel = {
   name: STATE_TABLE,
   columns: [
     { name: 'id', type: 'integer', isRequired: true },
@@ -19,7 +19,7 @@ const state: TableModel = {
 }
 
 /** The change feed. */
-const changes: TableModel = {
+const CHANGES: TableModel = {
   name: CHANGE_TABLE,
   columns: [
     { name: 'revision', type: 'integer', isRequired: true },
@@ -34,7 +34,7 @@ const changes: TableModel = {
 }
 
 /** What was done to the schema, and what it was like afterwards. */
-export const migrations: TableModel = {
+export const MIGRATIONS: TableModel = {
   name: MIGRATION_TABLE,
   columns: [
     { name: 'number', type: 'integer', isRequired: true },
@@ -50,5 +50,5 @@ export const migrations: TableModel = {
 
 /** Every table that this version of the code works with, derived from the declarations of the records. */
 export function declaredTables(kinds: RecordTables, language: SqlLanguage): readonly TableModel[] {
-  return [state, changes, ...[...kinds.values()].flatMap((kind) => tableModels(kind, language))]
+  return [STATE, CHANGES, ...[...kinds.values()].flatMap((kind) => tableModels(kind, language))]
 }

@@ -4,7 +4,7 @@ import type { ConnectionSource } from '../driver/connections.ts'
 import { beginWrite } from '../language/begin-write.ts'
 import type { Database } from '../language/database.ts'
 import { rowInserter } from '../language/statement.ts'
-import { MIGRATION_TABLE, migrations } from './bookkeeping.ts'
+import { MIGRATION_TABLE, MIGRATIONS } from './bookkeeping.ts'
 import { decode } from './field-value.ts'
 import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT, type SearchFill } from './plan-migration.ts'
 import type { RecordTables } from './record-table.ts'
@@ -60,7 +60,7 @@ async function recordedSchema(database: Database, connection: Connection): Promi
 }
 
 function recordOf(database: Database, { number, name, statements, tables }: Migration) {
-  const columns = sql.join(migrations.columns.map((column) => sql.id(column.name)))
+  const columns = sql.join(MIGRATIONS.columns.map((column) => sql.id(column.name)))
   const values = [number, name, SCHEMA_FORMAT, JSON.stringify(statements), JSON.stringify(tables), Date.now()]
   return sql`insert into ${database.table(MIGRATION_TABLE)} (${columns}) values (${sql.join(values)})`
 }

@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
 import type { Database } from '../language/database.ts'
-import { declaredTables, migrations, STATE_TABLE } from './bookkeeping.ts'
+import { declaredTables, MIGRATIONS, STATE_TABLE } from './bookkeeping.ts'
 import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schemas.ts'
 import { addColumn, createIndex, createTable, dropIndex, dropTable } from './ddl.ts'
 import { encode, foldedText } from './field-value.ts'
@@ -74,7 +74,7 @@ const ORDER: readonly SchemaStep['kind'][] = ['drop-table', 'create-table', 'add
 function preparations(database: Database): CompiledQuery[] {
   const { schema, tables } = database
   const createSchema = schema === undefined ? [] : [tables.createSchema(schema).ifNotExists().compile()]
-  return [...createSchema, createTable(database, migrations)]
+  return [...createSchema, createTable(database, MIGRATIONS)]
 }
 
 function statementsOf(database: Database, kinds: RecordTables, step: SchemaStep): CompiledQuery[] {

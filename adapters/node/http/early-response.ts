@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isListening, setHead, untilSent } from './response.ts'
 
 /** How long a refused client may take to read its answer, in ms. */
-const lingerMs = 1000
+const LINGER_MS = 1000
 /** How much of what it still sends is read and thrown away meanwhile, in bytes. */
-const lingerBytes = 262_144
+const LINGER_BYTES = 262_144
 
 /**
  * Answers at once although the request has not been read to its end, then closes the connection.
@@ -34,14 +34,14 @@ function discard(incoming: IncomingMessage): Promise<void> {
     let discarded = 0
     const onData = (chunk: Uint8Array) => {
       discarded += chunk.length
-      if (discarded > lingerBytes) incoming.pause()
+      if (discarded > LINGER_BYTES) incoming.pause()
     }
     const stop = () => {
       clearTimeout(timer)
       incoming.off('data', onData).off('end', stop).off('close', stop)
       resolve()
     }
-    const timer = setTimeout(stop, lingerMs)
+    const timer = setTimeout(stop, LINGER_MS)
     incoming.on('data', onData).on('end', stop).on('close', stop).resume()
   })
 }

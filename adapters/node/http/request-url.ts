@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 
-const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
-const absoluteTarget = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+const HOST_PATTERN = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+const ABSOLUTE_TARGET = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /**
  * The absolute URL that a request asks for. The authority is the Host header when that is a plain host and port, else
@@ -15,7 +15,7 @@ export function requestUrl(incoming: IncomingMessage): string {
 }
 
 function authority(host: string | undefined, scheme: string): string {
-  const isPlain = host !== undefined && hostPattern.test(host) && URL.canParse(`${scheme}://${host}/`)
+  const isPlain = host !== undefined && HOST_PATTERN.test(host) && URL.canParse(`${scheme}://${host}/`)
   return isPlain ? host : 'localhost'
 }
 
@@ -25,6 +25,6 @@ function targetOf(incoming: IncomingMessage): string {
 }
 
 function pathOf(target: string): string {
-  const path = target.replace(absoluteTarget, '')
+  const path = target.replace(ABSOLUTE_TARGET, '')
   return path.startsWith('/') ? path : `/${path}`
 }

@@ -19,11 +19,11 @@ export const PKI_FILE_NAMES = {
  */
 export const CREATED = '.created'
 
-const unfinishedPrefix = '.creating-'
+const UNFINISHED_PREFIX = '.creating-'
 
 /** Whether a name is the one of a directory in which a new PKI is being written. */
 export function isUnfinished(name: string): boolean {
-  return name.startsWith(unfinishedPrefix)
+  return name.startsWith(UNFINISHED_PREFIX)
 }
 
 /**
@@ -31,7 +31,7 @@ export function isUnfinished(name: string): boolean {
  * It is written inside the directory, not beside it: the directory may be a mounted volume, which no rename can replace.
  */
 export async function storeNew(directory: string, material: PkiMaterial): Promise<boolean> {
-  const unfinished = join(directory, unfinishedPrefix + randomUUID())
+  const unfinished = join(directory, UNFINISHED_PREFIX + randomUUID())
   try {
     await mkdir(unfinished, { mode: 0o700 })
     for (const [part, name] of partsAndNames()) {

@@ -53,7 +53,7 @@ async function ensurePki(directory: string, request: PkiDirectoryRequest): Promi
     const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
     if (missing.length === 0) {
       const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
-      await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), removal))))
+      await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), REMOVAL))))
       return created
     }
     if (present.includes(CREATED)) {
@@ -67,7 +67,7 @@ async function ensurePki(directory: string, request: PkiDirectoryRequest): Promi
   }
 }
 
-const removal = { recursive: true, force: true } as const
+const REMOVAL = { recursive: true, force: true } as const
 
 /**
  * Makes a directory and those above it that are missing, unless it is there. Node's own recursive mkdir never ends where

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 
-const known = new WeakMap<TLSSocket, readonly Uint8Array[]>()
+const KNOWN = new WeakMap<TLSSocket, readonly Uint8Array[]>()
 
 /**
  * The certificates that the client presented in the TLS handshake, DER, leaf first, each followed by its issuer;
@@ -13,9 +13,9 @@ const known = new WeakMap<TLSSocket, readonly Uint8Array[]>()
  */
 export function peerCertificates(socket: Socket): readonly Uint8Array[] | undefined {
   if (!isTls(socket)) return undefined
-  const presented = known.get(socket) ?? readChain(socket)
+  const presented = KNOWN.get(socket) ?? readChain(socket)
   // Also the absence of certificates is remembered: it cannot change while the connection lasts.
-  if (!socket.destroyed) known.set(socket, presented)
+  if (!socket.destroyed) KNOWN.set(socket, presented)
   return presented.length === 0 ? undefined : presented
 }
 

@@ -4,7 +4,7 @@ import {
   type IndexedEntity,
   type IndexedPolicy,
   type PolicyKind,
-  sidesOf,
+  SIDES_OF,
 } from './kinds.ts'
 import { PolicyTable } from './policy-table.ts'
 import { Population } from './population.ts'
@@ -38,9 +38,9 @@ export class AccessIndex {
     'posture-checks': new Population(),
   }
   readonly #policies: Readonly<Record<PolicyKind, PolicyTable>> = {
-    'service-policies': new PolicyTable(sidesOf['service-policies'], this.#entities),
-    'edge-router-policies': new PolicyTable(sidesOf['edge-router-policies'], this.#entities),
-    'service-edge-router-policies': new PolicyTable(sidesOf['service-edge-router-policies'], this.#entities),
+    'service-policies': new PolicyTable(SIDES_OF['service-policies'], this.#entities),
+    'edge-router-policies': new PolicyTable(SIDES_OF['edge-router-policies'], this.#entities),
+    'service-edge-router-policies': new PolicyTable(SIDES_OF['service-edge-router-policies'], this.#entities),
   }
 
   /** The entity exists with these role attributes, instead of whatever it had before. */
@@ -247,5 +247,5 @@ export class AccessIndex {
 }
 
 function isPolicyKind(kind: EntityKind | PolicyKind): kind is PolicyKind {
-  return Object.hasOwn(sidesOf, kind)
+  return Object.hasOwn(SIDES_OF, kind)
 }

@@ -25,7 +25,7 @@ export interface IndexedPolicy {
 }
 
 /** The sides that a policy of each kind has. */
-export const sidesOf = {
+export const SIDES_OF = {
   'service-policies': ['identities', 'services', 'posture-checks'],
   'edge-router-policies': ['identities', 'edge-routers'],
   'service-edge-router-policies': ['services', 'edge-routers'],

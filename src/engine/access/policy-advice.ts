@@ -42,11 +42,11 @@ export function policyAdvice(context: EngineContext, identityId: string, service
 }
 
 /** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
-const shown = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }
+const SHOWN = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }
 
 function commonRouter(context: EngineContext, router: EdgeRouter): CommonRouter {
   const isOnline = context.presence.connectionOf(router.id) !== undefined
-  const forms = isOnline ? shown.online : shown.offline
+  const forms = isOnline ? SHOWN.online : SHOWN.offline
   const known = forms.get(router)
   if (known !== undefined) return known
   const form = keepText({ ...entityRef(edgeRouters, router), isOnline })

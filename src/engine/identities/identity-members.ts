@@ -12,13 +12,18 @@ import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { mfas } from '../../resources/login/mfas.ts'
 import { shownSecrets } from '../authority/invitation-secrets.ts'
-import { isAdminCall } from '../context/call.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { entityRef } from '../records/wire-form/links.ts'
-import type { DeriveMembers, Detail } from '../records/wire-form/render.ts'
+import type { Detail } from '../records/wire-form/render.ts'
 
 /** Credentials, outstanding enrollments and liveness of identities. */
-export const identityMembers: DeriveMembers<typeof identities> = async (context, tx, call, records) => {
+export async function identityMembers(
+  context: EngineContext,
+  tx: ReadTransaction,
+  call: Call,
+  records: readonly RecordOf<typeof identities>[],
+): Promise<readonly Detail[]> {
   const now = context.clock.now()
   const where = isIn(
     'identityId',

@@ -20,11 +20,11 @@ interface Estimate {
 }
 
 /** Counting takes longer the more there are, and most insertions are far from any limit. */
-const estimates = new WeakMap<EngineContext, Map<string, Estimate>>()
+const ESTIMATES = new WeakMap<EngineContext, Map<string, Estimate>>()
 
 function estimateOf(context: EngineContext, owner: string): Estimate {
-  const known = estimates.get(context) ?? new Map<string, Estimate>()
-  estimates.set(context, known)
+  const known = ESTIMATES.get(context) ?? new Map<string, Estimate>()
+  ESTIMATES.set(context, known)
   // Nothing is known at first, so that the first insertion counts.
   const estimate = known.get(owner) ?? { count: 0, since: COUNTED_EVERY }
   known.delete(owner)

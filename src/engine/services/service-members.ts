@@ -1,14 +1,17 @@
 import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
 import { instant } from '../../domain/time/instant.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { postureChecks } from '../../resources/posture/posture-checks.ts'
 import type { services } from '../../resources/services/services.ts'
 import { configMaps } from '../configs/config-map.ts'
-import { knownCaller } from '../context/call.ts'
+import { type Call, knownCaller } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
 import { type PolicyFacts, policyFacts } from '../posture/posture-facts.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
 import { keepText } from '../records/wire-form/json-text.ts'
 import { linksOf } from '../records/wire-form/links.ts'
-import type { DeriveMembers, Detail } from '../records/wire-form/render.ts'
+import type { Detail } from '../records/wire-form/render.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const
 
@@ -16,7 +19,12 @@ const ACCESS_TYPES = ['Bind', 'Dial'] as const
  * What the caller (or the identity in whose place it looks) may do with services, which posture queries stand before it,
  * and the configs that it asked for, now or when it authenticated.
  */
-export const serviceMembers: DeriveMembers<typeof services> = async (context, tx, call, records) => {
+export async function serviceMembers(
+  context: EngineContext,
+  tx: ReadTransaction,
+  call: Call,
+  records: readonly RecordOf<typeof services>[],
+): Promise<readonly Detail[]> {
   const caller = knownCaller(call)
   if (caller === undefined) return records.map(() => ({ config: {}, permissions: ['Invalid'], postureQueries: [] }))
   const identityId = call.serviceView?.identityId ?? caller.identity.id

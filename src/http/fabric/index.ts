@@ -5,4 +5,4 @@
 export { circuitOperations } from './circuits.ts'
 export { linkOperations } from './links.ts'
 export { fabricRouterOperations } from './routers.ts'
-export { fabricServices, fabricTerminators, terminatorsOfFabricService } from './services.ts'
+export { FABRIC_TERMINATORS as fabricTerminators, fabricServices, terminatorsOfFabricService } from './services.ts'

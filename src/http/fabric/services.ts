@@ -9,4 +9,4 @@ const { list, get } = crud(terminators)
 
 /** Services and terminators as the management API shows them. */
 export const fabricServices = { list: serviceList, get: crud(services).get } as const
-export const fabricTerminators = { list, get } as const
+export const FABRIC_TERMINATORS = { list, get } as const

@@ -3,7 +3,7 @@ import { described } from '../../resources/declaration/words.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
-const access = { entity: 'identity', action: 'update' } as const
+const ACCESS = { entity: 'identity', action: 'update' } as const
 
 /** Shutting identities out, letting them in again, and freeing them of a second factor that they lost. */
 export const identityStateOperations = [
@@ -12,7 +12,7 @@ export const identityStateOperations = [
       route: 'POST /identities/{id}/disable',
       summary: 'Disables an identity for so many minutes, 0 until it is enabled, and ends its API sessions',
       description: 'It may neither authenticate nor go on with an API session until then.',
-      access,
+      access: ACCESS,
       body: described(z.object({ durationMinutes: z.int().max(2_147_483_647) }), {
         durationMinutes: 'For how many minutes; 0 and less until an admin enables the identity.',
       }),
@@ -27,7 +27,7 @@ export const identityStateOperations = [
       route: 'POST /identities/{id}/enable',
       summary: 'Enables an identity and unlocks its password',
       description: 'Clears what disabled it, by an admin or by too many wrong passwords.',
-      access,
+      access: ACCESS,
     },
     async ({ engine, call, params }) => {
       await engine.identityState.enable(call, params.id)
@@ -39,7 +39,7 @@ export const identityStateOperations = [
       route: 'DELETE /identities/{id}/mfa',
       summary: 'Ends the MFA enrollment of an identity',
       description: 'For who lost the second factor and the recovery codes. Done as well when there is none.',
-      access,
+      access: ACCESS,
     },
     async ({ engine, call, params }) => {
       await engine.mfa.removeFrom(call, params.id)

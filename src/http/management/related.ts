@@ -27,13 +27,13 @@ const SERVICE_POLICY_MEMBERS = {
   postureCheckRolesDisplay: z.array(NamedRole),
   type: z.enum(['Dial', 'Bind', 'Invalid']),
 }
-const notHere = 'Without meaning for these policies; always the same.'
+const NOT_HERE = 'Without meaning for these policies; always the same.'
 const SERVICE_POLICY_WORDS = {
-  identityRoles: notHere,
-  identityRolesDisplay: notHere,
-  postureCheckRoles: notHere,
-  postureCheckRolesDisplay: notHere,
-  type: notHere,
+  identityRoles: NOT_HERE,
+  identityRolesDisplay: NOT_HERE,
+  postureCheckRoles: NOT_HERE,
+  postureCheckRolesDisplay: NOT_HERE,
+  type: NOT_HERE,
 }
 
 /** Lists of entities that policies relate to an entity. Who may read the listed resource may read them. */

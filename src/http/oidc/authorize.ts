@@ -9,7 +9,7 @@ import type { OperationShape } from '../operations/operation.ts'
 import { found } from './operations/answers.ts'
 import { openIdOperation } from './operations/row.ts'
 
-const shape = {
+const SHAPE = {
   summary: 'Begins a login for a client',
   description:
     'Authorization code flow with a proof key (S256). Leads to the login page, or to where an SDK sends credentials.',
@@ -28,7 +28,7 @@ type Form = ReadonlyMap<string, string>
 /** Where every login begins (RFC 6749 section 4.1.1). */
 export function authorizeOperations(provider: OpenIdProvider) {
   return (['GET /authorize', 'POST /authorize'] as const).map((route) =>
-    openIdOperation(provider, { route, ...shape }, async ({ form, url, call }): Promise<Answer> => {
+    openIdOperation(provider, { route, ...SHAPE }, async ({ form, url, call }): Promise<Answer> => {
       const clientId = await requireClient(provider, form)
       const redirectUri = form.get('redirect_uri') ?? ''
       const scopes = scopesOf(requireScope(form))

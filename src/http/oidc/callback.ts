@@ -6,7 +6,7 @@ import { openIdOperation } from './operations/row.ts'
 
 const INTERACTION = 'Unfortunately, the user may be not logged in and/or additional interaction is required.'
 
-const shape = {
+const SHAPE = {
   summary: 'Sends a completed login back to its client with a code',
   access: 'public',
   credentials: ['none'],
@@ -16,7 +16,7 @@ const shape = {
 /** Where a login ends (RFC 6749 section 4.1.2): with a code for the client, or with what is still missing. */
 export function callbackOperations(provider: OpenIdProvider) {
   return (['GET /authorize/callback', 'POST /authorize/callback'] as const).map((route) =>
-    openIdOperation(provider, { route, ...shape }, async ({ form }) => {
+    openIdOperation(provider, { route, ...SHAPE }, async ({ form }) => {
       const id = form.get('id')
       if (!id) return text('auth request callback is missing id', { status: 400 })
       const login = await provider.codes.finish(id)

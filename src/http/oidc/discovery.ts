@@ -3,7 +3,7 @@ import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import { json, text } from './operations/answers.ts'
 import { openIdOperation } from './operations/row.ts'
 
-const shape = { access: 'public', form: true } as const
+const SHAPE = { access: 'public', form: true } as const
 
 /** What clients and operators read of the provider. */
 export function discoveryOperations(provider: OpenIdProvider) {
@@ -11,19 +11,19 @@ export function discoveryOperations(provider: OpenIdProvider) {
   return [
     openIdOperation(
       provider,
-      { ...shape, route: 'GET /.well-known/openid-configuration', summary: 'Describes the OpenID provider' },
+      { ...SHAPE, route: 'GET /.well-known/openid-configuration', summary: 'Describes the OpenID provider' },
       async ({ issuer }) => json(discoveryDocument(issuer, tokens.algorithm)),
     ),
     openIdOperation(
       provider,
-      { ...shape, route: 'GET /keys', summary: 'Lists the keys that sign tokens, also those of earlier ones' },
+      { ...SHAPE, route: 'GET /keys', summary: 'Lists the keys that sign tokens, also those of earlier ones' },
       async () => json({ keys: await tokens.publicKeys() }),
     ),
-    openIdOperation(provider, { ...shape, route: 'GET /healthz', summary: 'Tells that the provider is there' }, ok),
-    openIdOperation(provider, { ...shape, route: 'GET /ready', summary: 'Tells that the provider answers' }, ok),
+    openIdOperation(provider, { ...SHAPE, route: 'GET /healthz', summary: 'Tells that the provider is there' }, ok),
+    openIdOperation(provider, { ...SHAPE, route: 'GET /ready', summary: 'Tells that the provider answers' }, ok),
     openIdOperation(
       provider,
-      { ...shape, route: 'GET /logged-out', summary: 'Where a logout leads that names no other place' },
+      { ...SHAPE, route: 'GET /logged-out', summary: 'Where a logout leads that names no other place' },
       async () => text('signed out successfully'),
     ),
   ]

@@ -8,7 +8,7 @@ import { openIdOperation } from './operations/row.ts'
 import { stepAnswer, wantsPage } from './pages/login-answer.ts'
 import { loginPage, refusedLoginPage, stepPage } from './pages/login-pages.ts'
 
-const takes = {
+const TAKES = {
   access: 'public',
   credentials: ['none', 'certificate', 'token'],
   headers: ['authorization'],
@@ -41,7 +41,7 @@ export function loginOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...takes, route: `POST /login/${name}`, summary },
+      { ...TAKES, route: `POST /login/${name}`, summary },
       async ({ body, text: formText, headers, url, call, issuer }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)

@@ -9,12 +9,12 @@ import { requireClientId } from './client-identification.ts'
 import { found } from './operations/answers.ts'
 import { openIdOperation } from './operations/row.ts'
 
-const shape = { access: 'public', credentials: ['none'], form: true } as const satisfies Partial<OperationShape>
+const SHAPE = { access: 'public', credentials: ['none'], form: true } as const satisfies Partial<OperationShape>
 
 /** Taking tokens back (RFC 7009) and logging out (OpenID Connect RP-Initiated Logout 1.0), and what is not offered. */
 export function sessionEndOperations(provider: OpenIdProvider) {
   const endSession = (['GET /end_session', 'POST /end_session'] as const).map((route) =>
-    openIdOperation(provider, { route, summary: 'Ends the session of an id token', ...shape }, async ({ form }) => {
+    openIdOperation(provider, { route, summary: 'Ends the session of an id token', ...SHAPE }, async ({ form }) => {
       return loggedOut(provider, form)
     }),
   )
@@ -22,7 +22,7 @@ export function sessionEndOperations(provider: OpenIdProvider) {
     ...endSession,
     openIdOperation(
       provider,
-      { route: 'POST /revoke', summary: 'Takes a token back; a refresh token with its session', ...shape },
+      { route: 'POST /revoke', summary: 'Takes a token back; a refresh token with its session', ...SHAPE },
       async ({ form, headers }): Promise<Answer> => {
         const token = form.get('token')
         requireClientId(headers, form)
@@ -33,7 +33,7 @@ export function sessionEndOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { route: 'POST /oauth/introspect', summary: 'Refuses introspection: clients here have no secret', ...shape },
+      { route: 'POST /oauth/introspect', summary: 'Refuses introspection: clients here have no secret', ...SHAPE },
       async ({ form, headers }): Promise<Answer> => {
         requireClientId(headers, form)
         throw new OAuthError('invalid_client', 'client must be authenticated')
@@ -41,7 +41,7 @@ export function sessionEndOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { route: 'POST /device_authorization', summary: 'Refuses logins by device code', ...shape },
+      { route: 'POST /device_authorization', summary: 'Refuses logins by device code', ...SHAPE },
       async ({ form, headers }): Promise<Answer> => {
         requireClientId(headers, form)
         throw new OAuthError('unauthorized_client', 'the device flow is not allowed for this client')

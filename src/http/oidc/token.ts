@@ -9,7 +9,7 @@ import { type OpenIdInput, openIdOperation } from './operations/row.ts'
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code'
 
-const shape = {
+const SHAPE = {
   route: 'POST /oauth/token',
   summary: 'Issues tokens for a code, a refresh token or another token',
   access: 'public',
@@ -20,10 +20,10 @@ const shape = {
 
 /** The token endpoint (RFC 6749 section 3.2), for public clients. */
 export function tokenOperation(provider: OpenIdProvider) {
-  return openIdOperation(provider, shape, async (input) => json(await tokensFor(input)))
+  return openIdOperation(provider, SHAPE, async (input) => json(await tokensFor(input)))
 }
 
-function tokensFor({ provider, issuer, call, form, headers }: OpenIdInput<typeof shape>): Promise<TokenResponse> {
+function tokensFor({ provider, issuer, call, form, headers }: OpenIdInput<typeof SHAPE>): Promise<TokenResponse> {
   const grantType = form.get('grant_type')
   if (!grantType) throw invalidRequest('grant_type missing')
   const caller = { issuer, clientId: requireClientId(headers, form) }

@@ -10,7 +10,7 @@ import { completed, stepAnswer, wantsPage } from './pages/login-answer.ts'
 import { enrollmentPage, refusedCodePage, stepPage } from './pages/login-pages.ts'
 import { WrongCode } from './problem.ts'
 
-const takes = {
+const TAKES = {
   access: 'public',
   body: LoginBody,
   bodyOptional: true,
@@ -28,7 +28,7 @@ export function totpOperations(provider: OpenIdProvider) {
   return [
     openIdOperation(
       provider,
-      { ...takes, route: 'POST /login/totp', summary: 'Proves the second factor of a login by a code' },
+      { ...TAKES, route: 'POST /login/totp', summary: 'Proves the second factor of a login by a code' },
       async ({ body, text: formText, headers, url, call, issuer }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)
@@ -45,7 +45,7 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...takes, route: 'POST /login/totp/enroll', summary: 'Begins an enrollment in the second factor', status: 201 },
+      { ...TAKES, route: 'POST /login/totp/enroll', summary: 'Begins an enrollment in the second factor', status: 201 },
       async ({ body, text: formText, headers, url, call }) => {
         requireLoginType(headers)
         const id = requestIdOf(loginBody(body, formText), url)
@@ -58,7 +58,7 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...takes, route: 'POST /login/totp/enroll/verify', summary: 'Completes that enrollment by a code' },
+      { ...TAKES, route: 'POST /login/totp/enroll/verify', summary: 'Completes that enrollment by a code' },
       async ({ body, text: formText, headers, url, call, issuer }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)
@@ -75,7 +75,7 @@ export function totpOperations(provider: OpenIdProvider) {
     ),
     openIdOperation(
       provider,
-      { ...takes, route: 'DELETE /login/totp/enroll', summary: 'Ends an enrollment; a complete one needs a code' },
+      { ...TAKES, route: 'DELETE /login/totp/enroll', summary: 'Ends an enrollment; a complete one needs a code' },
       async ({ body, text: formText, headers, url, call }) => {
         requireLoginType(headers)
         const login = loginBody(body, formText)

@@ -1,7 +1,12 @@
 import type { JsonObject } from './json-schema.ts'
 
-const text = (description: string): JsonObject => ({ type: 'string', description })
-const integer = (description: string): JsonObject => ({ type: 'integer', description })
+function text(description: string): JsonObject {
+  return { type: 'string', description }
+}
+
+function integer(description: string): JsonObject {
+  return { type: 'integer', description }
+}
 
 /** By what callers prove themselves. */
 export const SECURITY_SCHEMES: JsonObject = {

@@ -3,7 +3,7 @@ import { Id } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
-const mayAuthenticateAdmins = 'Whether it may let in administrators and identities with permissions.'
+const MAY_AUTHENTICATE_ADMINS = 'Whether it may let in administrators and identities with permissions.'
 
 const TrustAnchor = described(
   z.object({
@@ -16,7 +16,7 @@ const TrustAnchor = described(
     id: 'The id of the CA or the signer.',
     name: 'Its name.',
     kind: 'Which of the two it is.',
-    mayAuthenticateAdmins,
+    mayAuthenticateAdmins: MAY_AUTHENTICATE_ADMINS,
   },
 )
 
@@ -39,7 +39,9 @@ export const setTrustOperation = defineOperation(
     summary: 'Says whether a CA or external JWT signer may let in identities with rights',
     description: 'Nothing else makes it trusted again after a delegate changed it.',
     access: 'admin',
-    body: described(z.object({ mayAuthenticateAdmins: z.boolean() }), { mayAuthenticateAdmins }),
+    body: described(z.object({ mayAuthenticateAdmins: z.boolean() }), {
+      mayAuthenticateAdmins: MAY_AUTHENTICATE_ADMINS,
+    }),
     data: TrustAnchor,
     errors: ['ENTITY_CAN_NOT_BE_UPDATED'],
   },

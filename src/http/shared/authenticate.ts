@@ -24,7 +24,7 @@ const Credentials = described(
   },
 )
 
-const shape = {
+const SHAPE = {
   route: 'POST /authenticate',
   summary: 'Authenticates by password, client certificate or external JWT and starts an API session',
   description:
@@ -42,7 +42,7 @@ const shape = {
 } as const
 
 /** Starts an API session, valid for both APIs; its token is in the answer and in the header `zt-session`. */
-export const authenticate = defineOperation(shape, async (input) => {
+export const authenticate = defineOperation(SHAPE, async (input) => {
   const { engine } = input
   const caller = await callerBy(input)
   const data = await currentApiSession(engine, caller)
@@ -61,7 +61,7 @@ export const authenticate = defineOperation(shape, async (input) => {
   }
 })
 
-function callerBy({ engine, call, query, body }: OperationInput<typeof shape>): Promise<Caller> {
+function callerBy({ engine, call, query, body }: OperationInput<typeof SHAPE>): Promise<Caller> {
   const client = {
     configTypes: body?.configTypes ?? [],
     envInfo: body?.envInfo ?? undefined,

@@ -8,7 +8,7 @@ import type { Access } from '../operations/operation.ts'
 import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
 import { shownController, thisController } from './shown-controllers.ts'
 
-const schema = described(
+const SCHEMA = described(
   z.object({
     _links: Links,
     apiAddresses: z.record(
@@ -44,8 +44,8 @@ const schema = described(
 )
 
 /** A controller of the network. */
-export interface ControllerData extends z.input<typeof schema> {}
-export const Controller: z.ZodType<ControllerData, ControllerData> = schema
+export interface ControllerData extends z.input<typeof SCHEMA> {}
+export const Controller: z.ZodType<ControllerData, ControllerData> = SCHEMA
 
 const SYMBOLS: SymbolTable = {
   id: { field: 'id', kind: 'string' },

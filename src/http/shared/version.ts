@@ -29,12 +29,12 @@ const VersionInfo = described(
   },
 )
 
-const shape = { access: 'public', data: VersionInfo } as const
+const SHAPE = { access: 'public', data: VersionInfo } as const
 
 /** Version information at the root of an API and at `/version`, alike in both APIs. */
 export const versionOperations = [
   defineOperation(
-    { route: 'GET /', summary: 'Shows version information', description: 'The same as `/version`.', ...shape },
+    { route: 'GET /', summary: 'Shows version information', description: 'The same as `/version`.', ...SHAPE },
     async (input) => ({ data: versionInfo(input) }),
   ),
   defineOperation(
@@ -42,7 +42,7 @@ export const versionOperations = [
       route: 'GET /version',
       summary: 'Shows version information',
       description: 'SDKs read it first: it names the addresses of the APIs and what the controller can do.',
-      ...shape,
+      ...SHAPE,
     },
     async (input) => ({ data: versionInfo(input) }),
   ),

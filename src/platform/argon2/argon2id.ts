@@ -18,7 +18,7 @@ export interface Argon2Cost {
 export type Argon2id = (input: Argon2idInput) => Promise<Uint8Array>
 
 /** Argon2id in WebAssembly: slower, on the calling thread, and everywhere. */
-export const wasmArgon2id: Argon2id = async ({ password, salt, cost, length }) => {
+export async function wasmArgon2id({ password, salt, cost, length }: Argon2idInput): Promise<Uint8Array> {
   const { argon2id } = await import('hash-wasm')
   return argon2id({
     password,
@@ -32,7 +32,7 @@ export const wasmArgon2id: Argon2id = async ({ password, salt, cost, length }) =
 }
 
 /** Argon2id of the runtime, off the calling thread: Node 24.7 and later. Undefined where the runtime has none. */
-export const findNativeArgon2id = async (): Promise<Argon2id | undefined> => {
+export async function findNativeArgon2id(): Promise<Argon2id | undefined> {
   const native = await import('node:crypto').catch(() => undefined)
   // Older runtimes have the module without the function, which its types do not say.
   if (native === undefined || !('argon2' in native)) return undefined

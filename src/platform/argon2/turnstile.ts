@@ -1,5 +1,5 @@
 /** Lets at most `width` of the works given to it run at once; the others wait in the order in which they came. */
-export const createTurnstile = (width: number): (<T>(work: () => Promise<T>) => Promise<T>) => {
+export function createTurnstile(width: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
 

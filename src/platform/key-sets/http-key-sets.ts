@@ -6,27 +6,29 @@ export interface HttpKeySetsOptions {
   readonly allowInternal?: boolean
 }
 
-const timeoutMs = 5_000
-const maxBytes = 256 * 1024
-const maxRedirects = 5
+const TIMEOUT_MS = 5_000
+const MAX_BYTES = 256 * 1024
+const MAX_REDIRECTS = 5
 
 /**
  * Key sets over HTTP. Every address is judged after its name was resolved, by the connection that uses it, so that a name
  * which changes its address in between gains nothing.
  */
-export const createHttpKeySets = ({ allowInternal = false }: HttpKeySetsOptions = {}): KeySets => ({
-  refusal: (text) => {
-    if (!URL.canParse(text)) return 'is not a URL'
-    const url = new URL(text)
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an http or https URL'
-    if (url.username !== '' || url.password !== '') return 'holds credentials'
-    if (!allowInternal && /^(localhost|.*\.localhost)\.?$/.test(url.hostname)) return 'names this machine'
-    const literal = url.hostname.replace(/^\[|\]$/g, '')
-    const isAddress = /^[\d.]+$/.test(literal) || literal.includes(':')
-    return isAddress && !mayBeLiteral(literal, allowInternal) ? 'names an address that is not allowed' : undefined
-  },
-  fetch: (url) => get(url, { allowInternal, redirects: 0, signal: AbortSignal.timeout(timeoutMs) }),
-})
+export function createHttpKeySets({ allowInternal = false }: HttpKeySetsOptions = {}): KeySets {
+  return {
+    refusal: (text) => {
+      if (!URL.canParse(text)) return 'is not a URL'
+      const url = new URL(text)
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an http or https URL'
+      if (url.username !== '' || url.password !== '') return 'holds credentials'
+      if (!allowInternal && /^(localhost|.*\.localhost)\.?$/.test(url.hostname)) return 'names this machine'
+      const literal = url.hostname.replace(/^\[|\]$/g, '')
+      const isAddress = /^[\d.]+$/.test(literal) || literal.includes(':')
+      return isAddress && !mayBeLiteral(literal, allowInternal) ? 'names an address that is not allowed' : undefined
+    },
+    fetch: (url) => get(url, { allowInternal, redirects: 0, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+  }
+}
 
 interface Request {
   readonly allowInternal: boolean
@@ -34,7 +36,7 @@ interface Request {
   readonly signal: AbortSignal
 }
 
-const get = async (text: string, request: Request): Promise<string> => {
+async function get(text: string, request: Request): Promise<string> {
   const { isAllowedAddress } = await import('./guarded-address.ts')
   const url = new URL(text)
   const literal = url.hostname.replace(/^\[|\]$/g, '')
@@ -56,7 +58,7 @@ const get = async (text: string, request: Request): Promise<string> => {
   const { statusCode = 0, headers } = answer
   if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
     answer.destroy()
-    if (request.redirects === maxRedirects) throw new Error('redirected too often')
+    if (request.redirects === MAX_REDIRECTS) throw new Error('redirected too often')
     const next = new URL(headers.location, url)
     if (!/^https?:$/.test(next.protocol)) throw new Error('redirected to another protocol')
     return get(next.href, { ...request, redirects: request.redirects + 1 })
@@ -68,12 +70,12 @@ const get = async (text: string, request: Request): Promise<string> => {
   return readCapped(answer)
 }
 
-const readCapped = async (answer: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> => {
+async function readCapped(answer: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer) {
     bytes += chunk.byteLength
-    if (bytes > maxBytes) {
+    if (bytes > MAX_BYTES) {
       answer.destroy()
       throw new Error('key set is larger than 256 KiB')
     }
@@ -82,9 +84,8 @@ const readCapped = async (answer: AsyncIterable<Uint8Array> & { destroy(): unkno
   return new TextDecoder().decode(await new Blob(chunks.map((chunk) => new Uint8Array(chunk))).arrayBuffer())
 }
 
-const guardedLookup =
-  (dns: typeof import('node:dns'), isAllowed: (address: string) => boolean): LookupFunction =>
-  (hostname, options, callback) => {
+function guardedLookup(dns: typeof import('node:dns'), isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
     dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, [])
       if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
@@ -95,10 +96,14 @@ const guardedLookup =
       return callback(null, first.address, first.family)
     })
   }
+}
 
 /** A first judgement without the network modules; the connection judges again. */
-const mayBeLiteral = (literal: string, allowInternal: boolean): boolean =>
-  allowInternal ||
-  !/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])|22[4-9]|2[3-5]\d)\.|^(::|f[cdef]|64:ff9b:|2002:)/i.test(
-    literal,
+function mayBeLiteral(literal: string, allowInternal: boolean): boolean {
+  return (
+    allowInternal ||
+    !/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])|22[4-9]|2[3-5]\d)\.|^(::|f[cdef]|64:ff9b:|2002:)/i.test(
+      literal,
+    )
   )
+}

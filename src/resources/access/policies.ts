@@ -10,7 +10,7 @@ function rolesWords(selected: string): string {
   return `Which ${selected} the policy selects: \`#attribute\`, \`#all\`, or \`@\` and an id. A set, sorted; empty by default.`
 }
 
-const servicePoliciesDefinition = {
+const SERVICE_POLICIES_DEFINITION = {
   name: 'service-policies',
   singular: 'service policy',
   storeName: 'servicePolicies',
@@ -32,8 +32,8 @@ const servicePoliciesDefinition = {
 } as const satisfies ResourceDefinition
 
 /** Grants Dial or Bind on services to identities, provided the selected posture checks pass. */
-export interface ServicePolicies extends Resource<typeof servicePoliciesDefinition> {}
-export const servicePolicies: ServicePolicies = defineResource(servicePoliciesDefinition, {
+export interface ServicePolicies extends Resource<typeof SERVICE_POLICIES_DEFINITION> {}
+export const servicePolicies: ServicePolicies = defineResource(SERVICE_POLICIES_DEFINITION, {
   semantic: SEMANTIC_WORDS,
   type: 'What the policy grants: `Dial` to connect to services, `Bind` to host them. `Invalid` is for reading alone.',
   identityRoles: rolesWords('identities'),
@@ -42,7 +42,7 @@ export const servicePolicies: ServicePolicies = defineResource(servicePoliciesDe
   serviceRoles: rolesWords('services'),
 })
 
-const edgeRouterPoliciesDefinition = {
+const EDGE_ROUTER_POLICIES_DEFINITION = {
   name: 'edge-router-policies',
   singular: 'edge router policy',
   storeName: 'edgeRouterPolicies',
@@ -62,15 +62,15 @@ const edgeRouterPoliciesDefinition = {
 } as const satisfies ResourceDefinition
 
 /** Lets identities use edge routers. */
-export interface EdgeRouterPolicies extends Resource<typeof edgeRouterPoliciesDefinition> {}
-export const edgeRouterPolicies: EdgeRouterPolicies = defineResource(edgeRouterPoliciesDefinition, {
+export interface EdgeRouterPolicies extends Resource<typeof EDGE_ROUTER_POLICIES_DEFINITION> {}
+export const edgeRouterPolicies: EdgeRouterPolicies = defineResource(EDGE_ROUTER_POLICIES_DEFINITION, {
   semantic: SEMANTIC_WORDS,
   edgeRouterRoles: rolesWords('edge routers'),
   identityRoles: rolesWords('identities'),
   isSystem: 'True for a policy that the controller made and keeps itself.',
 })
 
-const serviceEdgeRouterPoliciesDefinition = {
+const SERVICE_EDGE_ROUTER_POLICIES_DEFINITION = {
   name: 'service-edge-router-policies',
   singular: 'service edge router policy',
   storeName: 'serviceEdgeRouterPolicies',
@@ -89,9 +89,9 @@ const serviceEdgeRouterPoliciesDefinition = {
 } as const satisfies ResourceDefinition
 
 /** Lets services be reached through edge routers. */
-export interface ServiceEdgeRouterPolicies extends Resource<typeof serviceEdgeRouterPoliciesDefinition> {}
+export interface ServiceEdgeRouterPolicies extends Resource<typeof SERVICE_EDGE_ROUTER_POLICIES_DEFINITION> {}
 export const serviceEdgeRouterPolicies: ServiceEdgeRouterPolicies = defineResource(
-  serviceEdgeRouterPoliciesDefinition,
+  SERVICE_EDGE_ROUTER_POLICIES_DEFINITION,
   {
     semantic: SEMANTIC_WORDS,
     edgeRouterRoles: rolesWords('edge routers'),

@@ -11,7 +11,7 @@ const SessionEdgeRouter = described(CommonEdgeRouter.extend({ urls: z.record(z.s
   urls: 'The same as `supportedProtocols`, under the name that old clients read.',
 })
 
-const definition = {
+const DEFINITION = {
   name: 'sessions',
   singular: 'session',
   storeName: 'sessions',
@@ -44,8 +44,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** The right of an API session to dial or bind one service. */
-export interface Sessions extends Resource<typeof definition> {}
-export const sessions: Sessions = defineResource(definition, {
+export interface Sessions extends Resource<typeof DEFINITION> {}
+export const sessions: Sessions = defineResource(DEFINITION, {
   apiSessionId: 'The id of the API session that the session belongs to and ends with.',
   identityId: 'The id of the identity that may dial or bind.',
   serviceId: 'The id of the service.',

@@ -21,7 +21,7 @@ export function member(kind: FieldKind, place: string): ComputedSymbol {
 }
 
 /** Whether the router is connected to the data plane. */
-export const isConnected: ComputedSymbol = { by: 'presence', kind: 'boolean' }
+export const IS_CONNECTED: ComputedSymbol = { by: 'presence', kind: 'boolean' }
 
 /** A text field of the entity whose id `reference` holds. */
 export function ofReference(reference: string, field: string): ComputedSymbol {

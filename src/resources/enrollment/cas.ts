@@ -24,7 +24,7 @@ const ExternalIdClaim = described(
   },
 )
 
-const definition = {
+const DEFINITION = {
   name: 'cas',
   singular: 'ca',
   storeName: 'cas',
@@ -71,8 +71,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** A third-party certificate authority whose certificates may enroll and authenticate. */
-export interface Cas extends Resource<typeof definition> {}
-export const cas: Cas = defineResource(definition, {
+export interface Cas extends Resource<typeof DEFINITION> {}
+export const cas: Cas = defineResource(DEFINITION, {
   externalIdClaim:
     'Where certificates of the CA carry the `externalId` of their identity; absent when they carry none.',
   identityNameFormat:

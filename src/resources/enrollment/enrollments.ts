@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'enrollments',
   singular: 'enrollment',
   storeName: 'enrollments',
@@ -35,8 +35,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** An invitation to enroll, good once and until it expires. */
-export interface Enrollments extends Resource<typeof definition> {}
-export const enrollments: Enrollments = defineResource(definition, {
+export interface Enrollments extends Resource<typeof DEFINITION> {}
+export const enrollments: Enrollments = defineResource(DEFINITION, {
   method:
     'How to enroll: `ott` by token and signing request, `ottca` by token and certificate of a CA, `updb` by token and password, `erott` and `trott` for edge and transit routers.',
   token: 'The one-time token, a secret.',

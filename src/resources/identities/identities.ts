@@ -56,16 +56,16 @@ export const SdkInfo = described(
   },
 )
 
-const outstandingWords = {
+const OUTSTANDING_WORDS = {
   expiresAt: 'When the enrollment is void, RFC 3339.',
   id: 'The id of the enrollment.',
   jwt: 'The signed token to hand to the identity, a secret.',
   token: 'The one-time token inside of `jwt`, a secret.',
 } as const
 
-const outstanding = { expiresAt: z.iso.datetime(), id: z.string(), jwt: z.string(), token: z.string() }
+const OUTSTANDING = { expiresAt: z.iso.datetime(), id: z.string(), jwt: z.string(), token: z.string() }
 
-const definition = {
+const DEFINITION = {
   name: 'identities',
   singular: 'identity',
   storeName: 'identities',
@@ -119,13 +119,13 @@ const definition = {
     edgeRouterConnectionStatus: z.enum(['online', 'offline', 'unknown']),
     enrollment: described(
       z.object({
-        ott: described(z.object(outstanding), outstandingWords).optional(),
-        ottca: described(z.object({ ...outstanding, ca: EntityRef.nullable(), caId: z.string() }), {
-          ...outstandingWords,
+        ott: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
+        ottca: described(z.object({ ...OUTSTANDING, ca: EntityRef.nullable(), caId: z.string() }), {
+          ...OUTSTANDING_WORDS,
           ca: 'The CA of which a certificate is needed, as a reference; null when it is gone.',
           caId: 'The id of that CA.',
         }).optional(),
-        updb: described(z.object(outstanding), outstandingWords).optional(),
+        updb: described(z.object(OUTSTANDING), OUTSTANDING_WORDS).optional(),
       }),
       {
         ott: 'By one-time token and signing request; absent without one.',
@@ -169,8 +169,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Who may connect: a person, a device, a workload or a router. */
-export interface Identities extends Resource<typeof definition> {}
-export const identities: Identities = defineResource(definition, {
+export interface Identities extends Resource<typeof DEFINITION> {}
+export const identities: Identities = defineResource(DEFINITION, {
   typeId: 'What the identity stands for. `Router` is given to the identities of edge routers by the controller alone.',
   isAdmin: 'Whether the identity may do everything in the management API.',
   externalId: 'The name by which another system knows the identity, unique; null or empty for none.',

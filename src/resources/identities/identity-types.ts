@@ -2,7 +2,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Name } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'identity-types',
   singular: 'identity type',
   storeName: 'identityTypes',
@@ -14,5 +14,5 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** What an identity stands for: seeded, read-only. */
-export interface IdentityTypes extends Resource<typeof definition> {}
-export const identityTypes: IdentityTypes = defineResource(definition, {})
+export interface IdentityTypes extends Resource<typeof DEFINITION> {}
+export const identityTypes: IdentityTypes = defineResource(DEFINITION, {})

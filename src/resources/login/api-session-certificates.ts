@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant, Pem } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'api-session-certificates',
   singular: 'api session certificate',
   storeName: 'apiSessionCertificates',
@@ -28,8 +28,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** A short-lived client certificate of one API session. */
-export interface ApiSessionCertificates extends Resource<typeof definition> {}
-export const apiSessionCertificates: ApiSessionCertificates = defineResource(definition, {
+export interface ApiSessionCertificates extends Resource<typeof DEFINITION> {}
+export const apiSessionCertificates: ApiSessionCertificates = defineResource(DEFINITION, {
   certificate: 'The certificate and its intermediates, PEM. It is good for twelve hours at most.',
   fingerprint: 'SHA-1 of the certificate in DER form, 40 lower-case hex digits.',
   subject: 'The distinguished name that the certificate was issued to: the id of the identity as common name.',

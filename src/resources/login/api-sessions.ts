@@ -61,7 +61,7 @@ const AuthQuery = described(
   'A proof that is still missing.',
 )
 
-const definition = {
+const DEFINITION = {
   name: 'api-sessions',
   singular: 'api session',
   storeName: 'apiSessions',
@@ -119,8 +119,8 @@ const definition = {
  * An authenticated presence of an identity. Of its token a digest is stored, by which it is found, and an encrypted form,
  * because routers have to be told it again.
  */
-export interface ApiSessions extends Resource<typeof definition> {}
-export const apiSessions: ApiSessions = defineResource(definition, {
+export interface ApiSessions extends Resource<typeof DEFINITION> {}
+export const apiSessions: ApiSessions = defineResource(DEFINITION, {
   identityId: 'The id of the identity that authenticated.',
   authenticatorId:
     "The id of the authenticator that was used; `internal` or `extJwtId:` and a signer's id where none is stored.",

@@ -5,7 +5,7 @@ import { Id, Name } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { described } from '../declaration/words.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'auth-policies',
   singular: 'auth policy',
   storeName: 'authPolicies',
@@ -79,8 +79,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** How identities may authenticate and what they must prove besides. */
-export interface AuthPolicies extends Resource<typeof definition> {}
-export const authPolicies: AuthPolicies = defineResource(definition, {
+export interface AuthPolicies extends Resource<typeof DEFINITION> {}
+export const authPolicies: AuthPolicies = defineResource(DEFINITION, {
   primary: 'How identities under the policy may authenticate.',
   secondary: 'What they must prove besides with every API session.',
 })

@@ -4,7 +4,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'auth-requests',
   singular: 'auth request',
   storeName: 'authRequests',
@@ -26,5 +26,5 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** A login by OpenID Connect that is under way, from `/authorize` to the exchange of its code; ten minutes at most. */
-export interface AuthRequests extends Resource<typeof definition> {}
-export const authRequests: AuthRequests = defineResource(definition, {})
+export interface AuthRequests extends Resource<typeof DEFINITION> {}
+export const authRequests: AuthRequests = defineResource(DEFINITION, {})

@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant, Pem } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'authenticators',
   singular: 'authenticator',
   storeName: 'authenticators',
@@ -64,8 +64,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Proof that somebody is an identity: a username with a password, or a client certificate. */
-export interface Authenticators extends Resource<typeof definition> {}
-export const authenticators: Authenticators = defineResource(definition, {
+export interface Authenticators extends Resource<typeof DEFINITION> {}
+export const authenticators: Authenticators = defineResource(DEFINITION, {
   identityId: 'The id of the identity that authenticates by it.',
   method: '`updb` for a username and password, `cert` for a client certificate.',
   username: 'The username, unique in the network; for `updb` alone.',

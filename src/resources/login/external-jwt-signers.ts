@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant, Name, Pem, Text } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'external-jwt-signers',
   singular: 'external jwt signer',
   storeName: 'externalJwtSigners',
@@ -47,8 +47,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** An issuer of JSON Web Tokens with which identities may authenticate or enroll. */
-export interface ExternalJwtSigners extends Resource<typeof definition> {}
-export const externalJwtSigners: ExternalJwtSigners = defineResource(definition, {
+export interface ExternalJwtSigners extends Resource<typeof DEFINITION> {}
+export const externalJwtSigners: ExternalJwtSigners = defineResource(DEFINITION, {
   audience: 'What a token must name among its audiences (`aud`).',
   certPem:
     'The certificate that tokens are verified by, one PEM certificate; null where `jwksEndpoint` is given. One of the two is.',

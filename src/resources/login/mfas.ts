@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'mfas',
   singular: 'mfa',
   storeName: 'mfas',
@@ -29,8 +29,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** The second factor of an identity: one-time passwords and recovery codes. */
-export interface Mfas extends Resource<typeof definition> {}
-export const mfas: Mfas = defineResource(definition, {
+export interface Mfas extends Resource<typeof DEFINITION> {}
+export const mfas: Mfas = defineResource(DEFINITION, {
   isVerified: 'True once the enrollment was completed by a code.',
   provisioningUrl: 'The `otpauth:` URL for an authenticator app, a secret; shown until the enrollment is complete.',
   recoveryCodes: 'Codes that stand for a one-time password once each, secrets; null once the enrollment is complete.',

@@ -4,7 +4,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'revocations',
   singular: 'revocation',
   storeName: 'revocations',
@@ -18,8 +18,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Tokens that are no longer good: one token, those of an API session, or those of an identity; kept until they expire. */
-export interface Revocations extends Resource<typeof definition> {}
-export const revocations: Revocations = defineResource(definition, {
+export interface Revocations extends Resource<typeof DEFINITION> {}
+export const revocations: Revocations = defineResource(DEFINITION, {
   type: 'What `id` names: one token (`JTI`), an identity (`IDENTITY`) or an API session (`API_SESSION`).',
   expiresAt: 'When the last token that it concerns has expired and the revocation goes, RFC 3339.',
 })

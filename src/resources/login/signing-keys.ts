@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'signing-keys',
   singular: 'signing key',
   storeName: 'signingKeys',
@@ -18,8 +18,8 @@ const definition = {
  * The server certificates whose keys sign tokens of the network: of this process, of others over the same store, and former
  * ones whose tokens are still good. The id is the `kid` of those tokens, the SHA-1 of the certificate in hexadecimal.
  */
-export interface SigningKeys extends Resource<typeof definition> {}
-export const signingKeys: SigningKeys = defineResource(definition, {
+export interface SigningKeys extends Resource<typeof DEFINITION> {}
+export const signingKeys: SigningKeys = defineResource(DEFINITION, {
   certPem: 'The certificate, PEM.',
   expiresAt: 'When the certificate expires, RFC 3339.',
 })

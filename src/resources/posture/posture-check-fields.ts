@@ -24,21 +24,21 @@ interface PostureCheckFields<T extends PostureCheckTypeId> {
 }
 
 const OsType = z.enum(OS_TYPES)
-const processShape = { osType: OsType, path: z.string().min(1).max(4096), hashes: TextSet.default([]) }
-const processWords = {
+const PROCESS_SHAPE = { osType: OsType, path: z.string().min(1).max(4096), hashes: TextSet.default([]) }
+const PROCESS_WORDS = {
   osType: 'The operating system on which the process must run; `os` is taken as well.',
   path: 'The path of its binary, compared exactly.',
   hashes: 'The SHA-256 or SHA-512 hashes, hex, of which its binary must have one; empty for any.',
 }
 
-const id = z.string().max(256)
-const responseWords = {
+const ID = z.string().max(256)
+const RESPONSE_WORDS = {
   id: 'The id of the posture check that asked; kept with the report and not looked up.',
   typeId: 'What is reported; `postureResponse…Create` is taken as well, as `postureResponseDomainCreate`.',
 }
 
-const report = { lastUpdatedAt: z.iso.datetime().nullable(), postureCheckId: z.string(), timedOut: z.boolean() }
-const reportWords = {
+const REPORT = { lastUpdatedAt: z.iso.datetime().nullable(), postureCheckId: z.string(), timedOut: z.boolean() }
+const REPORT_WORDS = {
   lastUpdatedAt: 'When it was reported, RFC 3339; null when it never was.',
   postureCheckId: 'The id of the posture check that the report answered; empty without a report.',
   timedOut: 'Always false: these reports do not run out.',
@@ -64,9 +64,9 @@ export const POSTURE_CHECK_FIELDS = {
       operatingSystems: 'For `OS`: the operating systems of which an endpoint must run one; absent for other types.',
     },
     response: described(
-      z.object({ id, typeId: z.literal('OS'), type: Text, version: Text, build: Text.optional() }),
+      z.object({ id: ID, typeId: z.literal('OS'), type: Text, version: Text, build: Text.optional() }),
       {
-        ...responseWords,
+        ...RESPONSE_WORDS,
         type: 'The operating system.',
         version: 'Its version; parts that are left out count as 0.',
         build: 'Its build.',
@@ -76,13 +76,13 @@ export const POSTURE_CHECK_FIELDS = {
     reports: {
       os: described(
         z.object({
-          ...report,
+          ...REPORT,
           build: z.string().nullable(),
           type: z.string().nullable(),
           version: z.string().nullable(),
         }),
         {
-          ...reportWords,
+          ...REPORT_WORDS,
           build: 'The build of the operating system; null without a report.',
           type: 'The operating system; null without a report.',
           version: 'Its version; null without a report.',
@@ -93,8 +93,8 @@ export const POSTURE_CHECK_FIELDS = {
   },
   PROCESS: {
     members: {
-      process: described(z.object({ ...processShape, signerFingerprint: z.string().max(1024).default('') }), {
-        ...processWords,
+      process: described(z.object({ ...PROCESS_SHAPE, signerFingerprint: z.string().max(1024).default('') }), {
+        ...PROCESS_WORDS,
         signerFingerprint:
           'The SHA-1 fingerprint, hex, of the certificate that must have signed its binary; empty for any.',
       })
@@ -104,7 +104,7 @@ export const POSTURE_CHECK_FIELDS = {
     memberWords: { process: 'For `PROCESS`: the process that must run on the endpoint; absent for other types.' },
     response: described(
       z.object({
-        id,
+        id: ID,
         typeId: z.literal('PROCESS'),
         path: Text.optional(),
         isRunning: z.boolean().optional(),
@@ -112,7 +112,7 @@ export const POSTURE_CHECK_FIELDS = {
         signerFingerprints: TextSet.nullish().transform((fingerprints) => fingerprints ?? undefined),
       }),
       {
-        ...responseWords,
+        ...RESPONSE_WORDS,
         path: 'The path of the binary.',
         isRunning: 'Whether it runs; false by default.',
         hash: 'The SHA-256 or SHA-512 hash of the binary, hex.',
@@ -124,13 +124,13 @@ export const POSTURE_CHECK_FIELDS = {
       processes: z.array(
         described(
           z.object({
-            ...report,
+            ...REPORT,
             binaryHash: z.string(),
             isRunning: z.boolean(),
             signerFingerprints: z.array(z.string()),
           }),
           {
-            ...reportWords,
+            ...REPORT_WORDS,
             binaryHash: 'The hash of the binary, hex; empty when none was reported.',
             isRunning: 'Whether the process runs.',
             signerFingerprints: 'SHA-1 fingerprints, hex, of the certificates that signed the binary.',
@@ -144,8 +144,8 @@ export const POSTURE_CHECK_FIELDS = {
     members: {
       processes: z
         .array(
-          described(z.object({ ...processShape, signerFingerprints: TextSet.default([]) }), {
-            ...processWords,
+          described(z.object({ ...PROCESS_SHAPE, signerFingerprints: TextSet.default([]) }), {
+            ...PROCESS_WORDS,
             signerFingerprints:
               'The SHA-1 fingerprints, hex, of certificates of which one must have signed its binary; empty for any.',
           }),
@@ -170,13 +170,13 @@ export const POSTURE_CHECK_FIELDS = {
       domains: 'For `DOMAIN`: the Windows domains of which an endpoint must be in one; absent for other types.',
     },
     response: described(
-      z.object({ id, typeId: z.literal('DOMAIN'), domain: Text }),
-      { ...responseWords, domain: 'The Windows domain of which the endpoint is a member.' },
+      z.object({ id: ID, typeId: z.literal('DOMAIN'), domain: Text }),
+      { ...RESPONSE_WORDS, domain: 'The Windows domain of which the endpoint is a member.' },
       'A report of the Windows domain.',
     ),
     reports: {
-      domain: described(z.object({ ...report, domain: z.string().nullable() }), {
-        ...reportWords,
+      domain: described(z.object({ ...REPORT, domain: z.string().nullable() }), {
+        ...REPORT_WORDS,
         domain: 'The Windows domain; null without a report.',
       }),
     },
@@ -189,13 +189,13 @@ export const POSTURE_CHECK_FIELDS = {
         'For `MAC`: the addresses of which an endpoint must have one, kept as lower-case hex digits; absent for other types.',
     },
     response: described(
-      z.object({ id, typeId: z.literal('MAC'), macAddresses: TextSet }),
-      { ...responseWords, macAddresses: 'The addresses of the endpoint; case and separators do not matter.' },
+      z.object({ id: ID, typeId: z.literal('MAC'), macAddresses: TextSet }),
+      { ...RESPONSE_WORDS, macAddresses: 'The addresses of the endpoint; case and separators do not matter.' },
       'A report of the MAC addresses.',
     ),
     reports: {
-      mac: described(z.object({ ...report, addresses: z.array(z.string()).nullable() }), {
-        ...reportWords,
+      mac: described(z.object({ ...REPORT, addresses: z.array(z.string()).nullable() }), {
+        ...REPORT_WORDS,
         addresses: 'The MAC addresses as lower-case hex digits; null without a report.',
       }),
     },
@@ -219,13 +219,13 @@ export const POSTURE_CHECK_FIELDS = {
     filtered: ['promptOnUnlock', 'promptOnWake'],
     response: described(
       z.object({
-        id,
+        id: ID,
         typeId: z.literal('ENDPOINT_STATE'),
         unlocked: z.boolean().optional(),
         woken: z.boolean().optional(),
       }),
       {
-        ...responseWords,
+        ...RESPONSE_WORDS,
         unlocked: 'True when the endpoint was unlocked just now; false by default.',
         woken: 'True when the endpoint woke just now; false by default.',
       },

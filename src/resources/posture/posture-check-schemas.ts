@@ -22,7 +22,7 @@ export const FILTERED_MEMBERS: readonly string[] = POSTURE_CHECK_TYPE_IDS.flatMa
 
 type ResponseSchema = Extract<AnyFields, { readonly response: z.ZodType }>['response']
 
-const responses: readonly ResponseSchema[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => {
+const RESPONSES: readonly ResponseSchema[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => {
   const fields = POSTURE_CHECK_FIELDS[typeId]
   return 'response' in fields ? [fields.response] : []
 })
@@ -31,5 +31,5 @@ const responses: readonly ResponseSchema[] = POSTURE_CHECK_TYPE_IDS.flatMap((typ
 // A union takes a list that it can see is not empty.
 export const PostureResponse = z.discriminatedUnion(
   'typeId',
-  responses as readonly [ResponseSchema, ...ResponseSchema[]],
+  RESPONSES as readonly [ResponseSchema, ...ResponseSchema[]],
 )

@@ -4,7 +4,7 @@ import { Name } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { described } from '../declaration/words.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'posture-check-types',
   singular: 'posture check type',
   storeName: 'postureCheckTypes',
@@ -25,8 +25,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** What posture checks can look at: seeded, read-only. */
-export interface PostureCheckTypes extends Resource<typeof definition> {}
-export const postureCheckTypes: PostureCheckTypes = defineResource(definition, {
+export interface PostureCheckTypes extends Resource<typeof DEFINITION> {}
+export const postureCheckTypes: PostureCheckTypes = defineResource(DEFINITION, {
   operatingSystems: 'The operating systems on which checks of the type can be made.',
   version: 'The version of the type: always `1`.',
 })

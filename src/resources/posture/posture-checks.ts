@@ -6,33 +6,33 @@ import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { FILTERED_MEMBERS, ofAllTypes } from './posture-check-schemas.ts'
 import { postureCheckSpellings } from './posture-check-spellings.ts'
 
-const members = ofAllTypes('members')
+const MEMBERS = ofAllTypes('members')
 // Object.keys forgets which keys there are.
-const memberNames = Object.keys(members) as readonly (keyof typeof members)[]
+const MEMBER_NAMES = Object.keys(MEMBERS) as readonly (keyof typeof MEMBERS)[]
 
-const definition = {
+const DEFINITION = {
   name: 'posture-checks',
   singular: 'posture check',
   storeName: 'postureChecks',
   permission: 'posture-check',
-  writable: { name: Name, roleAttributes: RoleAttributes.default([]), ...members },
+  writable: { name: Name, roleAttributes: RoleAttributes.default([]), ...MEMBERS },
   createOnly: { typeId: z.enum(POSTURE_CHECK_TYPE_IDS) },
   derived: { version: z.int() },
-  mayBeAbsent: memberNames,
+  mayBeAbsent: MEMBER_NAMES,
   required: ['name', 'typeId'],
   requiredOnReplace: ['name'],
   requiredOnPatch: ['typeId'],
   unique: ['name'],
   symbols: Object.fromEntries(
-    memberNames.filter((name) => !FILTERED_MEMBERS.includes(name)).map((name) => [name, null]),
+    MEMBER_NAMES.filter((name) => !FILTERED_MEMBERS.includes(name)).map((name) => [name, null]),
   ),
   spellings: postureCheckSpellings,
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
 /** A rule on the state of an endpoint; service policies select checks by their role attributes. */
-export interface PostureChecks extends Resource<typeof definition> {}
-export const postureChecks: PostureChecks = defineResource(definition, {
+export interface PostureChecks extends Resource<typeof DEFINITION> {}
+export const postureChecks: PostureChecks = defineResource(DEFINITION, {
   ...ofAllTypes('memberWords'),
   typeId: 'What the check looks at. Settled at creation.',
   version: 'Always 1.',

@@ -4,10 +4,10 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const internal = { permission: 'identity', writable: {}, required: [], operations: [] } as const
+const INTERNAL = { permission: 'identity', writable: {}, required: [], operations: [] } as const
 
-const postureDataDefinition = {
-  ...internal,
+const POSTURE_DATA_DEFINITION = {
+  ...INTERNAL,
   name: 'posture-data',
   singular: 'posture data',
   storeName: 'postureData',
@@ -20,16 +20,16 @@ const postureDataDefinition = {
  * What the controller knows of the state of an identity's endpoints, apart from their processes and from what belongs to one
  * API session; its id is the identity's.
  */
-export interface PostureRecords extends Resource<typeof postureDataDefinition> {}
-export const postureData: PostureRecords = defineResource(postureDataDefinition, {
+export interface PostureRecords extends Resource<typeof POSTURE_DATA_DEFINITION> {}
+export const postureData: PostureRecords = defineResource(POSTURE_DATA_DEFINITION, {
   identityId: 'The id of the identity.',
   data: 'What its endpoints reported.',
   processCount: 'How many reports of processes are kept, by check and by path together.',
   processBytes: 'The bytes of them, as JSON.',
 })
 
-const reportedProcessesDefinition = {
-  ...internal,
+const REPORTED_PROCESSES_DEFINITION = {
+  ...INTERNAL,
   name: 'reported-processes',
   singular: 'reported processes',
   storeName: 'reportedProcesses',
@@ -39,14 +39,14 @@ const reportedProcessesDefinition = {
 } as const satisfies ResourceDefinition
 
 /** A part of the processes that endpoints of an identity reported, so that a report is stored without all the others. */
-export interface ReportedProcessRecords extends Resource<typeof reportedProcessesDefinition> {}
-export const reportedProcesses: ReportedProcessRecords = defineResource(reportedProcessesDefinition, {
+export interface ReportedProcessRecords extends Resource<typeof REPORTED_PROCESSES_DEFINITION> {}
+export const reportedProcesses: ReportedProcessRecords = defineResource(REPORTED_PROCESSES_DEFINITION, {
   identityId: 'The id of the identity.',
   reports: 'The processes.',
 })
 
-const endpointStatesDefinition = {
-  ...internal,
+const ENDPOINT_STATES_DEFINITION = {
+  ...INTERNAL,
   name: 'endpoint-states',
   singular: 'endpoint state',
   storeName: 'endpointStates',
@@ -56,8 +56,8 @@ const endpointStatesDefinition = {
 } as const satisfies ResourceDefinition
 
 /** What is known of the endpoint of one API session; its id is the API session's. */
-export interface EndpointStates extends Resource<typeof endpointStatesDefinition> {}
-export const endpointStates: EndpointStates = defineResource(endpointStatesDefinition, {
+export interface EndpointStates extends Resource<typeof ENDPOINT_STATES_DEFINITION> {}
+export const endpointStates: EndpointStates = defineResource(ENDPOINT_STATES_DEFINITION, {
   apiSessionId: 'The id of the API session.',
   identityId: 'The id of its identity.',
   state: 'Its second factor, its last unlock and wake, and what its SDK said of itself.',
@@ -72,8 +72,8 @@ export interface FailedRequest {
   readonly policyFailures: readonly PolicyFailure[]
 }
 
-const failedServiceRequestsDefinition = {
-  ...internal,
+const FAILED_SERVICE_REQUESTS_DEFINITION = {
+  ...INTERNAL,
   name: 'failed-service-requests',
   singular: 'failed service request',
   storeName: 'failedServiceRequests',
@@ -83,8 +83,8 @@ const failedServiceRequestsDefinition = {
 } as const satisfies ResourceDefinition
 
 /** A request for a service that posture refused; the last fifty of an identity are kept. */
-export interface FailedServiceRequests extends Resource<typeof failedServiceRequestsDefinition> {}
-export const failedServiceRequests: FailedServiceRequests = defineResource(failedServiceRequestsDefinition, {
+export interface FailedServiceRequests extends Resource<typeof FAILED_SERVICE_REQUESTS_DEFINITION> {}
+export const failedServiceRequests: FailedServiceRequests = defineResource(FAILED_SERVICE_REQUESTS_DEFINITION, {
   identityId: 'The id of the identity that asked.',
   when: 'When it asked, RFC 3339.',
   request: 'What it asked for, and the checks that failed.',

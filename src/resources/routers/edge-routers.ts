@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isConnected, member } from '../declaration/computed-symbol.ts'
+import { IS_CONNECTED, member } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
 import { Cost, JsonObject, Name, RoleAttributes, TextSet } from '../declaration/fields.ts'
 import { NetworkInterface } from '../declaration/network-interface.ts'
@@ -25,7 +25,7 @@ export const EDGE_ROUTER_PRESENCE_WORDS = {
     "How far the router has the network's data: `SYNC_DONE` when it has all, `SYNC_UNKNOWN` while it is offline.",
 }
 
-const definition = {
+const DEFINITION = {
   name: 'edge-routers',
   singular: 'edge router',
   storeName: 'routers',
@@ -78,17 +78,17 @@ const definition = {
   links: ['edge-router-policies'],
   symbols: { certPem: null, unverifiedCertPem: null, unverifiedFingerprint: null },
   computed: {
-    connected: isConnected,
-    online: isConnected,
-    isOnline: isConnected,
+    connected: IS_CONNECTED,
+    online: IS_CONNECTED,
+    isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
 /** A router that identities connect to. */
-export interface EdgeRouters extends Resource<typeof definition> {}
-export const edgeRouters: EdgeRouters = defineResource(definition, {
+export interface EdgeRouters extends Resource<typeof DEFINITION> {}
+export const edgeRouters: EdgeRouters = defineResource(DEFINITION, {
   ...ROUTER_WORDS,
   appData: 'Free data for applications; empty by default.',
   isTunnelerEnabled:

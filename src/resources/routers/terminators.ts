@@ -4,7 +4,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Cost, EntityRef, Id, Precedence, Text } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'terminators',
   singular: 'terminator',
   storeName: 'terminators',
@@ -46,8 +46,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Where the traffic of a service leaves the network: an address behind a router. */
-export interface Terminators extends Resource<typeof definition> {}
-export const terminators: Terminators = defineResource(definition, {
+export interface Terminators extends Resource<typeof DEFINITION> {}
+export const terminators: Terminators = defineResource(DEFINITION, {
   address:
     'Where the router reaches the host of the service, as `tcp:host:port`; opaque for hosts that connect by an SDK.',
   binding: 'By which part of the router the address is reached, as `transport`, `udp`, `edge` or `tunnel`.',

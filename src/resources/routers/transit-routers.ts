@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { isConnected, member } from '../declaration/computed-symbol.ts'
+import { IS_CONNECTED, member } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
 import { Cost, Name, TextSet } from '../declaration/fields.ts'
 import { NetworkInterface } from '../declaration/network-interface.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { ROUTER_WORDS } from './router-words.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'transit-routers',
   singular: 'router',
   storeName: 'routers',
@@ -40,16 +40,16 @@ const definition = {
   references: { configs: { to: 'configs', onDelete: 'clear' } },
   symbols: { unverifiedCertPem: null, unverifiedFingerprint: null },
   computed: {
-    connected: isConnected,
-    isOnline: isConnected,
+    connected: IS_CONNECTED,
+    isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 
 /** A router that forwards between others and that no identity connects to. */
-export interface TransitRouters extends Resource<typeof definition> {}
-export const transitRouters: TransitRouters = defineResource(definition, {
+export interface TransitRouters extends Resource<typeof DEFINITION> {}
+export const transitRouters: TransitRouters = defineResource(DEFINITION, {
   ...ROUTER_WORDS,
   fingerprint:
     "SHA-1 of the router's certificate in DER form, 40 lower-case hex digits; null or absent until it enrolled.",

@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { FreeObject, Name } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'config-types',
   singular: 'config type',
   storeName: 'configTypes',
@@ -17,8 +17,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** A kind of configuration, and the JSON schema that configs of the kind fulfil. */
-export interface ConfigTypes extends Resource<typeof definition> {}
-export const configTypes: ConfigTypes = defineResource(definition, {
+export interface ConfigTypes extends Resource<typeof DEFINITION> {}
+export const configTypes: ConfigTypes = defineResource(DEFINITION, {
   schema:
     'The JSON schema (drafts 4, 6 and 7) that configs of the type fulfil; its root type is `object`. Null admits any object.',
   target: 'What configs of the type are for: `service` (the default), `router` or `other`. Settled at creation.',

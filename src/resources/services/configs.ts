@@ -2,7 +2,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { FreeObject, Id, Name } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'configs',
   singular: 'config',
   storeName: 'configs',
@@ -19,8 +19,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** Settings for services or routers, of the shape that their config type demands. */
-export interface Configs extends Resource<typeof definition> {}
-export const configs: Configs = defineResource(definition, {
+export interface Configs extends Resource<typeof DEFINITION> {}
+export const configs: Configs = defineResource(DEFINITION, {
   data: 'The settings: an object that fulfils the schema of the config type.',
   configTypeId: 'The id of the config type. Settled at creation.',
 })

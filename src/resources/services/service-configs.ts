@@ -2,7 +2,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'service-configs',
   singular: 'service config',
   storeName: 'serviceConfigs',
@@ -23,8 +23,8 @@ const definition = {
  * The config that one identity sees for a service instead of the service's own config of the type. There is at most one
  * per identity, service and config type.
  */
-export interface ServiceConfigs extends Resource<typeof definition> {}
-export const serviceConfigs: ServiceConfigs = defineResource(definition, {
+export interface ServiceConfigs extends Resource<typeof DEFINITION> {}
+export const serviceConfigs: ServiceConfigs = defineResource(DEFINITION, {
   identityId: 'The id of the identity that sees the config.',
   serviceId: 'The id of the service for which it sees it.',
   configId: 'The id of the config that it sees.',

@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'service-views',
   singular: 'service view',
   storeName: 'serviceViews',
@@ -23,8 +23,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** What an API session would see in its service list, as a digest, and since when; its id is the API session's. */
-export interface ServiceViews extends Resource<typeof definition> {}
-export const serviceViews: ServiceViews = defineResource(definition, {
+export interface ServiceViews extends Resource<typeof DEFINITION> {}
+export const serviceViews: ServiceViews = defineResource(DEFINITION, {
   apiSessionId: 'The id of the API session that looked.',
   digest: 'SHA-256 of what it saw, hex.',
   lastChangeAt: 'Since when it sees that, RFC 3339.',

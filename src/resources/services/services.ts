@@ -5,7 +5,7 @@ import { JsonObject, Name, RoleAttributes, TextSet } from '../declaration/fields
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { PostureQueries } from '../posture/posture-queries.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'services',
   singular: 'service',
   storeName: 'services',
@@ -34,8 +34,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** What can be dialed and bound on the network. */
-export interface Services extends Resource<typeof definition> {}
-export const services: Services = defineResource(definition, {
+export interface Services extends Resource<typeof DEFINITION> {}
+export const services: Services = defineResource(DEFINITION, {
   configs: 'Ids of configs whose type is for services, at most one of each type. Empty by default.',
   maxIdleTimeMillis: 'Milliseconds after which an idle circuit to the service is closed; 0 (the default) for never.',
   terminatorStrategy: 'How a terminator is chosen for a new circuit; `smartrouting`, the least cost, by default.',

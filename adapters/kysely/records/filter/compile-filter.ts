@@ -3,7 +3,7 @@ import type { Filter, Operand } from '../../../../src/index.ts'
 import type { Sql, SqlLanguage } from '../../language/language.ts'
 import { memberPath } from '../../schema/search-rows.ts'
 import { allOf, anyOf, type Condition, not } from './condition.ts'
-import { elementScope, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
+import { ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
 import { type ValueTest, valueTest } from './value-test.ts'
 
 /** What compiling a filter needs to know. */
@@ -138,7 +138,7 @@ function someElement(context: FilterContext, subject: Subject, where: Filter | u
 /** The elements of the record's set that fulfil a filter, as what stands behind `from`; false when it can have none. */
 function elementsOf(context: FilterContext, subject: Subject, where: Filter | undefined): Sql | false {
   if (subject.kind !== 'set' || subject.searchTable === undefined) return false
-  const condition = where === undefined || compileFilter({ ...context, scope: elementScope }, where)
+  const condition = where === undefined || compileFilter({ ...context, scope: ELEMENT_SCOPE }, where)
   if (condition === false) return false
   const own = sql`m.record_id = t.id`
   return sql`${context.table(subject.searchTable)} as m where ${condition === true ? own : sql`${own} and ${condition}`}`

@@ -29,7 +29,7 @@ export function recordScope({ kind, byField }: RecordTable): Scope {
 }
 
 /** An element of a set, as a record with nothing but an `id`; its row is called `m`. */
-export const elementScope: Scope = {
+export const ELEMENT_SCOPE: Scope = {
   name: 'a set',
   subject: (field) => (field === 'id' ? ELEMENT : { kind: 'nothing' }),
 }

@@ -62,15 +62,15 @@ function isSelfContained({ definition: { references = {}, selects = {} } }: Reso
 }
 
 /** A change of an entity makes a new record, so an entry never grows old. */
-const ownDetails = new WeakMap<RecordOf<Resource>, Detail>()
+const OWN_DETAILS = new WeakMap<RecordOf<Resource>, Detail>()
 
 /** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
 export function ownDetail(resource: Resource, record: RecordOf<Resource>): Detail {
-  const known = ownDetails.get(record)
+  const known = OWN_DETAILS.get(record)
   if (known !== undefined) return known
   const shown = { _links: linksOf(resource, record), ...shownFields(resource, record) }
   const detail = keepText(withoutAbsent(resource, shown))
-  ownDetails.set(record, detail)
+  OWN_DETAILS.set(record, detail)
   return detail
 }
 

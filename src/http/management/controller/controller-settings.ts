@@ -18,15 +18,15 @@ const WORDS = { oidc: 'Settings of logins by OpenID Connect.' } as const
 const InForce = described(z.object({ oidc: OpenId }), WORDS)
 const SetHere = described(z.object({ oidc: SomeOpenId }), WORDS)
 const Change = described(z.object({ oidc: SomeOpenId.optional(), tags: Tags.optional() }), WORDS)
-const base = {
+const BASE = {
   _links: Links,
   createdAt: z.iso.datetime(),
   id: z.string(),
   tags: Tags,
   updatedAt: z.iso.datetime(),
 }
-const Settings = described(z.object({ ...base, ...InForce.shape }), WORDS)
-const Effective = described(z.object({ ...base, effective: InForce, instance: SetHere }), {
+const Settings = described(z.object({ ...BASE, ...InForce.shape }), WORDS)
+const Effective = described(z.object({ ...BASE, effective: InForce, instance: SetHere }), {
   effective: 'The settings that are in force.',
   instance: 'Those of them that were set here, in place of what the controller was configured with.',
 })

@@ -50,7 +50,7 @@ const Change = described(
   WORDS,
 )
 
-const update = { entity: 'authenticator', action: 'update' } as const
+const UPDATE = { entity: 'authenticator', action: 'update' } as const
 
 /** Credentials of identities, as admins manage them: what is beyond listing, showing and deleting. */
 export const authenticatorOperations = [
@@ -72,7 +72,7 @@ export const authenticatorOperations = [
       route: 'PUT /authenticators/{id}',
       summary: 'Replaces a username and password',
       description: 'For a username and password alone.',
-      access: update,
+      access: UPDATE,
       body: Replacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
@@ -86,7 +86,7 @@ export const authenticatorOperations = [
       route: 'PATCH /authenticators/{id}',
       summary: 'Changes a username or password',
       description: 'For a username and password alone.',
-      access: update,
+      access: UPDATE,
       body: Change,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
@@ -101,7 +101,7 @@ export const authenticatorOperations = [
       summary: 'Turns an authenticator back into an enrollment',
       description:
         'The authenticator and the API sessions that it started are gone at once; the answer names the enrollment.',
-      access: update,
+      access: UPDATE,
       body: described(z.object({ expiresAt: Instant }), {
         expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
       }),
@@ -117,7 +117,7 @@ export const authenticatorOperations = [
       route: 'POST /authenticators/{id}/request-extend',
       summary: 'Asks the holder of a certificate to extend it',
       description: 'Its holder reads of it in its API session. A username and password is answered 401.',
-      access: update,
+      access: UPDATE,
       body: described(z.object({ rollKeys: z.boolean().default(false) }), {
         rollKeys: 'Whether the holder should use a new key; false by default.',
       }),

@@ -9,9 +9,11 @@ import { Created, created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { wireSchema } from '../../operations/wire-schema.ts'
 
-const may = (action: Permission['action']): Permission => ({ entity: 'enrollment', action })
+function may(action: Permission['action']): Permission {
+  return { entity: 'enrollment', action }
+}
 
-const expiresAt = 'When the enrollment is void, RFC 3339; in the future.'
+const EXPIRES_AT = 'When the enrollment is void, RFC 3339; in the future.'
 
 interface OneTimeTokenCreate {
   readonly method: 'ott'
@@ -35,7 +37,7 @@ const Creation = described(
   }),
   {
     caId: 'For `ottca`: the id of the CA whose certificate is needed.',
-    expiresAt,
+    expiresAt: EXPIRES_AT,
     identityId: 'The id of the identity; it has no enrollment of the method yet.',
     method: 'How to enroll: `ott` by signing request, `ottca` by certificate of a CA, `updb` by password.',
     username: 'For `updb`: the username, 4 to 100 characters, unique in the network.',
@@ -86,7 +88,7 @@ export const enrollmentOperations = [
       route: 'POST /enrollments/{id}/refresh',
       summary: 'Gives an enrollment a new token and time; the old token is void',
       access: may('update'),
-      body: described(z.object({ expiresAt: Instant }), { expiresAt }),
+      body: described(z.object({ expiresAt: Instant }), { expiresAt: EXPIRES_AT }),
       data: Created,
     },
     async ({ engine, call, params, body }) => {

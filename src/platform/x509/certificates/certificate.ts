@@ -4,7 +4,7 @@ import { isStorable } from '../../../domain/storable-text.ts'
 import { toHex } from '../../encoding/hex.ts'
 import type { Library } from '../encoding/library.ts'
 import { consistsOf, parseDer } from '../encoding/parse-der.ts'
-import { maxPemSize, readPemBlocks, writePem } from '../encoding/pem.ts'
+import { MAX_PEM_SIZE, readPemBlocks, writePem } from '../encoding/pem.ts'
 import { type PublicKey, readPublicKey } from '../keys/public-key.ts'
 import { verifiesSignature } from '../keys/signature.ts'
 import { attributeTextsOf, type DistinguishedName } from '../names/name.ts'
@@ -32,17 +32,17 @@ export interface Certificate extends Validity {
 export type KnownCertificates = Pick<ReadonlyMap<string, Certificate>, 'get'>
 
 /** Reads a DER certificate of at most 64 KiB. Throws when it is malformed or its key is too weak for the network. */
-export const readCertificate = (
+export function readCertificate(
   library: Library,
   der: Uint8Array<ArrayBuffer>,
   known?: KnownCertificates,
-): Certificate => {
-  if (der.length > maxPemSize) throw new Error('certificate is larger than 64 KiB')
+): Certificate {
+  if (der.length > MAX_PEM_SIZE) throw new Error('certificate is larger than 64 KiB')
   const pem = writePem('CERTIFICATE', der)
   return known?.get(pem) ?? readUnknown(library, der, pem)
 }
 
-const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate => {
+function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate {
   const structure = parseCertificate(library, der)
   const { tbsCertificate: body, signatureAlgorithm } = structure
   if (!signatureAlgorithm.isEqual(body.signature)) throw new Error('certificate names two signature algorithms')
@@ -75,7 +75,7 @@ const readUnknown = (library: Library, der: Uint8Array<ArrayBuffer>, pem: string
   }
 }
 
-const parseCertificate = (library: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure => {
+function parseCertificate(library: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure {
   try {
     const structure = parseDer(library, der, library.asn1.Certificate)
     const { tbsCertificateRaw: body, signatureAlgorithm: algorithm, signatureValue: signature } = structure
@@ -87,11 +87,11 @@ const parseCertificate = (library: Library, der: Uint8Array<ArrayBuffer>): Certi
 }
 
 /** Reads every certificate of a PEM text, in order. Throws when there is none or one cannot be read. */
-export const readCertificates = (
+export function readCertificates(
   library: Library,
   pem: string,
   known?: KnownCertificates,
-): [Certificate, ...Certificate[]] => {
+): [Certificate, ...Certificate[]] {
   const [first, ...rest] = readPemBlocks(pem)
     .filter(({ label }) => label === 'CERTIFICATE')
     .map(({ der }) => readCertificate(library, der, known))
@@ -110,11 +110,15 @@ function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly
 }
 
 /** Whether the certificate names itself as its issuer: key rollover and roots. */
-export const isSelfIssued = ({ encodedIssuer, encodedSubject }: Certificate): boolean =>
-  encodedIssuer === encodedSubject
+export function isSelfIssued({ encodedIssuer, encodedSubject }: Certificate): boolean {
+  return encodedIssuer === encodedSubject
+}
 
 /** Whether the certificate is a root: an authority that signed itself. */
-export const isRoot = async (certificate: Certificate): Promise<boolean> =>
-  certificate.extensions.isAuthority &&
-  isSelfIssued(certificate) &&
-  (await certificate.isSignedWith(certificate.publicKey))
+export async function isRoot(certificate: Certificate): Promise<boolean> {
+  return (
+    certificate.extensions.isAuthority &&
+    isSelfIssued(certificate) &&
+    (await certificate.isSignedWith(certificate.publicKey))
+  )
+}

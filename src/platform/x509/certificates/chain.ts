@@ -13,25 +13,30 @@ export interface ChainOptions {
 }
 
 /** Longest path, leaf and root included, and how many issuers are tried before the search gives up. */
-const maxPath = 8
-const maxAttempts = 60
+const MAX_PATH = 8
+const MAX_ATTEMPTS = 60
 
 /**
  * Whether some path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the
  * certificate before it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and
  * permits the names below. The leaf must be usable for client authentication; its own validity is not judged.
  */
-export const leadsToRoot = async (leaf: Certificate, options: ChainOptions): Promise<boolean> =>
-  isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
+export async function leadsToRoot(leaf: Certificate, options: ChainOptions): Promise<boolean> {
+  return isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))
+}
 
 /** Whether `authority` signed `certificate`, be it a certificate for a client or for anything else. */
-export const isIssuedBy = (certificate: Certificate, authority: Certificate, now: number): Promise<boolean> =>
-  hasPathToRoot(certificate, { roots: [authority], intermediates: [], now })
+export function isIssuedBy(certificate: Certificate, authority: Certificate, now: number): Promise<boolean> {
+  return hasPathToRoot(certificate, { roots: [authority], intermediates: [], now })
+}
 
 /** Whether `authority` is a certificate authority that is one of the roots or stands below one. */
-export const isNetworkAuthority = async (authority: Certificate, options: ChainOptions): Promise<boolean> =>
-  authority.extensions.isAuthority &&
-  (options.roots.some(({ pem }) => pem === authority.pem) || (await hasPathToRoot(authority, options)))
+export async function isNetworkAuthority(authority: Certificate, options: ChainOptions): Promise<boolean> {
+  return (
+    authority.extensions.isAuthority &&
+    (options.roots.some(({ pem }) => pem === authority.pem) || (await hasPathToRoot(authority, options)))
+  )
+}
 
 /**
  * Whether an authority has the key of one of `others`, or one of the two signed the other, whatever their certificates say
@@ -46,17 +51,17 @@ export async function isRelated(authority: Certificate, others: readonly Certifi
   return false
 }
 
-const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> => {
+function hasPathToRoot(start: Certificate, { roots, intermediates, now }: ChainOptions): Promise<boolean> {
   const candidates = [...roots, ...intermediates]
   let attempts = 0
 
   const climb = async (path: readonly Certificate[], last: Certificate): Promise<boolean> => {
     if (path.length > 1 && roots.includes(last)) return permitsEveryName(path)
-    if (path.length === maxPath) return false
+    if (path.length === MAX_PATH) return false
     for (const issuer of candidates) {
       if (isOnPath(issuer, path) || !isNamedIssuer(last, issuer) || !mayIssue(issuer, path, now)) continue
       attempts += 1
-      if (attempts > maxAttempts) return false
+      if (attempts > MAX_ATTEMPTS) return false
       if ((await last.isSignedWith(issuer.publicKey)) && (await climb([...path, issuer], issuer))) return true
     }
     return false
@@ -64,14 +69,15 @@ const hasPathToRoot = (start: Certificate, { roots, intermediates, now }: ChainO
   return climb([start], start)
 }
 
-const isOnPath = (issuer: Certificate, path: readonly Certificate[]): boolean =>
-  path.some(
+function isOnPath(issuer: Certificate, path: readonly Certificate[]): boolean {
+  return path.some(
     ({ encodedSubject, publicKey }) =>
       encodedSubject === issuer.encodedSubject && publicKey.encoded === issuer.publicKey.encoded,
   )
+}
 
 /** Whether the names and key identifiers in `certificate` point at `issuer`. */
-const isNamedIssuer = ({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean => {
+function isNamedIssuer({ encodedIssuer, extensions: { authority } }: Certificate, issuer: Certificate): boolean {
   const { subjectKeyId } = issuer.extensions
   if (encodedIssuer !== issuer.encodedSubject) return false
   if (authority.keyId !== undefined && subjectKeyId !== undefined && authority.keyId !== subjectKeyId) return false
@@ -80,7 +86,7 @@ const isNamedIssuer = ({ encodedIssuer, extensions: { authority } }: Certificate
 }
 
 /** Whether `issuer` is an authority that may stand above `path` at `now`. */
-const mayIssue = ({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) => {
+function mayIssue({ extensions, notBefore, notAfter }: Certificate, path: readonly Certificate[], now?: number) {
   const between = path.slice(1).filter((certificate) => !isSelfIssued(certificate)).length
   return (
     extensions.isAuthority &&
@@ -92,21 +98,23 @@ const mayIssue = ({ extensions, notBefore, notAfter }: Certificate, path: readon
   )
 }
 
-const isUsableByClient = ({ extensions: { mayProveKey, allowsClients, hasUnknownCritical } }: Certificate): boolean =>
-  mayProveKey && allowsClients && !hasUnknownCritical
+function isUsableByClient({ extensions: { mayProveKey, allowsClients, hasUnknownCritical } }: Certificate): boolean {
+  return mayProveKey && allowsClients && !hasUnknownCritical
+}
 
 /** Name constraints bind everything below their authority, except self-issued certificates in between. */
-const permitsEveryName = (path: readonly Certificate[]): boolean =>
-  path.every(({ extensions: { nameConstraints } }, depth) => {
+function permitsEveryName(path: readonly Certificate[]): boolean {
+  return path.every(({ extensions: { nameConstraints } }, depth) => {
     if (nameConstraints === undefined || depth === 0) return true
     const below = path.slice(0, depth).filter((certificate, at) => at === 0 || !isSelfIssued(certificate))
     return below.every((certificate) =>
       permitsNames(nameConstraints, constrainedNames(certificate, certificate === path[0])),
     )
   })
+}
 
 /** A common name with a dot is read as a host by many programs, so in a leaf without DNS names it counts as one. */
-const constrainedNames = ({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] => {
+function constrainedNames({ subject, extensions: { altNames } }: Certificate, isLeaf: boolean): GeneralName[] {
   const names: GeneralName[] = [...altNames]
   if (subject.length > 0) names.push({ kind: 'directory', value: subject })
   for (const value of emailAddressesOf(subject)) names.push({ kind: 'email', value })

@@ -32,7 +32,7 @@ interface AuthorityKeyId {
   readonly serial?: string
 }
 
-const withoutExtensions: Extensions = {
+const WITHOUT_EXTENSIONS: Extensions = {
   isAuthority: false,
   pathLength: Infinity,
   maySignCertificates: true,
@@ -44,16 +44,16 @@ const withoutExtensions: Extensions = {
 }
 
 /** Reads the extensions of a certificate. Throws when one that is known is malformed or when one occurs twice. */
-export const readExtensions = (library: Library, extensions: readonly Extension[]): Extensions => {
+export function readExtensions(library: Library, extensions: readonly Extension[]): Extensions {
   if (new Set(extensions.map(({ extnID }) => extnID)).size < extensions.length) {
     throw new Error('certificate has an extension twice')
   }
-  const read: Extensions = { ...withoutExtensions }
+  const read: Extensions = { ...WITHOUT_EXTENSIONS }
   for (const extension of extensions) Object.assign(read, readExtension(library, extension))
   return read
 }
 
-const readExtension = (library: Library, { extnID, extnValue, critical }: Extension): Partial<Extensions> => {
+function readExtension(library: Library, { extnID, extnValue, critical }: Extension): Partial<Extensions> {
   const { asn1, x509 } = library
   const parse = <T>(type: new () => T): T => parseDer(library, new Uint8Array(extnValue.buffer), type)
   switch (extnID) {
@@ -89,7 +89,7 @@ const readExtension = (library: Library, { extnID, extnValue, critical }: Extens
   }
 }
 
-const authorityKeyIdOf = ({ schema }: Library, structure: KeyIdentifierStructure): AuthorityKeyId => {
+function authorityKeyIdOf({ schema }: Library, structure: KeyIdentifierStructure): AuthorityKeyId {
   const { keyIdentifier, authorityCertIssuer, authorityCertSerialNumber } = structure
   return {
     ...(keyIdentifier && { keyId: hexOf(keyIdentifier.buffer) }),
@@ -102,4 +102,6 @@ const authorityKeyIdOf = ({ schema }: Library, structure: KeyIdentifierStructure
   }
 }
 
-const hexOf = (octets: ArrayBuffer): string => toHex(new Uint8Array(octets))
+function hexOf(octets: ArrayBuffer): string {
+  return toHex(new Uint8Array(octets))
+}

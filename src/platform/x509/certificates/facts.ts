@@ -6,26 +6,32 @@ import { commonNameOf } from '../names/name.ts'
 import type { Certificate } from './certificate.ts'
 
 /** Lower-case hexadecimal SHA-1 of the DER form, the field's fingerprint of a certificate. */
-export const fingerprintOf = async ({ crypto }: Library, { der }: Certificate): Promise<string> =>
-  toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
+export async function fingerprintOf({ crypto }: Library, { der }: Certificate): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
+}
 
 /** PEM text of certificates, one block after the other. */
-export const pemOf = (...certificates: readonly Certificate[]): string => certificates.map(({ pem }) => pem).join('')
+export function pemOf(...certificates: readonly Certificate[]): string {
+  return certificates.map(({ pem }) => pem).join('')
+}
 
-export const certificateFacts = async (library: Library, certificate: Certificate): Promise<CertificateFacts> => ({
-  fingerprint: await fingerprintOf(library, certificate),
-  pem: certificate.pem,
-  der: certificate.der,
-  commonName: commonNameOf(certificate.subject),
-  subject: certificate.parsed.subject,
-  uris: altNamesOf(certificate, 'uri'),
-  emails: altNamesOf(certificate, 'email'),
-  hosts: certificate.extensions.altNames.flatMap(hostTextOf),
-  publicKey: certificate.publicKey.encoded,
-  isAuthority: certificate.extensions.isAuthority,
-  notBefore: certificate.notBefore,
-  notAfter: certificate.notAfter,
-})
+export async function certificateFacts(library: Library, certificate: Certificate): Promise<CertificateFacts> {
+  return {
+    fingerprint: await fingerprintOf(library, certificate),
+    pem: certificate.pem,
+    der: certificate.der,
+    commonName: commonNameOf(certificate.subject),
+    subject: certificate.parsed.subject,
+    uris: altNamesOf(certificate, 'uri'),
+    emails: altNamesOf(certificate, 'email'),
+    hosts: certificate.extensions.altNames.flatMap(hostTextOf),
+    publicKey: certificate.publicKey.encoded,
+    isAuthority: certificate.extensions.isAuthority,
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+  }
+}
 
-const altNamesOf = ({ extensions }: Certificate, kind: 'uri' | 'email'): string[] =>
-  extensions.altNames.flatMap((name) => (name.kind === kind ? name.value : []))
+function altNamesOf({ extensions }: Certificate, kind: 'uri' | 'email'): string[] {
+  return extensions.altNames.flatMap((name) => (name.kind === kind ? name.value : []))
+}

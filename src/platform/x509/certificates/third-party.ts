@@ -6,13 +6,13 @@ import { isIssuedBy, leadsToRoot } from './chain.ts'
 import { certificateFacts } from './facts.ts'
 
 /** Authorities that were read before, by their PEM text; one that is of no use is `undefined`. */
-const maxKnown = 500
+const MAX_KNOWN = 500
 
 /**
  * Judges certificates by authorities outside of the network, each of which is read once. One that is the network's own, as
  * `isOwn` tells, is none.
  */
-export const createThirdPartyVerifier = (library: Library, isOwn: (authority: Certificate) => Promise<boolean>) => {
+export function createThirdPartyVerifier(library: Library, isOwn: (authority: Certificate) => Promise<boolean>) {
   const known = new Map<string, Promise<Certificate | undefined>>()
 
   const readAuthority = async (certPem: string): Promise<Certificate | undefined> => {
@@ -21,7 +21,7 @@ export const createThirdPartyVerifier = (library: Library, isOwn: (authority: Ce
   }
 
   const authorityOf = ({ certPem }: ThirdParty): Promise<Certificate | undefined> => {
-    if (!known.has(certPem) && known.size >= maxKnown) known.clear()
+    if (!known.has(certPem) && known.size >= MAX_KNOWN) known.clear()
     const authority = known.get(certPem) ?? readAuthority(certPem)
     known.set(certPem, authority)
     return authority
@@ -52,10 +52,10 @@ export const createThirdPartyVerifier = (library: Library, isOwn: (authority: Ce
 }
 
 /** Facts of the certificates of a PEM text, or why there are none. */
-export const readCertificateFacts = async (
+export async function readCertificateFacts(
   library: Library,
   pem: string,
-): Promise<readonly CertificateFacts[] | CertificateProblem> => {
+): Promise<readonly CertificateFacts[] | CertificateProblem> {
   const blocks = pemBlocks(pem)
   if (blocks.length === 0) return 'no-pem'
   if (blocks.some(({ label }) => label !== 'CERTIFICATE')) return 'not-a-certificate'
@@ -64,7 +64,7 @@ export const readCertificateFacts = async (
   return Promise.all(certificates.map((certificate) => certificateFacts(library, certificate)))
 }
 
-const pemBlocks = (pem: string) => {
+function pemBlocks(pem: string) {
   try {
     return readPemBlocks(pem)
   } catch {
@@ -72,7 +72,7 @@ const pemBlocks = (pem: string) => {
   }
 }
 
-const readBlocks = (library: Library, pem: string): readonly Certificate[] | undefined => {
+function readBlocks(library: Library, pem: string): readonly Certificate[] | undefined {
   try {
     return readPemBlocks(pem).map(({ der }) => readCertificate(library, der))
   } catch {

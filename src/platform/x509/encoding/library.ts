@@ -16,12 +16,12 @@ export interface Library extends Modules {
 let modules: Promise<Modules> | undefined
 
 /** Loads the library on first use: it takes about 100 ms, which a program that only imports the package never spends. */
-export const loadLibrary = async (crypto: webcrypto.Crypto = globalThis.crypto): Promise<Library> => {
+export async function loadLibrary(crypto: webcrypto.Crypto = globalThis.crypto): Promise<Library> {
   modules ??= importModules()
   return { ...(await modules), crypto }
 }
 
-const importModules = async (): Promise<Modules> => {
+async function importModules(): Promise<Modules> {
   // The library reads decorator metadata while it loads, so the polyfill must be there before.
   await import('reflect-metadata')
   const [x509, asn1, schema] = await Promise.all([

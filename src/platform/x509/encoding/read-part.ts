@@ -1,5 +1,5 @@
 /** Runs `read` and puts `part` before the message of what it throws, so that an operator sees which file is wrong. */
-export const readPart = async <T>(part: string, read: () => T | Promise<T>): Promise<T> => {
+export async function readPart<T>(part: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (problem) {

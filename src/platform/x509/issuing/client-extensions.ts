@@ -7,10 +7,10 @@ import { uriName } from '../names/general-name.ts'
  * Everything that a client certificate says beside its subject and key: it proves its key to servers, under the single
  * alternative name `spiffeId`, which is critical where the subject is empty (RFC 5280 section 4.2.1.6).
  */
-export const clientExtensions = (
+export function clientExtensions(
   { x509 }: Library,
   { subject, spiffeId, signing }: { subject: x509.Name; spiffeId: string; signing: Certificate },
-): x509.Extension[] => {
+): x509.Extension[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
   const { subjectKeyId } = signing.extensions
   const isNameless = subject.toJSON().length === 0

@@ -19,11 +19,11 @@ export interface Issuer {
 type RouterRequest = Parameters<Pki['issueRouterCertificates']>[0]
 
 /** Issues both certificates of a router, or neither. */
-export const issueRouterCertificates = async (
+export async function issueRouterCertificates(
   library: Library,
   { signing, intermediates, signer }: Issuer,
   request: RouterRequest,
-): Promise<IssuedRouterCertificates> => {
+): Promise<IssuedRouterCertificates> {
   const { routerId, namesItself, spiffeId, now } = request
   const server = await readSigningRequest(library, request.serverCsrPem)
   if (typeof server === 'string') return { issued: false, of: 'server', problem: server }
@@ -54,5 +54,6 @@ export const issueRouterCertificates = async (
   }
 }
 
-const nameIn = ({ asn1, schema }: Library, { subject }: SigningRequest): string =>
-  commonNameOf(schema.AsnConvert.parse(subject.toArrayBuffer(), asn1.Name))
+function nameIn({ asn1, schema }: Library, { subject }: SigningRequest): string {
+  return commonNameOf(schema.AsnConvert.parse(subject.toArrayBuffer(), asn1.Name))
+}

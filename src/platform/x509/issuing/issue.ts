@@ -16,11 +16,11 @@ export interface CertificateTemplate {
 }
 
 /** Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. */
-export const issueCertificate = async (
+export async function issueCertificate(
   library: Library,
   template: CertificateTemplate,
   { algorithm, sign }: Pick<SigningKey, 'algorithm' | 'sign'>,
-): Promise<Uint8Array<ArrayBuffer>> => {
+): Promise<Uint8Array<ArrayBuffer>> {
   const { x509, crypto } = library
   const serial = crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.

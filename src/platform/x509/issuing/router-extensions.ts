@@ -10,11 +10,11 @@ interface RouterNames {
 }
 
 /** Everything that a router's certificate says beside its subject and key; it proves its key to clients or to servers. */
-export const routerExtensions = (
+export function routerExtensions(
   { x509 }: Library,
   purpose: 'client' | 'server',
   { names, spiffeId, signing }: RouterNames,
-): x509.Extension[] => {
+): x509.Extension[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
   const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
   const { subjectKeyId } = signing.extensions

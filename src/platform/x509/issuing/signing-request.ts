@@ -3,7 +3,7 @@ import { isStorable } from '../../../domain/storable-text.ts'
 import type { CsrProblem } from '../../../ports/pki.ts'
 import type { Library } from '../encoding/library.ts'
 import { consistsOf, parseDer } from '../encoding/parse-der.ts'
-import { maxPemSize, readPemBlocks } from '../encoding/pem.ts'
+import { MAX_PEM_SIZE, readPemBlocks } from '../encoding/pem.ts'
 import { readPublicKey, WeakKey } from '../keys/public-key.ts'
 import { verifiesSignature } from '../keys/signature.ts'
 import { requestedNames } from './requested-names.ts'
@@ -17,19 +17,19 @@ export interface SigningRequest {
 }
 
 /** A subject is copied into every certificate that is issued for it; real ones take some hundred octets. */
-const maxSubjectSize = 4096
+const MAX_SUBJECT_SIZE = 4096
 
 /**
  * Reads a PKCS#10 request (RFC 2986) from one PEM block, whatever its label, and checks that its key is strong enough
  * and signed it.
  */
-export const readSigningRequest = async (library: Library, pem: string): Promise<SigningRequest | CsrProblem> => {
+export async function readSigningRequest(library: Library, pem: string): Promise<SigningRequest | CsrProblem> {
   if (pem.trim() === '') return 'missing'
   try {
     const request = parseRequest(library, readSingleBlock(pem))
     const key = readPublicKey(library, request)
     const { subjectName: subject, publicKey } = request
-    if (subject.toArrayBuffer().byteLength > maxSubjectSize) return 'unparsable'
+    if (subject.toArrayBuffer().byteLength > MAX_SUBJECT_SIZE) return 'unparsable'
     if (!isStorable(subject.toString())) return 'unparsable'
     return (await verifiesSignature(library, request, key))
       ? { subject, publicKey, requestedNames: () => requestedNames(library, request) }
@@ -39,14 +39,14 @@ export const readSigningRequest = async (library: Library, pem: string): Promise
   }
 }
 
-const parseRequest = (library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest => {
+function parseRequest(library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest {
   const parts = parseDer(library, der, library.structures.SignedStructure)
   if (!consistsOf(library, der, parts)) throw new Error('signing request is malformed')
   return new library.x509.Pkcs10CertificateRequest(der)
 }
 
-const readSingleBlock = (pem: string): Uint8Array<ArrayBuffer> => {
-  if (pem.length > maxPemSize) throw new Error('signing request is larger than 64 KiB')
+function readSingleBlock(pem: string): Uint8Array<ArrayBuffer> {
+  if (pem.length > MAX_PEM_SIZE) throw new Error('signing request is larger than 64 KiB')
   const [block, ...others] = readPemBlocks(pem)
   if (block === undefined || others.length > 0) throw new Error('signing request is not exactly one PEM block')
   const lastLine = pem.trimEnd().split('\n').at(-1)?.trim()

@@ -6,7 +6,7 @@ import type { PublicKey } from './public-key.ts'
 const VERSION_0 = Uint8Array.of(0)
 
 /** The PKCS#8 form of a PEM private key: of that form itself, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
-export const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> => {
+export function readPkcs8(library: Library, pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
   const block = readPemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
   if (block === undefined) throw new Error('no private key found')
   switch (block.label) {
@@ -21,11 +21,11 @@ export const readPkcs8 = (library: Library, pem: string, publicKey: PublicKey): 
 }
 
 /** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
-const wrapInPkcs8 = (
+function wrapInPkcs8(
   { schema }: Library,
   der: Uint8Array<ArrayBuffer>,
   { identifier }: PublicKey,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array<ArrayBuffer> {
   const { integer, octetString, sequence } = DER_TAGS
   const algorithm = new Uint8Array(schema.AsnConvert.serialize(identifier))
   return writeDer(sequence, writeDer(integer, VERSION_0), algorithm, writeDer(octetString, der))

@@ -26,19 +26,19 @@ export interface PublicKey {
 export class WeakKey extends Error {}
 
 /** Octets of a coordinate. */
-const fieldSizes = { 'P-256': 32, 'P-384': 48, 'P-521': 66 } as const
+const FIELD_SIZES = { 'P-256': 32, 'P-384': 48, 'P-521': 66 } as const
 
 /** rsaEncryption. */
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1'
 /** The upper limit bounds the time that one signature check may take. */
-const rsaBits = { min: 2048, max: 8192 }
-const rsaExponent = { min: 65537n, max: 2n ** 31n - 1n }
+const RSA_BITS = { min: 2048, max: 8192 }
+const RSA_EXPONENT = { min: 65537n, max: 2n ** 31n - 1n }
 
 /**
  * Reads the key of a certificate or signing request. Throws `WeakKey` for anything but RSA of 2048 to 8192 bits with a
  * public exponent of at least 65537, ECDSA on P-256, P-384 or P-521, and Ed25519; throws `Error` when it is malformed.
  */
-export const readPublicKey = (library: Library, holder: { readonly publicKey: x509.PublicKey }): PublicKey => {
+export function readPublicKey(library: Library, holder: { readonly publicKey: x509.PublicKey }): PublicKey {
   const key = understoodKey(holder)
   const info = library.schema.AsnConvert.parse(key.rawData, library.asn1.SubjectPublicKeyInfo)
   const algorithm = acceptedAlgorithm(library, key.algorithm, info)
@@ -56,7 +56,7 @@ export const readPublicKey = (library: Library, holder: { readonly publicKey: x5
 }
 
 /** The library reads a key when it is asked for it, and throws on curves that have no name. */
-const understoodKey = (holder: { readonly publicKey: x509.PublicKey }): x509.PublicKey => {
+function understoodKey(holder: { readonly publicKey: x509.PublicKey }): x509.PublicKey {
   try {
     return holder.publicKey
   } catch (problem) {
@@ -64,16 +64,16 @@ const understoodKey = (holder: { readonly publicKey: x509.PublicKey }): x509.Pub
   }
 }
 
-const acceptedAlgorithm = (
+function acceptedAlgorithm(
   library: Library,
   named: Partial<KeyAlgorithm>,
   { algorithm, subjectPublicKey }: SubjectPublicKeyInfo,
-): KeyAlgorithm => {
+): KeyAlgorithm {
   const bits = new Uint8Array(subjectPublicKey)
   switch (named.name) {
     case 'ECDSA': {
       const { namedCurve } = named
-      const size = namedCurve && fieldSizes[namedCurve]
+      const size = namedCurve && FIELD_SIZES[namedCurve]
       if (namedCurve === undefined || size === undefined)
         throw new WeakKey('elliptic curve is none of P-256, P-384, P-521')
       if (bits[0] !== 4 || bits.length !== 1 + 2 * size) throw new Error('EC point is malformed')
@@ -91,18 +91,18 @@ const acceptedAlgorithm = (
   }
 }
 
-const refuseWeakRsa = (library: Library, bits: Uint8Array): void => {
+function refuseWeakRsa(library: Library, bits: Uint8Array): void {
   const key = parseDer(library, bits, library.structures.RsaPublicKey)
   const [modulus, exponent] = [unsigned(key.modulus), unsigned(key.publicExponent)]
   const size = modulus.toString(2).length
-  if (size < rsaBits.min || size > rsaBits.max || modulus % 2n === 0n) throw new WeakKey('RSA modulus is too weak')
-  if (exponent < rsaExponent.min || exponent > rsaExponent.max || exponent % 2n === 0n) {
+  if (size < RSA_BITS.min || size > RSA_BITS.max || modulus % 2n === 0n) throw new WeakKey('RSA modulus is too weak')
+  if (exponent < RSA_EXPONENT.min || exponent > RSA_EXPONENT.max || exponent % 2n === 0n) {
     throw new WeakKey('RSA exponent is too weak')
   }
 }
 
 /** Value of INTEGER content; zero stands for a negative number, which is too weak for anything. */
-const unsigned = (content: ArrayBuffer): bigint => {
+function unsigned(content: ArrayBuffer): bigint {
   const octets = new Uint8Array(content)
   return (octets[0] ?? 0x80) < 0x80 ? BigInt(`0x${toHex(octets)}`) : 0n
 }

@@ -14,7 +14,7 @@ export interface SigningKey {
   sign(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
 }
 
-const ecdsa = {
+const ECDSA = {
   'P-256': { hash: 'SHA-256', jwa: 'ES256' },
   'P-384': { hash: 'SHA-384', jwa: 'ES384' },
   'P-521': { hash: 'SHA-512', jwa: 'ES512' },
@@ -27,7 +27,7 @@ export function signatureSchemeOf(algorithm: KeyAlgorithm): {
 } {
   switch (algorithm.name) {
     case 'ECDSA':
-      return ecdsa[algorithm.namedCurve]
+      return ECDSA[algorithm.namedCurve]
     case 'RSASSA-PKCS1-v1_5':
       return { hash: 'SHA-256', jwa: 'RS256' }
     case 'Ed25519':
@@ -39,11 +39,11 @@ export function signatureSchemeOf(algorithm: KeyAlgorithm): {
  * Makes a private key ready to sign: PEM text, a WebCrypto key, or a signer elsewhere. Throws unless it is the private
  * half of `publicKey`, which it proves by signing.
  */
-export const loadSigningKey = async (
+export async function loadSigningKey(
   library: Library,
   held: string | HeldKey,
   publicKey: PublicKey,
-): Promise<SigningKey> => {
+): Promise<SigningKey> {
   // A program without types may have left it out.
   if (held === undefined) throw new Error('is missing')
   const { hash, jwa } = signatureSchemeOf(publicKey.algorithm)
@@ -61,12 +61,12 @@ export const loadSigningKey = async (
   return { algorithm, jwa, sign }
 }
 
-const importKey = async (
+async function importKey(
   library: Library,
   pem: string,
   publicKey: PublicKey,
   hash: string,
-): Promise<webcrypto.CryptoKey> => {
+): Promise<webcrypto.CryptoKey> {
   const pkcs8 = readPkcs8(library, pem, publicKey)
   const key = await library.crypto.subtle
     .importKey('pkcs8', pkcs8, { ...publicKey.algorithm, hash }, false, ['sign'])
@@ -76,15 +76,15 @@ const importKey = async (
 }
 
 /** Octets of `r` and `s` together. */
-const sideBySide = { ES256: 64, ES384: 96, ES512: 132 } as const
+const SIDE_BY_SIDE = { ES256: 64, ES384: 96, ES512: 132 } as const
 
-const webSignature = (
+function webSignature(
   { x509 }: Library,
   algorithm: SigningKey['algorithm'],
   signature: Awaited<ReturnType<KeySigner['sign']>>,
-): Uint8Array<ArrayBuffer> => {
+): Uint8Array<ArrayBuffer> {
   const octets = new Uint8Array(signature)
-  if (algorithm.name !== 'ECDSA' || octets.length === sideBySide[ecdsa[algorithm.namedCurve].jwa]) return octets
+  if (algorithm.name !== 'ECDSA' || octets.length === SIDE_BY_SIDE[ECDSA[algorithm.namedCurve].jwa]) return octets
   const fixed = new x509.AsnEcSignatureFormatter().toWebSignature(algorithm, octets)
   if (fixed === null) throw new Error('answers a signature that is none of ECDSA')
   return new Uint8Array(fixed)

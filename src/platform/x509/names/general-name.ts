@@ -12,7 +12,7 @@ export type GeneralName =
   | { readonly kind: 'other' }
 
 /** One GeneralName of RFC 5280 section 4.2.1.6, as the rules compare it. */
-export const readGeneralName = (library: Library, name: GeneralNameStructure): GeneralName => {
+export function readGeneralName(library: Library, name: GeneralNameStructure): GeneralName {
   if (name.rfc822Name !== undefined) return { kind: 'email', value: name.rfc822Name }
   if (name.dNSName !== undefined) return { kind: 'dns', value: name.dNSName }
   if (name.uniformResourceIdentifier !== undefined) return { kind: 'uri', value: name.uniformResourceIdentifier }
@@ -22,7 +22,7 @@ export const readGeneralName = (library: Library, name: GeneralNameStructure): G
 }
 
 /** The library reads addresses as text and writes text as octets; what it cannot write was no address. */
-const addressOctets = ({ asn1, schema }: Library, text: string): Uint8Array => {
+function addressOctets({ asn1, schema }: Library, text: string): Uint8Array {
   try {
     const encoded = schema.AsnConvert.serialize(asn1.AsnIpConverter.toASN(text))
     return new Uint8Array(schema.AsnConvert.parse(encoded, schema.OctetString).buffer)
@@ -32,13 +32,13 @@ const addressOctets = ({ asn1, schema }: Library, text: string): Uint8Array => {
 }
 
 /** A URI name. Throws on a character above 127, of which the encoding would keep only the low octet. */
-export const uriName = (uri: string): JsonGeneralName => {
+export function uriName(uri: string): JsonGeneralName {
   if (/[^\0-\x7f]/.test(uri)) throw new Error(`'${uri}' has a character outside ASCII`)
   return { type: 'url', value: uri }
 }
 
 /** A DNS or IP name, told apart by its form. Throws on a host that is neither. */
-export const hostName = (host: string): JsonGeneralName => {
+export function hostName(host: string): JsonGeneralName {
   // The URL parser answers the canonical form of an IPv6 address: hexadecimal groups, no dotted quad.
   const address = `http://[${host}]/`
   if (host.includes(':') && URL.canParse(address)) return { type: 'ip', value: new URL(address).hostname.slice(1, -1) }

@@ -16,7 +16,7 @@ export interface NameConstraints {
  * maximum, and when they do not come out as they went in: the library reads a mask as a prefix length, and one that is
  * no prefix would stand for other addresses than those that the authority was given.
  */
-export const readNameConstraints = (library: Library, encoded: ArrayBuffer): NameConstraints => {
+export function readNameConstraints(library: Library, encoded: ArrayBuffer): NameConstraints {
   const { asn1, schema } = library
   const constraints = parseDer(library, new Uint8Array(encoded), asn1.NameConstraints)
   const written = schema.AsnConvert.serialize(constraints)
@@ -28,23 +28,24 @@ export const readNameConstraints = (library: Library, encoded: ArrayBuffer): Nam
   }
 }
 
-const basesOf = (library: Library, subtrees: GeneralSubtrees | undefined): GeneralName[] =>
-  (subtrees ?? []).map(({ base, minimum, maximum }) => {
+function basesOf(library: Library, subtrees: GeneralSubtrees | undefined): GeneralName[] {
+  return (subtrees ?? []).map(({ base, minimum, maximum }) => {
     if (minimum !== 0 || maximum !== undefined) throw new Error('name constraint has a minimum or a maximum')
     return readGeneralName(library, base)
   })
+}
 
 /** Bounds the work that one hostile pair of certificates can cause. */
-const maxComparisons = 100_000
+const MAX_COMPARISONS = 100_000
 
 /**
  * Whether every one of `names` satisfies the constraints. A constraint of a kind that is not understood satisfies
  * nothing, and a name that cannot be read for comparison satisfies no constraint of its kind.
  */
-export const permitsNames = ({ permitted, excluded }: NameConstraints, names: readonly GeneralName[]): boolean => {
+export function permitsNames({ permitted, excluded }: NameConstraints, names: readonly GeneralName[]): boolean {
   const subtrees = [...permitted, ...excluded]
   if (subtrees.some(({ kind }) => kind === 'other')) return false
-  if (subtrees.length * names.length > maxComparisons) return false
+  if (subtrees.length * names.length > MAX_COMPARISONS) return false
   return names.every((name) => {
     if (!subtrees.some(({ kind }) => kind === name.kind)) return true
     if (!isComparable(name)) return false
@@ -54,21 +55,22 @@ export const permitsNames = ({ permitted, excluded }: NameConstraints, names: re
   })
 }
 
-const hostPattern = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i
+const HOST_PATTERN = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i
 
 /** Host of a URI with an authority that is a DNS name, without user information; otherwise undefined. */
-const uriHost = (uri: string): string | undefined =>
-  /^[a-z][a-z0-9+.-]*:\/\/([^/?#:@]+)(:\d*)?([/?#]|$)/i.exec(uri)?.[1]
+function uriHost(uri: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#:@]+)(:\d*)?([/?#]|$)/i.exec(uri)?.[1]
+}
 
-const isComparable = (name: GeneralName): boolean => {
+function isComparable(name: GeneralName): boolean {
   switch (name.kind) {
     case 'dns':
-      return hostPattern.test(name.value)
+      return HOST_PATTERN.test(name.value)
     case 'email':
-      return /^[^@\s]+@[^@]+$/.test(name.value) && hostPattern.test(name.value.slice(name.value.indexOf('@') + 1))
+      return /^[^@\s]+@[^@]+$/.test(name.value) && HOST_PATTERN.test(name.value.slice(name.value.indexOf('@') + 1))
     case 'uri': {
       const host = uriHost(name.value)
-      return host !== undefined && hostPattern.test(host) && !/^[\d.]+$/.test(host)
+      return host !== undefined && HOST_PATTERN.test(host) && !/^[\d.]+$/.test(host)
     }
     case 'ip':
       return name.value.length === 4 || name.value.length === 16
@@ -77,7 +79,7 @@ const isComparable = (name: GeneralName): boolean => {
   }
 }
 
-const isWithin = (name: GeneralName, subtree: GeneralName): boolean => {
+function isWithin(name: GeneralName, subtree: GeneralName): boolean {
   if (name.kind === 'dns' && subtree.kind === 'dns') return isDomainWithin(name.value, subtree.value)
   if (name.kind === 'email' && subtree.kind === 'email') return isMailboxWithin(name.value, subtree.value)
   if (name.kind === 'uri' && subtree.kind === 'uri') return isHostWithin(uriHost(name.value) ?? '', subtree.value)
@@ -88,18 +90,18 @@ const isWithin = (name: GeneralName, subtree: GeneralName): boolean => {
 }
 
 /** A DNS subtree holds the domain itself and everything below; one that begins with a dot only what is below. */
-const isDomainWithin = (domain: string, subtree: string): boolean => {
+function isDomainWithin(domain: string, subtree: string): boolean {
   const [name, base] = [domain.toLowerCase(), subtree.toLowerCase()]
   return base === '' || name === base || name.endsWith(base.startsWith('.') ? base : `.${base}`)
 }
 
 /** In mail and URI subtrees a host stands for itself alone, and a leading dot for everything below. */
-const isHostWithin = (host: string, subtree: string): boolean => {
+function isHostWithin(host: string, subtree: string): boolean {
   const [name, base] = [host.toLowerCase(), subtree.toLowerCase()]
   return base.startsWith('.') ? name.endsWith(base) : name === base
 }
 
-const isMailboxWithin = (mailbox: string, subtree: string): boolean => {
+function isMailboxWithin(mailbox: string, subtree: string): boolean {
   const at = mailbox.indexOf('@')
   const subtreeAt = subtree.indexOf('@')
   if (subtreeAt < 0) return isHostWithin(mailbox.slice(at + 1), subtree)
@@ -107,7 +109,7 @@ const isMailboxWithin = (mailbox: string, subtree: string): boolean => {
   return sameLocalPart && isHostWithin(mailbox.slice(at + 1), subtree.slice(subtreeAt + 1))
 }
 
-const isAddressWithin = (address: Uint8Array, subtree: Uint8Array): boolean => {
+function isAddressWithin(address: Uint8Array, subtree: Uint8Array): boolean {
   const size = address.length
   if (subtree.length !== 2 * size) return false
   return address.every((octet, at) => ((octet ^ (subtree[at] ?? 0)) & (subtree[size + at] ?? 0xff)) === 0)

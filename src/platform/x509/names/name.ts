@@ -6,34 +6,41 @@ import type { Library } from '../encoding/library.ts'
 /** A distinguished name: relative names in order, each a set of attributes. */
 export type DistinguishedName = Name
 
-const commonName = '2.5.4.3'
-const emailAddress = '1.2.840.113549.1.9.1'
+const COMMON_NAME = '2.5.4.3'
+const EMAIL_ADDRESS = '1.2.840.113549.1.9.1'
 
 /** Text of an attribute; undefined for a value that is none of the string types of RFC 5280. */
-const textOf = (value: AttributeValue): string | undefined =>
-  value.anyValue === undefined ? value.toString() : undefined
+function textOf(value: AttributeValue): string | undefined {
+  return value.anyValue === undefined ? value.toString() : undefined
+}
 
 /** Every attribute of a name that is text. */
-export const attributeTextsOf = (name: DistinguishedName): string[] =>
-  name.flatMap((relative) => relative.flatMap(({ value }) => textOf(value) ?? []))
+export function attributeTextsOf(name: DistinguishedName): string[] {
+  return name.flatMap((relative) => relative.flatMap(({ value }) => textOf(value) ?? []))
+}
 
-const attributeTexts = (name: DistinguishedName, type: string): string[] =>
-  name.flatMap((relative) =>
+function attributeTexts(name: DistinguishedName, type: string): string[] {
+  return name.flatMap((relative) =>
     relative.flatMap((attribute) => (attribute.type === type ? (textOf(attribute.value) ?? []) : [])),
   )
+}
 
 /** The common name; of several the last one, as in the deployed controllers, and empty text when there is none. */
-export const commonNameOf = (name: DistinguishedName): string => attributeTexts(name, commonName).at(-1) ?? ''
+export function commonNameOf(name: DistinguishedName): string {
+  return attributeTexts(name, COMMON_NAME).at(-1) ?? ''
+}
 
 /** Mail addresses that the name holds as attributes, as certificates did before they had alternative names. */
-export const emailAddressesOf = (name: DistinguishedName): string[] => attributeTexts(name, emailAddress)
+export function emailAddressesOf(name: DistinguishedName): string[] {
+  return attributeTexts(name, EMAIL_ADDRESS)
+}
 
 /**
  * Text by which two relative names are compared in name constraints: without regard to case, the string type and
  * repeated white space (RFC 5280 section 7.1).
  */
-export const comparableRelativeNames = (name: DistinguishedName): string[] =>
-  name.map((relative) =>
+export function comparableRelativeNames(name: DistinguishedName): string[] {
+  return name.map((relative) =>
     relative
       .map(({ type, value }) => {
         const text = textOf(value)
@@ -42,11 +49,17 @@ export const comparableRelativeNames = (name: DistinguishedName): string[] =>
       .toSorted()
       .join('\n'),
   )
+}
 
-const comparableText = (text: string): string => text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
+function comparableText(text: string): string {
+  return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
+}
 
-const hexOf = (octets: ArrayBuffer | null | undefined): string => toHex(new Uint8Array(octets ?? []))
+function hexOf(octets: ArrayBuffer | null | undefined): string {
+  return toHex(new Uint8Array(octets ?? []))
+}
 
 /** A name that consists of a common name. */
-export const nameWithCommonName = ({ x509 }: Library, text: string): x509.Name =>
-  new x509.Name([{ CN: [{ utf8String: text }] }])
+export function nameWithCommonName({ x509 }: Library, text: string): x509.Name {
+  return new x509.Name([{ CN: [{ utf8String: text }] }])
+}
