@@ -3,7 +3,7 @@ import { type Address, parseAddress } from '../../node/index.ts'
 import type { Setting } from './setting.ts'
 import { UsageError } from './usage-error.ts'
 
-const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/
 
 /**
  * The address in a setting: `controller.example.org:1280`, `127.0.0.1:1280` or `[::1]:1280`, the host in canonical form.
@@ -23,5 +23,5 @@ function canonicalHost(written: string): string | undefined {
   // These characters would make something else of the host than a host.
   if (/[?#@%\\]/.test(written) || !URL.canParse(url)) return undefined
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  return isIPv6(host) || hostName.test(host) ? host : undefined
+  return isIPv6(host) || HOST_NAME.test(host) ? host : undefined
 }
