@@ -200,9 +200,10 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
-  const presence = new Presence({ storage, clock, events, logger, timetable, elsewhere })
   const limits = limitsOf(options.limits)
   const writes = new Writes(storage, limits, clock)
+  const processId = random.uuid()
+  const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
   const settings = {
     address,
     apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
@@ -250,7 +251,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   await publishSigningKey(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
-  const identity = { instanceId: random.uuid(), version }
+  const identity = { instanceId: processId, version }
   const fetch = createHandler(
     engine,
     { ...APIS, openid: await openIdOf(engine, options) },
@@ -285,6 +286,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: async () => {
       await timetable.close()
+      await presence.close()
       await storage.close()
     },
   }
@@ -299,6 +301,7 @@ async function openFabric(
   const { dataPlane } = engine.context
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
   dataPlane.controlAddresses = options.addresses
+  await presence.open(options.addresses[0] ?? '')
   const { Fabric } = await import('./engine/fabric/fabric.ts')
   const fabric = new Fabric(engine, presence, options)
   dataPlane.view = fabric

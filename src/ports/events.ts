@@ -123,7 +123,13 @@ export interface ControllerEvents {
 export type SessionEnd = 'removed' | 'api-session-ended' | 'service-deleted' | 'access-lost' | 'posture-failed'
 
 /** Why no circuit could be laid. */
-export type CircuitFailure = 'no-terminators' | 'no-online-terminators' | 'no-path' | 'routers-failed' | 'refused'
+export type CircuitFailure =
+  | 'no-terminators'
+  | 'no-online-terminators'
+  | 'no-terminators-here'
+  | 'no-path'
+  | 'routers-failed'
+  | 'refused'
 
 interface CircuitFacts {
   readonly circuitId: string

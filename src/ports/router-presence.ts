@@ -1,4 +1,4 @@
-import type { ReportedInterface } from './fabric/index.ts'
+import type { LinkListener, ReportedInterface } from './fabric/index.ts'
 
 /** Versions that a router tells of itself. */
 export interface RouterVersion {
@@ -21,6 +21,8 @@ export interface RouterConnection {
   readonly interfaces?: readonly ReportedInterface[] | undefined
   /** The numbers of its capabilities, ascending. */
   readonly capabilities?: readonly number[] | undefined
+  /** Where it accepts links of other routers. */
+  readonly linkListeners?: readonly LinkListener[] | undefined
 }
 
 /** Tells which edge routers are connected. A controller without a data plane uses a presence that knows none. */
@@ -55,9 +57,10 @@ export interface IdentityConnections {
 }
 
 /**
- * Where a host that runs the data plane reports what happens in it, and is told what it has to do. Everything is kept in
- * memory: after a restart nobody is connected until a router reports again, and each process of several knows its own
- * routers.
+ * Where a host that runs the data plane reports what happens in it, and is told what it has to do. Which routers are
+ * connected is kept in the storage too, so that every process over it answers the same; it lasts as long as the process that
+ * holds them, and half a minute more when that is killed. Which identities are connected each process knows of the routers
+ * that it holds.
  */
 export interface HostedPresence {
   /**
@@ -73,7 +76,7 @@ export interface HostedPresence {
   identityConnections(routerId: string, report: IdentityConnections): void
   /**
    * Adds a listener that is told which router's control channel is to be closed; answers the function that removes it. What
-   * another process did to a router is noticed within two seconds.
+   * another process did to a router is noticed within a second.
    */
   onDisconnect(listener: (routerId: string, reason: DisconnectReason) => void): () => void
 }

@@ -19,7 +19,9 @@ import { signingKeys } from './login/signing-keys.ts'
 import { postureCheckTypes } from './posture/posture-check-types.ts'
 import { postureChecks } from './posture/posture-checks.ts'
 import { endpointStates, failedServiceRequests, postureData, reportedProcesses } from './posture/posture-records.ts'
+import { controllerProcesses } from './routers/controller-processes.ts'
 import { edgeRouters } from './routers/edge-routers.ts'
+import { routerConnections } from './routers/router-connections.ts'
 import { terminators } from './routers/terminators.ts'
 import { transitRouters } from './routers/transit-routers.ts'
 import { configTypes } from './services/config-types.ts'
@@ -37,6 +39,7 @@ export const RESOURCES: readonly Resource[] = [
   authenticators,
   configTypes,
   configs,
+  controllerProcesses,
   controllerSettings,
   cas,
   edgeRouterPolicies,
@@ -53,6 +56,7 @@ export const RESOURCES: readonly Resource[] = [
   postureData,
   reportedProcesses,
   revocations,
+  routerConnections,
   serviceConfigs,
   serviceEdgeRouterPolicies,
   servicePolicies,

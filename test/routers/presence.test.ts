@@ -66,7 +66,9 @@ describe('an edge router that connects', () => {
     expect(await here.presence.routerConnected(here.id, FINGERPRINT)).toEqual(admission)
     expect(told).toHaveLength(admission.accepted ? 1 : 0)
     here.presence.routerHello(here.id, { hostname: 'er1', listeners: [] })
-    expect(here.controller.engine.context.presence.connectionOf(here.id) !== undefined).toBe(admission.accepted)
+    const { storage, presence } = here.controller.engine.context
+    const known = await storage.read((tx) => presence.at(tx))
+    expect(known.connectionOf(here.id) !== undefined).toBe(admission.accepted)
   })
 
   it('shows what it says of itself until it is gone', async () => {

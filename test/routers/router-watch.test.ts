@@ -65,8 +65,10 @@ describe('a router that is connected to another process', () => {
     expect(two.told).toEqual([])
     await two.there.elapse(NOTICED_MS)
     expect(two.told).toEqual([[two.id, reason]])
-    expect(two.there.engine.context.presence.connectionOf(two.id)).toBeUndefined()
-    expect(two.there.engine.context.presence.connectionOf(two.otherId)).toBeDefined()
+    const { storage, presence } = two.there.engine.context
+    const known = await storage.read((tx) => presence.at(tx))
+    expect(known.connectionOf(two.id)).toBeUndefined()
+    expect(known.connectionOf(two.otherId)).toBeDefined()
     await two.there.elapse(10 * NOTICED_MS)
     expect(two.told).toHaveLength(1)
   })

@@ -120,7 +120,6 @@ async function routerStates(
   routerIds: readonly string[],
 ): Promise<ReadonlyMap<string, RouterState>> {
   const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
-  return new Map(
-    items.map(({ id, name }) => [id, { id, name, isOnline: context.presence.connectionOf(id) !== undefined }]),
-  )
+  const presence = await context.presence.at(tx)
+  return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
 }

@@ -1,5 +1,6 @@
 import { notFound } from '../../domain/errors.ts'
 import { ids } from '../../domain/filter/index.ts'
+import type { RouterPresence } from '../../ports/router-presence.ts'
 import type { EntityRef } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
@@ -23,6 +24,7 @@ export function policyAdvice(context: EngineContext, identityId: string, service
     if (identity === undefined) throw notFound('identity', identityId)
     const service = await tx.collection(services).get(serviceId)
     if (service === undefined) throw notFound('service', serviceId)
+    const presence = await context.presence.at(tx)
     const index = await context.access.at(tx)
     const types = index.accessTypes(identityId, serviceId)
     const routers = index.edgeRoutersBetween(identityId, serviceId)
@@ -37,15 +39,15 @@ export function policyAdvice(context: EngineContext, identityId: string, service
       identityRouterCount: routers.ofIdentity,
       serviceRouterCount: routers.ofService,
     }
-    return composed(advice, { commonRouters: common.map((router) => commonRouter(context, router)) })
+    return composed(advice, { commonRouters: common.map((router) => commonRouter(presence, router)) })
   })
 }
 
 /** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
 const SHOWN = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }
 
-function commonRouter(context: EngineContext, router: EdgeRouter): CommonRouter {
-  const isOnline = context.presence.connectionOf(router.id) !== undefined
+function commonRouter(presence: RouterPresence, router: EdgeRouter): CommonRouter {
+  const isOnline = presence.connectionOf(router.id) !== undefined
   const forms = isOnline ? SHOWN.online : SHOWN.offline
   const known = forms.get(router)
   if (known !== undefined) return known

@@ -6,7 +6,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { Events } from '../../ports/events.ts'
 import type { ExternalTokens } from '../../ports/external-tokens.ts'
-import type { LinkListener } from '../../ports/fabric/index.ts'
 import type { JsonSchema } from '../../ports/json-schema.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -47,7 +46,12 @@ export interface EngineSettings extends Leniency {
 }
 
 /** Which routers are connected, and whose endpoints are. */
-export interface DataPlanePresence extends RouterPresence {
+export interface DataPlanePresence {
+  /** The routers that are connected to this process, or to another one over the same store as of the snapshot `tx`. */
+  at(tx: ReadTransaction): Promise<RouterPresence>
+  /** Whether routers are connected to other processes over the same store as of the snapshot `tx`. */
+  hasOthers(tx: ReadTransaction): Promise<boolean>
+  /** Whether endpoints of an identity are connected to routers of this process. */
   statusOf(identityId: string): IdentityConnectionStatus
   /** Lets go of the routers that a committed write took the right to be connected from. */
   follow(changes: readonly RecordedChange[]): void
@@ -78,8 +82,6 @@ export interface CircuitView {
 export interface DataPlaneView {
   links(): readonly Link[]
   circuits(): readonly CircuitView[]
-  /** Where a connected router accepts links of others; none for one that is not connected here. */
-  linkListenersOf(routerId: string): readonly LinkListener[]
   /** The cost of a terminator by use and failures, 0 to 65535. */
   dynamicCostOf(terminatorId: string): number
   /** Both ends close a link, which may be dialed again; false for an unknown one. */

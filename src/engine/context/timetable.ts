@@ -6,7 +6,7 @@ import type { Scheduler } from '../../ports/scheduler.ts'
 /**
  * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
  * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
- * did to the routers that are connected here, the end of waiting for routers that lay a circuit, what the data plane has to
+ * did to the routers that are connected here, saying to them that this one is alive, the end of waiting for routers that lay a circuit, what the data plane has to
  * do at intervals, the end of a login that nobody completed, and of a revocation that concerns no good token any more.
  */
 type Occasion =
@@ -15,6 +15,7 @@ type Occasion =
   | 'identity-connection'
   | 'access'
   | 'connected-routers'
+  | 'presence'
   | 'route'
   | 'fabric'
   | 'auth-request'
@@ -37,6 +38,7 @@ export class Timetable {
     'identity-connection': new Deadlines(),
     access: new Deadlines(),
     'connected-routers': new Deadlines(),
+    presence: new Deadlines(),
     route: new Deadlines(),
     fabric: new Deadlines(),
     'auth-request': new Deadlines(),

@@ -1,8 +1,7 @@
-import { notFound } from '../../domain/errors.ts'
+import { ControllerError, notFound } from '../../domain/errors.ts'
 import type { Link } from '../../domain/fabric/index.ts'
 import { ids } from '../../domain/filter/index.ts'
-import type { LinkListener } from '../../ports/fabric/index.ts'
-import type { RouterConnection } from '../../ports/router-presence.ts'
+import type { RouterConnection, RouterPresence } from '../../ports/router-presence.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
@@ -14,7 +13,6 @@ export interface RouterView {
   readonly router: RecordOf<typeof edgeRouters> | RecordOf<typeof transitRouters>
   /** Undefined while it is not connected. */
   readonly connection: RouterConnection | undefined
-  readonly linkListeners: readonly LinkListener[]
 }
 
 /** The data plane as this process knows it: nothing but routers while it is not open. */
@@ -31,15 +29,13 @@ export class DataPlaneService {
   }
 
   /** Error: `NOT_FOUND`. */
-  link(id: string): Link {
-    const link = this.links().find((known) => known.id === id)
-    if (link === undefined) throw notFound('link', id)
-    return link
+  async link(id: string): Promise<Link> {
+    return this.links().find((known) => known.id === id) ?? this.#unknown('link', id)
   }
 
   /** Both routers close a link, and circuits take another way; it may be dialed again. Error: `NOT_FOUND`. */
-  cutLink(id: string): void {
-    if (this.#context.dataPlane.view?.cutLink(id) !== true) throw notFound('link', id)
+  async cutLink(id: string): Promise<void> {
+    if (this.#context.dataPlane.view?.cutLink(id) !== true) await this.#unknown('link', id)
   }
 
   /** The circuits that this process laid and that are open. */
@@ -48,15 +44,13 @@ export class DataPlaneService {
   }
 
   /** Error: `NOT_FOUND`. */
-  circuit(id: string): CircuitView {
-    const circuit = this.circuits().find((known) => known.id === id)
-    if (circuit === undefined) throw notFound('circuit', id)
-    return circuit
+  async circuit(id: string): Promise<CircuitView> {
+    return this.circuits().find((known) => known.id === id) ?? this.#unknown('circuit', id)
   }
 
   /** Ends a circuit, at once or once it is quiet. Error: `NOT_FOUND`. */
-  endCircuit(id: string, immediate: boolean): void {
-    if (this.#context.dataPlane.view?.endCircuit(id, immediate) !== true) throw notFound('circuit', id)
+  async endCircuit(id: string, immediate: boolean): Promise<void> {
+    if (this.#context.dataPlane.view?.endCircuit(id, immediate) !== true) await this.#unknown('circuit', id)
   }
 
   /** Edge routers and transit routers. */
@@ -64,17 +58,18 @@ export class DataPlaneService {
     return this.#context.storage.read(async (tx) => {
       const edge = await tx.collection(edgeRouters).find()
       const transit = await tx.collection(transitRouters).find()
-      return [...edge.items, ...transit.items].map((router) => this.#view(router))
+      const presence = await this.#context.presence.at(tx)
+      return [...edge.items, ...transit.items].map((router) => viewOf(router, presence))
     })
   }
 
   /** A router of either kind. Error: `NOT_FOUND`. */
   async router(id: string): Promise<RouterView> {
-    const router = await this.#context.storage.read(async (tx) => {
-      return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
+    return this.#context.storage.read(async (tx) => {
+      const router = (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
+      if (router === undefined) throw notFound('router', id)
+      return viewOf(router, await this.#context.presence.at(tx))
     })
-    if (router === undefined) throw notFound('router', id)
-    return this.#view(router)
   }
 
   /** The names of routers and services by their ids. */
@@ -88,12 +83,15 @@ export class DataPlaneService {
     })
   }
 
-  #view(router: RouterView['router']): RouterView {
-    const { presence, dataPlane } = this.#context
-    return {
-      router,
-      connection: presence.connectionOf(router.id),
-      linkListeners: dataPlane.view?.linkListenersOf(router.id) ?? [],
-    }
+  /** Says where else to ask, where another process may know it. */
+  async #unknown(kind: 'link' | 'circuit', id: string): Promise<never> {
+    const { storage, presence } = this.#context
+    if (!(await storage.read((tx) => presence.hasOthers(tx)))) throw notFound(kind, id)
+    const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`
+    throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
   }
+}
+
+function viewOf(router: RouterView['router'], presence: RouterPresence): RouterView {
+  return { router, connection: presence.connectionOf(router.id) }
 }

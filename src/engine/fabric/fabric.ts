@@ -3,7 +3,6 @@ import type {
   ChannelRefusal,
   ControlPlane,
   ControlPlaneOptions,
-  LinkListener,
   RouterChannel,
   RouterGreeting,
   RouterSession,
@@ -99,10 +98,6 @@ export class Fabric implements ControlPlane, DataPlaneView {
     })
   }
 
-  linkListenersOf(routerId: string): readonly LinkListener[] {
-    return this.#parts.routers.get(routerId)?.linkListeners ?? []
-  }
-
   dynamicCostOf(terminatorId: string): number {
     return dynamicCost(this.#parts.circuits.useOf(terminatorId), this.#parts.context.clock.now())
   }
@@ -159,6 +154,7 @@ export class Fabric implements ControlPlane, DataPlaneView {
     routers.add(router)
     this.#parts.network.routersChanged()
     presence.routerSoftware(id, software, greeting.capabilities)
+    presence.routerReport(id, { linkListeners })
     this.#greet(router)
     return new ConnectedSession(this.#parts, router, () => this.#disconnected(router))
   }

@@ -39,10 +39,11 @@ export class RouterFacts {
         return this.#verify(message)
       case 'link-listeners':
         this.#router.linkListeners = message.listeners
+        presence.routerReport(id, { linkListeners: message.listeners })
         peers.update(this.#router)
         return undefined
       case 'interfaces':
-        presence.routerInterfaces(id, message.interfaces)
+        presence.routerReport(id, { interfaces: message.interfaces })
         return { type: 'result', success: true, message: '' }
       case 'edge-hello': {
         const { hostname, listeners } = message

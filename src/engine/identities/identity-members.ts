@@ -2,6 +2,7 @@ import { ids, isIn } from '../../domain/filter/index.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import { endOf } from '../../domain/login/api-session-end.ts'
 import { instant } from '../../domain/time/instant.ts'
+import type { RouterPresence } from '../../ports/router-presence.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { EntityRef } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -35,10 +36,11 @@ export async function identityMembers(
   const { items: factors } = await tx.collection(mfas).find({ where })
   const enabled = new Set(factors.filter(({ isVerified }) => isVerified).map(({ identityId }) => identityId))
   const live = groupByIdentity((await tx.collection(apiSessions).find({ where })).items)
+  const routers = await context.presence.at(tx)
   return records.map((identity) => ({
     authenticators: Object.fromEntries((credentials.get(identity.id) ?? []).map(shownAuthenticator)),
     disabled: isDisabled(identity, now),
-    ...connectionMembers(context, identity),
+    ...connectionMembers(context, routers, identity),
     // Of an admin it is not even told that there is one.
     enrollment:
       isAdminCall(call) || !isAdministrator(identity)
@@ -55,8 +57,12 @@ export async function identityMembers(
 }
 
 /** A router's own identity is connected while the router is. */
-function connectionMembers({ presence }: EngineContext, { id, typeId }: RecordOf<typeof identities>) {
-  const isOwnRouter = typeId === 'Router' && presence.connectionOf(id) !== undefined
+function connectionMembers(
+  { presence }: EngineContext,
+  routers: RouterPresence,
+  { id, typeId }: RecordOf<typeof identities>,
+) {
+  const isOwnRouter = typeId === 'Router' && routers.connectionOf(id) !== undefined
   const status = isOwnRouter ? 'online' : presence.statusOf(id)
   return { edgeRouterConnectionStatus: status, hasEdgeRouterConnection: status === 'online' }
 }

@@ -14,10 +14,12 @@ import type { EndReasons, RecordedWrite } from '../context/writes.ts'
 /** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
 const SILENT_KINDS: ReadonlySet<string> = new Set([
   'auth-requests',
+  'controller-processes',
   'endpoint-states',
   'failed-service-requests',
   'posture-data',
   'reported-processes',
+  'router-connections',
   'service-views',
   'signing-keys',
 ])

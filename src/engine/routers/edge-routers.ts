@@ -41,7 +41,8 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
   },
 
   /** Presence and, until a router is verified, its enrollment. */
-  async members({ presence }, tx, call, records) {
+  async members(context, tx, call, records) {
+    const presence = await context.presence.at(tx)
     const outstanding = await outstandingEnrollments(tx, call, 'edgeRouterId', records)
     return records.map(({ id }) => ({
       ...presenceMembers(presence, id),

@@ -12,22 +12,28 @@ import type {
   RouterPresence,
   RouterVersion,
 } from '../../ports/router-presence.ts'
-import type { Storage } from '../../ports/storage.ts'
+import type { ReadTransaction, Storage } from '../../ports/storage.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { DataPlanePresence } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { Timetable } from '../context/timetable.ts'
+import type { Writes } from '../context/writes.ts'
+import { ConnectionRecords } from './connection-records.ts'
 import { ConnectedIdentities, UNKNOWN_MS } from './identity-connections.ts'
+import { OtherConnections } from './other-connections.ts'
 import { admitRouter, type RouterFacts, routerFacts } from './router-admission.ts'
 import { RouterWatch } from './router-watch.ts'
 
 interface Ports {
   readonly storage: Storage
+  readonly writes: Writes
   readonly clock: Clock
   readonly events: Events
   readonly logger: Logger
   readonly timetable: Timetable
+  /** Names this process among those over the same store. */
+  readonly processId: string
   /** Asked for routers that are not connected here. */
   readonly elsewhere?: RouterPresence | undefined
 }
@@ -46,12 +52,17 @@ const REASONS = {
   fingerprint: 'fingerprint',
 } as const
 
-/** Who is connected to the data plane of this process, as its host reports it. */
+/**
+ * Who is connected to the data plane: to that of this process, as its host reports it, and to those of others over the same
+ * store, as they keep it there.
+ */
 export class Presence implements HostedPresence, DataPlanePresence {
   readonly #ports: Ports
   readonly #channels = new Map<string, Channel>()
   readonly #identities = new ConnectedIdentities()
   readonly #watch: RouterWatch
+  readonly #records: ConnectionRecords
+  readonly #others: OtherConnections
   readonly #listeners = new Set<(routerId: string, reason: DisconnectReason) => void>()
 
   constructor(ports: Ports) {
@@ -61,6 +72,12 @@ export class Presence implements HostedPresence, DataPlanePresence {
       has: (id) => this.#channels.has(id),
       judge: (id, router) => this.#judge(id, router),
     })
+    const { processId, storage } = ports
+    this.#records = new ConnectionRecords(processId, ports, {
+      ids: () => this.#channels.keys(),
+      connectionOf: (id) => this.#ownConnectionOf(id),
+    })
+    this.#others = new OtherConnections(processId, () => storage.read(async ({ revision }) => revision))
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
   }
 
@@ -78,6 +95,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     }
     channel.isAdmitted = true
     this.#watch.begin()
+    this.#records.changed(routerId)
     this.#tellRouter(routerId, true)
     return admission
   }
@@ -93,9 +111,9 @@ export class Presence implements HostedPresence, DataPlanePresence {
     })
   }
 
-  /** A connected router tells the interfaces of its host. */
-  routerInterfaces(routerId: string, interfaces: RouterConnection['interfaces']): void {
-    this.#learn(routerId, { interfaces })
+  /** A connected router tells the interfaces of its host, or where it accepts links. */
+  routerReport(routerId: string, report: Pick<RouterConnection, 'interfaces' | 'linkListeners'>): void {
+    this.#learn(routerId, report)
   }
 
   /** A connected router tells its software and the numbers of its capabilities. */
@@ -114,6 +132,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     if (channel === undefined) return
     this.#channels.delete(routerId)
     if (!channel.isAdmitted) return
+    this.#records.changed(routerId)
     const until = this.#ports.clock.now() + UNKNOWN_MS
     this.#tellRouter(routerId, false)
     for (const identityId of this.#identities.lose(routerId, until)) {
@@ -138,8 +157,28 @@ export class Presence implements HostedPresence, DataPlanePresence {
   }
 
   connectionOf(routerId: string): RouterConnection | undefined {
-    const channel = this.#channels.get(routerId)
-    return channel?.isAdmitted ? channel.connection : this.#ports.elsewhere?.connectionOf(routerId)
+    return this.#ownConnectionOf(routerId) ?? this.#ports.elsewhere?.connectionOf(routerId)
+  }
+
+  async at(tx: ReadTransaction): Promise<RouterPresence> {
+    await this.#others.levelWith(tx)
+    const now = this.#ports.clock.now()
+    return { connectionOf: (id) => this.connectionOf(id) ?? this.#others.connectionOf(id, now) }
+  }
+
+  async hasOthers(tx: ReadTransaction): Promise<boolean> {
+    await this.#others.levelWith(tx)
+    return this.#others.areThere(this.#ports.clock.now())
+  }
+
+  /** Routers reach this process at an address from now on. */
+  open(address: string): Promise<void> {
+    return this.#records.open(address)
+  }
+
+  /** No router is connected to this process any more. */
+  close(): Promise<void> {
+    return this.#records.close()
   }
 
   /** Whether endpoints of an identity are connected to edge routers. */
@@ -156,7 +195,14 @@ export class Presence implements HostedPresence, DataPlanePresence {
 
   #learn(routerId: string, facts: Partial<RouterConnection>): void {
     const channel = this.#channels.get(routerId)
-    if (channel?.isAdmitted) channel.connection = { ...channel.connection, ...facts }
+    if (!channel?.isAdmitted) return
+    channel.connection = { ...channel.connection, ...facts }
+    this.#records.changed(routerId)
+  }
+
+  #ownConnectionOf(routerId: string): RouterConnection | undefined {
+    const channel = this.#channels.get(routerId)
+    return channel?.isAdmitted ? channel.connection : undefined
   }
 
   #judge(routerId: string, router: RouterFacts | undefined): void {

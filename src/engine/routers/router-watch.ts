@@ -20,7 +20,7 @@ export interface ConnectedRouters {
 }
 
 /** Milliseconds after which a change by another process is noticed at the latest. */
-const INTERVAL_MS = 2_000
+const INTERVAL_MS = 1_000
 const KINDS: ReadonlySet<string> = new Set([edgeRouters.name, transitRouters.name])
 
 /**

@@ -22,7 +22,8 @@ export const transitRouterBehaviour: Behaviour<TransitRouters> = {
   },
 
   /** Presence and, until a router is verified, its enrollment. */
-  async members({ presence }, tx, call, records) {
+  async members(context, tx, call, records) {
+    const presence = await context.presence.at(tx)
     const outstanding = await outstandingEnrollments(tx, call, 'transitRouterId', records)
     return records.map(({ id }) => ({
       interfaces: interfacesOf(presence, id),

@@ -47,7 +47,8 @@ export async function edgeRoutersFor(
   const index = await context.access.at(tx)
   const common = index.commonEdgeRouters(identityId, serviceId)
   const { items } = await tx.collection(edgeRouters).find({ where: ids(common) })
-  const details = items.map((router) => sessionEdgeRouter(context.presence, router))
+  const presence = await context.presence.at(tx)
+  const details = items.map((router) => sessionEdgeRouter(presence, router))
   return [...details.filter(({ isOnline }) => isOnline), ...details.filter(({ isOnline }) => !isOnline)].slice(
     0,
     MAX_EDGE_ROUTERS,

@@ -66,7 +66,7 @@ export const circuitOperations = {
       data: CircuitData,
     },
     async ({ engine, params }) => {
-      const circuit = engine.dataPlane.circuit(params.id)
+      const circuit = await engine.dataPlane.circuit(params.id)
       return { data: shown(circuit, await namesIn(engine, [circuit])) }
     },
   ),
@@ -81,7 +81,7 @@ export const circuitOperations = {
       bodyOptional: true,
     },
     async ({ engine, params, body }) => {
-      engine.dataPlane.endCircuit(params.id, body?.immediate ?? false)
+      await engine.dataPlane.endCircuit(params.id, body?.immediate ?? false)
       return DONE
     },
   ),

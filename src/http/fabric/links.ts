@@ -88,7 +88,7 @@ export const linkOperations = {
       data: LinkData,
     },
     async ({ engine, params }) => {
-      const link = measured(engine.dataPlane.link(params.id))
+      const link = measured(await engine.dataPlane.link(params.id))
       return { data: shown(link, await namesIn(engine, [link])) }
     },
   ),
@@ -100,7 +100,7 @@ export const linkOperations = {
       access: { entity: 'ops', action: 'delete' },
     },
     async ({ engine, params }) => {
-      engine.dataPlane.cutLink(params.id)
+      await engine.dataPlane.cutLink(params.id)
       return DONE
     },
   ),

@@ -32,7 +32,7 @@ const RouterData = described(
     versionInfo: z.record(z.string(), z.string()).nullable(),
   }),
   {
-    connected: 'True while the router is connected to this controller.',
+    connected: 'True while the router is connected to a controller of the network.',
     cost: 'The cost of a path through the router, 0 to 65535.',
     noTraversal: 'True for a router that no traffic passes on its way to another one.',
     disabled: 'True for a router that may not connect.',
@@ -99,7 +99,7 @@ function filtered(view: RouterView) {
   return { ...view.router, connected: view.connection !== undefined, view }
 }
 
-function shown({ router, connection, linkListeners }: RouterView) {
+function shown({ router, connection }: RouterView) {
   const { id, name, tags, createdAt, updatedAt, cost, noTraversal, disabled, fingerprint } = router
   return {
     _links: { self: { href: `./routers/${id}` }, terminators: { href: `./routers/${id}/terminators` } },
@@ -113,7 +113,7 @@ function shown({ router, connection, linkListeners }: RouterView) {
     noTraversal,
     disabled,
     fingerprint: fingerprint ?? '',
-    listenerAddresses: linkListeners.map(({ address, protocol }) => ({ address, protocol })),
+    listenerAddresses: (connection?.linkListeners ?? []).map(({ address, protocol }) => ({ address, protocol })),
     versionInfo: connection?.versionInfo === undefined ? null : { ...connection.versionInfo },
   }
 }

@@ -17,8 +17,10 @@ export async function symbolValues(
       return () => symbol.value
     case 'member':
       return (record) => symbol.path.reduce(memberOf, record[symbol.field])
-    case 'presence':
-      return ({ id }) => scope.context.presence.connectionOf(id) !== undefined
+    case 'presence': {
+      const presence = await scope.context.presence.at(scope.tx)
+      return ({ id }) => presence.connectionOf(id) !== undefined
+    }
     case 'reference': {
       const referred = await referredEntities(scope, symbol.reference, records)
       return (record) => referred.get(String(record[symbol.reference]))?.[symbol.field] ?? null

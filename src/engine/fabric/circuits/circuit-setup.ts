@@ -114,14 +114,16 @@ export class CircuitSetup {
 
   async #select(router: ConnectedRouter, { service, instanceId, peerData }: CircuitWish) {
     const { context, network, circuits } = this.#parts
-    const known = await context.storage.read((tx) =>
-      tx.collection(terminators).find({ where: equals('serviceId', service.id) }),
-    )
+    const { known, presence } = await context.storage.read(async (tx) => ({
+      known: await tx.collection(terminators).find({ where: equals('serviceId', service.id) }),
+      presence: await context.presence.at(tx),
+    }))
     const stickTo = peerData.get(PEER_DATA.stickiness)
     return selectTerminator(
       known.items.filter(({ identity }) => identity === instanceId),
       network.topology(),
       circuits,
+      (routerId) => presence.connectionOf(routerId) !== undefined,
       {
         from: router.id,
         strategy: service.terminatorStrategy,
@@ -186,5 +188,6 @@ export class CircuitSetup {
 const FAILURE_TEXTS = {
   'no-terminators': 'service has no terminators',
   'no-online-terminators': 'service has no terminators on connected routers',
+  'no-terminators-here': 'the terminators of the service are on routers that are connected to other controllers only',
   'no-path': 'no path to a terminator of the service',
 } as const

@@ -16,7 +16,12 @@ export type Terminator = RecordOf<typeof terminators>
 /** The terminator that a circuit is laid to, and how it gets there; or why there is none. */
 export type Selection =
   | { readonly terminator: Terminator; readonly path: Path }
-  | { readonly failure: Extract<CircuitFailure, 'no-terminators' | 'no-online-terminators' | 'no-path'> }
+  | {
+      readonly failure: Extract<
+        CircuitFailure,
+        'no-terminators' | 'no-online-terminators' | 'no-terminators-here' | 'no-path'
+      >
+    }
 
 interface Question {
   readonly from: string
@@ -33,11 +38,15 @@ export function selectTerminator(
   known: readonly Terminator[],
   topology: Topology,
   circuits: OpenCircuits,
+  isConnectedElsewhere: (routerId: string) => boolean,
   { from, strategy, stickTo, random, now }: Question,
 ): Selection {
   if (known.length === 0) return { failure: 'no-terminators' }
   const online = known.filter(({ routerId }) => topology.has(routerId))
-  if (online.length === 0) return { failure: 'no-online-terminators' }
+  if (online.length === 0) {
+    const isElsewhere = known.some(({ routerId }) => isConnectedElsewhere(routerId))
+    return { failure: isElsewhere ? 'no-terminators-here' : 'no-online-terminators' }
+  }
   // Random choice is meant to know nothing of use.
   const useCost = (id: string) => (strategy === 'random' ? 0 : dynamicCost(circuits.useOf(id), now))
   const candidates = online.flatMap((terminator): readonly (Candidate & { readonly terminator: Terminator })[] => {

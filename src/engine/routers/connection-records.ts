@@ -1,0 +1,151 @@
+import { equals } from '../../domain/filter/index.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { RouterConnection } from '../../ports/router-presence.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import { controllerProcesses } from '../../resources/routers/controller-processes.ts'
+import { routerConnections } from '../../resources/routers/router-connections.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { Timetable } from '../context/timetable.ts'
+import type { Writes } from '../context/writes.ts'
+import { newRecord } from '../records/new-record.ts'
+
+interface Ports {
+  readonly writes: Writes
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly timetable: Timetable
+}
+
+/** The routers that are connected to this process. */
+interface OwnConnections {
+  ids(): Iterable<string>
+  /** Undefined for one that is not connected here. */
+  connectionOf(routerId: string): RouterConnection | undefined
+}
+
+/** Milliseconds for which others believe a process after it said last that it is alive. */
+const BELIEVED_MS = 30_000
+/** Milliseconds after which a process that holds routers says again that it is alive. */
+const RENEWAL_MS = 10_000
+/** Milliseconds between two writes, so that routers that come in a crowd cost few of them. */
+const PAUSE_MS = 100
+/** Milliseconds after which what a process left behind is cleared away. */
+const FORGOTTEN_MS = 5 * 60_000
+
+/**
+ * Keeps in the store which routers are connected to this process, for the others over the same store. A change is written at
+ * once, and what follows within a moment together; what routers send to stay connected is never written. A process that is
+ * killed is believed for half a minute more.
+ */
+export class ConnectionRecords {
+  readonly #processId: string
+  readonly #ports: Ports
+  readonly #own: OwnConnections
+  readonly #changed = new Set<string>()
+  #address: string | null = null
+  /** This process stands in the store. */
+  #isListed = false
+  /** Epoch ms of the last write. */
+  #writtenAt = Number.NEGATIVE_INFINITY
+  #isAsked = false
+  #isClosed = false
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(processId: string, ports: Ports, own: OwnConnections) {
+    this.#processId = processId
+    this.#ports = ports
+    this.#own = own
+    ports.timetable.onDue('presence', () => this.#writeSoon())
+  }
+
+  /** Routers reach this process at an address from now on: what a former process left that was reached there is void. */
+  async open(address: string): Promise<void> {
+    this.#address = address
+    await this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
+      const { items } = await tx.collection(controllerProcesses).find({ where: equals('address', address) })
+      for (const { id } of items) if (id !== this.#processId) await forget(tx, id)
+    })
+  }
+
+  /** A router came, went, or told something of itself. */
+  changed(routerId: string): void {
+    const { clock, timetable } = this.#ports
+    this.#changed.add(routerId)
+    const from = this.#writtenAt + PAUSE_MS
+    if (clock.now() < from) timetable.notLater('presence', 'process', from)
+    else void this.#writeSoon()
+  }
+
+  /** Nothing of this process stands in the store any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#writing
+    if (!this.#isListed) return
+    try {
+      await this.#ports.writes.run(SYSTEM_CALL, (tx) => forget(tx, this.#processId))
+    } catch (error) {
+      this.#ports.logger.error('connections of routers could not be withdrawn', { error: String(error) })
+    }
+  }
+
+  #writeSoon(): Promise<void> {
+    if (!this.#isAsked) {
+      this.#isAsked = true
+      this.#writing = this.#writing.then(() => this.#write())
+    }
+    return this.#writing
+  }
+
+  async #write(): Promise<void> {
+    this.#isAsked = false
+    if (this.#isClosed) return
+    const { writes, clock, logger, timetable } = this.#ports
+    const routerIds = [...this.#changed]
+    this.#changed.clear()
+    this.#writtenAt = clock.now()
+    try {
+      this.#isListed = await writes.run(SYSTEM_CALL, (tx) => this.#store(tx, routerIds, clock.now()))
+    } catch (error) {
+      logger.error('connections of routers could not be stored', { error: String(error) })
+      for (const routerId of routerIds) this.#changed.add(routerId)
+    }
+    if (this.#isListed || this.#changed.size > 0) timetable.notLater('presence', 'process', clock.now() + RENEWAL_MS)
+  }
+
+  async #store(tx: WriteTransaction, routerIds: readonly string[], now: number): Promise<boolean> {
+    const processes = tx.collection(controllerProcesses)
+    const connected = [...this.#own.ids()]
+    const known = await processes.get(this.#processId)
+    const aliveUntil = now + BELIEVED_MS
+    if (connected.length === 0) await processes.delete(this.#processId)
+    else if (known !== undefined) await processes.update({ ...known, aliveUntil, updatedAt: now })
+    else await processes.insert(newRecord(this.#processId, now, { address: this.#address, aliveUntil }))
+    // Others cleared away what this process had said, when it was held still for long.
+    const concerned = this.#isListed && known === undefined ? new Set([...connected, ...routerIds]) : routerIds
+    for (const routerId of concerned) await this.#storeOne(tx, routerId, now)
+    for (const { id, aliveUntil: until } of (await processes.find()).items) {
+      if (now - until > FORGOTTEN_MS) await forget(tx, id)
+    }
+    return connected.length > 0
+  }
+
+  async #storeOne(tx: WriteTransaction, routerId: string, now: number): Promise<void> {
+    const records = tx.collection(routerConnections)
+    const id = `${this.#processId}.${routerId}`
+    const connection = this.#own.connectionOf(routerId)
+    if (connection === undefined) {
+      await records.delete(id)
+      return
+    }
+    const known = await records.get(id)
+    if (known !== undefined) await records.update({ ...known, connection, updatedAt: now })
+    else await records.insert(newRecord(id, now, { routerId, processId: this.#processId, connection }))
+  }
+}
+
+async function forget(tx: WriteTransaction, processId: string): Promise<void> {
+  const ids = await tx.collection(routerConnections).findIds({ where: equals('processId', processId) })
+  for (const id of ids) await tx.collection(routerConnections).delete(id)
+  await tx.collection(controllerProcesses).delete(processId)
+}
