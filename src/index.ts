@@ -1,4 +1,5 @@
-export { type Controller, type ControllerOptions, createController } from './create-controller.ts'
+export type { ControllerOptions } from './controller-options.ts'
+export { type Controller, createController } from './create-controller.ts'
 export type { Compat, Leniency } from './domain/compatibility.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './domain/explain/index.ts'

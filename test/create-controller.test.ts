@@ -107,3 +107,84 @@ describe('an address that is known later', () => {
     expect(controller.engine.network.address).toBe('controller.test:1280')
   })
 })
+
+describe('options that only the compiler knows are told by name to who has none', () => {
+  it.each<[unknown, string]>([
+    [undefined, 'createController takes an object with at least storage and address'],
+    [{ address: 'localhost:1280' }, 'storage is needed: a storage, such as memoryStorage() of portcullis/memory'],
+    [{ storage: null, address: 'localhost:1280' }, 'storage takes a storage, such as memoryStorage()'],
+    [{ storage: Promise.resolve(), address: 'localhost:1280' }, 'storage.read is missing'],
+  ])('%#', async (options, message) => {
+    await expect(createController(untyped(options))).rejects.toThrow(message)
+  })
+
+  it.each<[object, string]>([
+    [{ sotrage: 1 }, 'sotrage is no option of createController; storage is one'],
+    [{ frobnicate: true }, 'frobnicate is no option of createController'],
+    [{ compat: 'ziti' }, "compat takes 'openziti', not 'ziti'"],
+    [{ compat: true }, "compat takes 'openziti', not true"],
+    [{ allowWeakPasswords: 'no' }, "allowWeakPasswords takes a boolean, not 'no'"],
+    [{ apiSessionTimeoutMs: '5' }, "apiSessionTimeoutMs takes a number, not '5'"],
+    [{ secretsKey: 'a'.repeat(32) }, 'secretsKey takes a Uint8Array of 32 bytes, not string'],
+    [{ authorize: {} }, 'authorize takes a function, not object'],
+    [{ logger: { info: () => undefined } }, 'logger.warn is missing'],
+    [{ clock: Date }, 'clock takes an object'],
+    [{ oidc: true }, 'oidc takes an object, not true'],
+    [{ oidc: { issuer: 'https://a/oidc' } }, 'oidc.issuer is not there: oidc has issuers, ports'],
+    [{ rateLimits: { anonymus: false } }, 'rateLimits.anonymus is not there'],
+    [{ cors: { origin: '*' } }, 'cors.origin is not there'],
+    [{ limits: { tag: 1 } }, 'limits.tag is not there'],
+    [{ admin: { ...admin, email: 'x' } }, 'admin.email is not there'],
+  ])('%o', async (option, message) => {
+    await expect(create(untyped(option))).rejects.toThrow(message)
+  })
+
+  it('echoes no secret', async () => {
+    const password = 'a-secret-that-is-longer-than-forty-characters'
+    await expect(create({ admin: untyped(password) })).rejects.toThrow('admin takes an object, not string')
+  })
+
+  it('takes a PKI that is still being opened', async () => {
+    const controller = await create({ pki: Promise.resolve(pki) })
+    expect(controller.caPem).toContain(pki.caPem.trim())
+    await controller.close()
+  })
+})
+
+describe('a controller that was closed', () => {
+  const VERSION_PATHS = ['/edge/client/v1/version', '/edge/management/v1/identities', '/oidc/keys', '/nowhere']
+
+  it.each(VERSION_PATHS)('answers 503 at %s, with the headers of every answer', async (path) => {
+    const controller = await create({})
+    await controller.close()
+    const answer = await controller.fetch(new Request(`https://controller.example.org:1280${path}`))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(answer.headers.get('ziti-instance-id')).toBe(controller.answerHeaders['ziti-instance-id'] ?? null)
+  })
+
+  it('answers 503 to what was under way', async () => {
+    let goOn = () => {}
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const verify = async () => {
+      await held
+      return true
+    }
+    const passwordHasher = { hash: async () => 'hash', verify, needsRehash: () => false }
+    const controller = await create({ passwordHasher, admin })
+    const login = new Request('https://controller.example.org:1280/edge/client/v1/authenticate?method=password', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(admin),
+    })
+    const answer = controller.fetch(login)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await controller.close()
+    goOn()
+    expect((await answer).status).toBe(503)
+    expect(await (await answer).json()).toMatchObject({
+      error: { code: 'TIMEOUT', cause: { message: 'the controller is closed' } },
+    })
+  })
+})

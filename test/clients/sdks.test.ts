@@ -28,7 +28,7 @@ describe.each([
     directory = await mkdtemp(join(tmpdir(), 'portcullis-sdk-'))
     const port = await freePort()
     const hosts = { hosts: ['localhost'], trustDomain: 'sdk.test', now: Date.now() }
-    const { material } = await openPkiDirectory(join(directory, 'pki'), hosts)
+    const material = await openPkiDirectory(join(directory, 'pki'), hosts)
     controller = await createTestController({ now: Date.now(), address: `localhost:${port}`, pki: material })
     server = await serve(controller, { port })
     const management = await controller.asAdmin()

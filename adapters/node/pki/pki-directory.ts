@@ -1,4 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createPkiMaterial, type PkiMaterial } from '../../../src/index.ts'
 import { errorCode, reasonOf } from './file-errors.ts'
@@ -7,14 +8,25 @@ import { PkiFileError, type PkiFiles, readPkiFiles } from './pki-files.ts'
 
 /** What a PKI is created for when the directory has none; an existing PKI stays as it is. */
 export interface PkiDirectoryRequest {
-  /** DNS names and IP addresses under which clients reach the controller. */
-  readonly hosts: readonly string[]
-  /** SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. */
-  readonly trustDomain: string
-  /** Milliseconds since the Unix epoch. */
-  readonly now: number
+  /**
+   * DNS names and IP addresses under which clients reach the controller. Default: the name of this machine, `localhost`,
+   * `127.0.0.1` and `::1`.
+   */
+  readonly hosts?: readonly string[]
+  /**
+   * SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. Default:
+   * `portcullis.internal`.
+   */
+  readonly trustDomain?: string
+  /** Milliseconds since the Unix epoch. Default: now. */
+  readonly now?: number
   /** The TLS server's key. Default: `RSA-2048`, whose enrollment tokens every OpenZiti SDK can verify. */
   readonly serverKey?: 'P-256' | 'RSA-2048'
+}
+
+/** The PKI of a directory; `created` tells whether it was made just now. */
+export interface PkiDirectory extends PkiMaterial {
+  readonly created: boolean
 }
 
 /**
@@ -22,16 +34,25 @@ export interface PkiDirectoryRequest {
  * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
  * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
  * @throws PkiFileError naming the file that is missing, cannot be read or written, or does not match its pair.
+ *
+ * @example
+ * const controller = await createController({ storage, address: 'localhost:1280', pki: openPkiDirectory('pki') })
  */
-export async function openPkiDirectory(
-  directory: string,
-  request: PkiDirectoryRequest,
-): Promise<{ readonly material: PkiMaterial; readonly created: boolean }> {
-  const created = await ensurePki(directory, request)
+export async function openPkiDirectory(directory: string, request: PkiDirectoryRequest = {}): Promise<PkiDirectory> {
+  const { hosts = ownHosts(), trustDomain = DEFAULT_TRUST_DOMAIN, now = Date.now() } = request
+  const created = await ensurePki(directory, { ...request, hosts, trustDomain, now })
   const material = await readPkiFiles(pkiFilesIn(directory))
   // Of two that created at the same time, one had its PKI put aside.
-  return { material, created: material.serverKeyPem === created?.serverKeyPem }
+  return { ...material, created: material.serverKeyPem === created?.serverKeyPem }
 }
+
+/** A machine may have a name that no certificate can tell. */
+function ownHosts(): readonly string[] {
+  const hosts = [hostname(), 'localhost', '127.0.0.1', '::1']
+  return [...new Set(hosts)].filter((host) => /^[a-z0-9.:-]+$/i.test(host))
+}
+
+const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
 
 /** Where the parts of a directory's PKI stand. */
 export function pkiFilesIn(directory: string): PkiFiles {
@@ -45,7 +66,10 @@ export function pkiFilesIn(directory: string): PkiFiles {
 }
 
 /** Resolves once the PKI is whole, with what this process created for it, if anything. */
-async function ensurePki(directory: string, request: PkiDirectoryRequest): Promise<PkiMaterial | undefined> {
+async function ensurePki(
+  directory: string,
+  request: Required<Omit<PkiDirectoryRequest, 'serverKey'>>,
+): Promise<PkiMaterial | undefined> {
   let created: PkiMaterial | undefined
   await named(directory, () => makeDirectory(directory))
   for (;;) {

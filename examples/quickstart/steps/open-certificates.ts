@@ -11,7 +11,7 @@ import type { Tick } from '../story.ts'
  */
 export async function openCertificates({ reached: { host } }: Options, tick: Tick): Promise<PkiMaterial> {
   const hosts = [...new Set([host, 'localhost', '127.0.0.1', '::1'])]
-  const { material, created } = await openPkiDirectory(PKI_DIRECTORY, {
+  const { created, ...material } = await openPkiDirectory(PKI_DIRECTORY, {
     hosts,
     trustDomain: 'corp.example',
     now: Date.now(),

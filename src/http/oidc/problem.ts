@@ -46,7 +46,7 @@ function asOAuth(error: ControllerError): Response {
   if (error.code === 'REQUEST_ENTITY_TOO_LARGE') return bareResponse(error)
   const status = error instanceof HttpRefusal ? error.status : STATUS_OF[error.code]
   if (status === 405) return textResponse(405, '')
-  const code = status === 429 ? 'temporarily_unavailable' : 'invalid_request'
+  const code = status === 429 || status === 503 ? 'temporarily_unavailable' : 'invalid_request'
   return oauthResponse(status, code, error.message, headersOf(error))
 }
 
@@ -69,6 +69,7 @@ const BARE_CODES: ReadonlyMap<number, string> = new Map([
 ])
 
 function headersOf(error: ControllerError): Readonly<Record<string, string>> {
+  if (error instanceof HttpRefusal) return error.headers
   const challenge = error instanceof TokenRefused ? tokenChallenge(error) : undefined
   if (challenge !== undefined) return { 'www-authenticate': challenge }
   return error instanceof TooManyAttempts ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}

@@ -1,4 +1,5 @@
 import type { Profile } from '../../domain/compatibility.ts'
+import { ControllerError } from '../../domain/errors.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Call, Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
@@ -9,7 +10,7 @@ import { apiPathOf, openIdPathOf } from '../operations/paths.ts'
 import type { VersionFacts } from '../operations/version-facts.ts'
 import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
 import { envelope } from './answer/envelope.ts'
-import { toProblem } from './answer/problem.ts'
+import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './answer/problem.ts'
 import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
 import type { ConnectionInfo, ControllerFetch } from './connection.ts'
@@ -48,6 +49,8 @@ export interface HandlerOptions extends ControllerIdentity {
   readonly logger: Logger
   /** Names a request, for whoever has to find it in the log. */
   newRequestId(): string
+  /** Reports whether the controller was closed: then nothing is answered but that. */
+  isClosed(): boolean
   /** Writes the documents of both APIs; asked for once. */
   documents(): ApiDocuments
 }
@@ -75,6 +78,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
 
   /** The whole pipeline, in the order that deployed clients observe. */
   async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
+    if (options.isClosed()) throw closed()
     const url = new URL(request.url)
     refuseEncodedBody(request)
     const bodyText = await readBodyText(request)
@@ -109,14 +113,21 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   return async (request, connection = {}) => {
     const requestId = options.newRequestId()
     const { logger } = options
-    const response = await answer(request, connection).catch((error: unknown) =>
-      apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
+    const response = await answer(request, connection).catch((cause: unknown) => {
+      // What was under way when the controller was closed misses its storage.
+      const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
+      return apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
         ? apis.openid.toProblem(error, request, requestId, logger)
-        : toProblem(error, requestId, logger),
-    )
+        : toProblem(error, requestId, logger)
+    })
     for (const [name, value] of headers) response.headers.set(name, value)
     return response
   }
+}
+
+function closed(): HttpRefusal {
+  const cause = { code: 'UNHANDLED', message: 'the controller is closed' }
+  return new HttpRefusal('TIMEOUT', 503, cause, { 'retry-after': RETRY_AFTER_SECONDS })
 }
 
 function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: readonly string[]): Call {

@@ -1,7 +1,10 @@
+import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createController } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { openPkiDirectory, PkiFileError } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -37,16 +40,33 @@ describe('openPkiDirectory', () => {
     expect(await modeOf(directory)).toBe(0o700)
     expect(await modeOf(join(directory, 'server.key'))).toBe(0o600)
     expect(await modeOf(join(directory, 'signing.key'))).toBe(0o600)
-    expect(await open(directory)).toEqual({ material: first.material, created: false })
-    expect(first.material.caPem).toBe(await readFile(join(directory, 'ca.pem'), 'utf8'))
+    expect(await open(directory)).toEqual({ ...first, created: false })
+    expect(first.caPem).toBe(await readFile(join(directory, 'ca.pem'), 'utf8'))
   })
 
   it('gives all of several first runs the same PKI, which one of them created', async () => {
     const directory = fresh()
     const opened = await Promise.all(Array.from({ length: 8 }, () => open(directory)))
-    expect(new Set(opened.map(({ material }) => JSON.stringify(material))).size).toBe(1)
+    expect(new Set(opened.map(({ created: _, ...material }) => JSON.stringify(material))).size).toBe(1)
     expect(opened.filter(({ created }) => created)).toHaveLength(1)
     expect((await readdir(directory)).sort()).toEqual(FILES)
+  })
+})
+
+describe('openPkiDirectory with defaults', () => {
+  it('is a PKI for this machine, as a controller takes it: without waiting', async () => {
+    const directory = fresh()
+    const controller = await createController({
+      storage: memoryStorage(),
+      address: 'localhost:1280',
+      pki: openPkiDirectory(directory),
+    })
+    expect(controller.caPem).toContain((await readFile(join(directory, 'ca.pem'), 'utf8')).trim())
+    const server = new X509Certificate(controller.tls().cert)
+    for (const name of ['localhost', hostname()]) expect(server.checkHost(name)).toBeDefined()
+    for (const address of ['127.0.0.1', '::1']) expect(server.checkIP(address)).toBeDefined()
+    expect(Date.parse(server.validFrom)).toBeLessThanOrEqual(Date.now())
+    await controller.close()
   })
 })
 
@@ -62,10 +82,10 @@ describe('a first run that was interrupted', () => {
 
   it.each([0, 1, 2, 3, 4, 5])('after %i of five files were put in place: the next one completes it', async (placed) => {
     const directory = await copy()
-    const { material } = await open(directory)
+    const material = await open(directory)
     await mkdir(join(directory, '.created'))
     for (const name of FILES.slice(placed)) await rename(join(directory, name), join(directory, '.created', name))
-    expect(await open(directory)).toEqual({ material, created: false })
+    expect(await open(directory)).toEqual({ ...material, created: false })
     expect((await readdir(directory)).sort()).toEqual(FILES)
   })
 })

@@ -36,7 +36,7 @@ export async function openCertificates(options: ServeOptions, now: number): Prom
     const material = await readPkiFiles(pki.files)
     return { material, files: pki.files, notes: serverWarnings(material, advertise, now) }
   }
-  const { material, created } = await openPkiDirectory(pki.directory, request)
+  const { created, ...material } = await openPkiDirectory(pki.directory, request)
   const notes = created ? [`created certificates and keys in ${pki.directory}`] : []
   return {
     material,

@@ -135,8 +135,8 @@ export const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   UNHANDLED: 'An unhandled error occurred',
 }
 
-/** Seconds after which a client may try again while the storage is away. */
-const RETRY_AFTER_SECONDS = '5'
+/** Seconds after which a client may try again while the storage is away, or the controller starts again. */
+export const RETRY_AFTER_SECONDS = '5'
 
 /** The answer to a request that failed. What is not a ControllerError is logged once and masked. */
 export function toProblem(error: unknown, requestId: string, logger: Logger): Response {

@@ -1,0 +1,91 @@
+import type { Compat, Leniency } from './domain/compatibility.ts'
+import type { Limits } from './domain/limits.ts'
+import type { AdminCredentials } from './engine/bootstrap.ts'
+import type { CorsOptions } from './http/pipeline/cors.ts'
+import type { HostAuthorization } from './http/pipeline/host-authorization.ts'
+import type { OpenIdOptions } from './open-id-options.ts'
+import type { PkiSource } from './platform/pki-source.ts'
+import type { RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
+import type { Clock } from './ports/clock.ts'
+import type { KeySets } from './ports/key-sets.ts'
+import type { Logger } from './ports/logger.ts'
+import type { PasswordHasher } from './ports/password-hasher.ts'
+import type { Random } from './ports/random.ts'
+import type { RouterPresence } from './ports/router-presence.ts'
+import type { Scheduler } from './ports/scheduler.ts'
+import type { Storage } from './ports/storage.ts'
+
+/**
+ * What a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and `compat`
+ * loosens all that are not given:
+ *
+ * | Option | Default | `compat: 'openziti'` |
+ * |---|---|---|
+ * | `allowTotpReuse` | `false` | `true` |
+ * | `allowUnlimitedCodes` | `false` | `true` |
+ * | `allowUnlimitedLogins` | `false` | `true` |
+ * | `allowPrivateJwks` | `false` | `true` |
+ * | `allowWeakPasswords` | `false` | `true` |
+ * | `allowSelfDeletion` | `false` | `true` |
+ * | `allowTokensOfOthers` | `false` | `true` |
+ * | `keepSessionsOnPasswordChange` | `false` | `true` |
+ * | `recoveryCodeLength` | `10` | `6` |
+ */
+export interface ControllerOptions extends Partial<Leniency> {
+  /** Behaves as deployed controllers do wherever this one is stricter by default. */
+  readonly compat?: Compat
+  /** Where records are kept. */
+  readonly storage: Storage
+  /** `host:port` under which devices reach the controller, an IPv6 host in brackets; it stands in enrollment tokens. */
+  readonly address: string
+  /** The default admin, created in a store that has none; never overwritten. */
+  readonly admin?: AdminCredentials
+  /**
+   * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is PEM
+   * text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made up, which
+   * lasts as long as this process.
+   */
+  readonly pki?: PkiSource | Promise<PkiSource>
+  /** The trust domain of issued SPIFFE ids; by default the one that the certificates name. */
+  readonly trustDomain?: string
+  /** Milliseconds without use after which an API session ends. Default: 30 minutes. */
+  readonly apiSessionTimeoutMs?: number
+  /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
+  readonly enrollmentDurationMs?: number
+  /**
+   * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it they follow from the signing
+   * key of `pki`; where that is held elsewhere a key is made up, and who has MFA must enroll again after a restart.
+   */
+  readonly secretsKey?: Uint8Array
+  /** Fetches key sets in another way than over HTTP. */
+  readonly keySets?: KeySets
+  /** Names the network in authenticator apps. Default: `openziti.io`, as deployed controllers do. */
+  readonly totpIssuer?: string
+  /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
+  readonly reportedVersion?: string
+  /** Tells which edge routers are connected, beside those that are reported to {@link Controller.presence}. */
+  readonly presence?: RouterPresence
+  /** A rule of the host's own on top of the declared access; a refusal answers 403. */
+  readonly authorize?: HostAuthorization
+  /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
+  readonly rateLimits?: RateLimitOptions | false
+  /** How much may be stored and answered. Default: as {@link Limits} says; what is not given keeps its default. */
+  readonly limits?: Partial<Limits>
+  /** Which pages of other origins may call the APIs from a browser. Default: none. */
+  readonly cors?: CorsOptions
+  /**
+   * Logins by OpenID Connect, below `/oidc`, and API sessions that are made of tokens, which SDKs prefer. Default: on.
+   * `false` turns them off; then nothing of it is loaded.
+   */
+  readonly oidc?: OpenIdOptions | false
+  /** Default: the clock of the system. */
+  readonly clock?: Clock
+  /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */
+  readonly scheduler?: Scheduler
+  /** Makes ids and one-time tokens. Default: the random numbers of the runtime. */
+  readonly random?: Random
+  /** Default: Argon2id. */
+  readonly passwordHasher?: PasswordHasher
+  /** Default: a line of JSON for each entry, on standard error. */
+  readonly logger?: Logger
+}

@@ -1,0 +1,24 @@
+import type { LogFields, Logger } from '../ports/logger.ts'
+
+/**
+ * A host's own logger as the one that the controller writes to. Loggers like pino and bunyan take the fields first and the
+ * message behind them: as they are, they would lose the fields.
+ */
+export function hostLogger(logger: Logger): Logger {
+  if (!takesFieldsFirst(logger)) return logger
+  const write = (level: 'info' | 'warn' | 'error') => {
+    return (message: string, fields: LogFields = {}) => {
+      // Whoever takes the fields first has these two in the other order than the port.
+      const target = logger as unknown as FieldsFirst
+      target[level](fields, message)
+    }
+  }
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+type FieldsFirst = Readonly<Record<'info' | 'warn' | 'error', (fields: LogFields, message: string) => void>>
+
+/** Pino tells its `bindings`, bunyan takes further streams; loggers that take the message first have neither. */
+function takesFieldsFirst(logger: Logger): boolean {
+  return ['bindings', 'addStream'].some((method) => typeof Reflect.get(logger, method) === 'function')
+}
