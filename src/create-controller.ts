@@ -1,5 +1,6 @@
 import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
+import { leniencyOf } from './domain/compatibility.ts'
 import { resume } from './engine/access/enforcement/resume.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { publishSigningKey } from './engine/credentials/signing-keys.ts'
@@ -140,8 +141,10 @@ async function openFabric(
 }
 
 /** Loads the OpenID provider, where it is on. */
-async function openIdOf(engine: ControllerEngine, { oidc = {} }: ControllerOptions): Promise<OpenIdApi | undefined> {
+async function openIdOf(engine: ControllerEngine, options: ControllerOptions): Promise<OpenIdApi | undefined> {
+  const { oidc = {}, cors } = options
   if (oidc === false) return undefined
   const { openProvider } = await import('./open-id-provider.ts')
-  return openProvider(engine, oidc)
+  const allowInternal = leniencyOf(options).allowPrivateJwks
+  return openProvider(engine, oidc, { origins: cors?.origins ?? [], allowInternal })
 }

@@ -7,18 +7,36 @@ import type { ProviderSettings } from './engine/oidc/tokens/provider-context.ts'
 import { openIdApi } from './http/oidc/index.ts'
 import type { OpenIdApi } from './http/pipeline/handler.ts'
 import type { OpenIdOptions } from './open-id-options.ts'
+import { createHttpTokenEndpoints } from './platform/key-sets/http-token-endpoints.ts'
 
 const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 
+/** What the controller's other options say of who reaches whom. */
+export interface ProviderNetwork {
+  /** Origins whose pages may call the APIs. */
+  readonly origins: readonly string[]
+  /** External signers may be in private networks, or on this machine. */
+  readonly allowInternal: boolean
+}
+
 /** Opens the OpenID provider of a controller. Throws an `Error` that names the option when one cannot be used. */
-export async function openProvider(engine: ControllerEngine, options: OpenIdOptions): Promise<OpenIdApi> {
-  const provider = new OpenIdProvider(engine, await settingsOf(engine, options))
+export async function openProvider(
+  engine: ControllerEngine,
+  options: OpenIdOptions,
+  network: ProviderNetwork,
+): Promise<OpenIdApi> {
+  const settings = await settingsOf(engine, options, network)
+  const provider = new OpenIdProvider(engine, settings, createHttpTokenEndpoints(network.allowInternal))
   await provider.requests.resume()
   return openIdApi(provider)
 }
 
-async function settingsOf(engine: ControllerEngine, options: OpenIdOptions): Promise<ProviderSettings> {
+async function settingsOf(
+  engine: ControllerEngine,
+  options: OpenIdOptions,
+  { origins }: ProviderNetwork,
+): Promise<ProviderSettings> {
   const { settings } = engine.context
   const { accessTokenLifetimeMs } = settings
   const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? 24 * 60 * MINUTE_MS
@@ -39,6 +57,7 @@ async function settingsOf(engine: ControllerEngine, options: OpenIdOptions): Pro
       if (known.address !== address) known = { address, issuers: issuersNow() }
       return known.issuers
     },
+    origins,
     idTokenLifetimeMs,
     refreshTokenLifetimeMs,
   }

@@ -8,3 +8,12 @@ export interface KeySets {
    */
   fetch(url: string): Promise<string>
 }
+
+/** Sends what a login at an external OpenID provider brought to where it becomes tokens. */
+export interface TokenEndpoints {
+  /**
+   * Posts a form and answers the JSON text of the answer. Rejects after five seconds, above 256 KiB, on an answer other
+   * than 200, a redirect included, and for an address that is not allowed.
+   */
+  post(url: string, form: Readonly<Record<string, string>>): Promise<string>
+}

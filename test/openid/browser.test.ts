@@ -5,6 +5,8 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { externalProvider } from '../support/external-provider.ts'
 import { freePort } from '../support/free-port.ts'
 import { authorizeQuery, bearing, claimsOf, exchangeCode, proofKey, tokensIn } from '../support/openid.ts'
 import { authPolicy, person } from '../support/people.ts'
@@ -19,10 +21,12 @@ if (CHROMIUM === undefined) process.stdout.write('login page: not seen in a brow
 let browser: Browser | undefined
 
 /** A controller on a socket, an application that waits for its code, and a page of a browser that goes to log in. */
-async function begin() {
+async function begin(prepare: (mounted: MountedController) => Promise<void> = async () => undefined) {
   const port = await freePort()
-  const mounted = await socketMount((controller) => serve(controller, { port }))({ address: `localhost:${port}` })
+  const options = { address: `localhost:${port}`, allowPrivateJwks: true }
+  const mounted = await socketMount((controller) => serve(controller, { port }))(options)
   onTestFinished(() => mounted.dispose())
+  await prepare(mounted)
   const arrivals: URL[] = []
   const application = createServer((request, response) => {
     arrivals.push(new URL(request.url ?? '', 'http://localhost'))
@@ -108,5 +112,40 @@ describe.skipIf(CHROMIUM === undefined)('the login page in a browser without scr
     await page.keyboard.press('Enter')
     await titled(page, 'Application')
     expect(claimsOf((await tokens()).access_token)).toMatchObject({ sub: who.id, amr: ['password', 'totp'] })
+  }, 60_000)
+
+  it('offers external signers, which send people there and back, for a login and beside a password', async () => {
+    let external: Awaited<ReturnType<typeof externalProvider>> | undefined
+    let signer = ''
+    const { mounted, page, problems, tokens } = await begin(async (prepared) => {
+      external = await externalProvider(() => prepared.clock.now())
+      signer = await create(await adminOf(prepared), '/external-jwt-signers', external.signer)
+    })
+    const admin = await adminOf(mounted)
+    const policy = authPolicy('signed', {}, { requireExtJwtSigner: signer })
+    const authPolicyId = await create(admin, '/auth-policies', policy)
+    const who = await person(mounted, admin, 'cay', { authPolicyId })
+    if (external === undefined) throw new Error('no signer')
+    // What a screen reader is told.
+    const told = await page.locator('main').ariaSnapshot()
+    expect(told).toContain('- heading "Log in" [level=1]')
+    expect(told).toContain('- textbox "Password"')
+    expect(told).toContain('- list "Other ways to log in":')
+    expect(told).toContain('- link "Log in with Corporate login"')
+    // By the keyboard alone: the fields, two buttons, and the link.
+    for (let tab = 0; tab < 4; tab += 1) await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Log in with Corporate login')
+    external.state.subject = 'stranger'
+    await page.keyboard.press('Enter')
+    await titled(page, 'Error: Log in')
+    expect(await page.getByRole('alert').textContent()).toBe('Nobody who may log in here is known by that login.')
+    await logIn(page, who.username, who.password)
+    await titled(page, 'Another proof is needed')
+    external.state.subject = who.id
+    await page.getByRole('link', { name: 'Continue with Corporate login' }).press('Enter')
+    await titled(page, 'Application')
+    const amr = ['password', `ejs:${signer}`]
+    expect(claimsOf((await tokens()).access_token)).toMatchObject({ sub: who.id, amr })
+    expect(problems.filter((text) => !/401/.test(text))).toEqual([])
   }, 60_000)
 })

@@ -54,3 +54,14 @@ export function nextLogin(before: RequestLogin | null, next: RequestLogin): Requ
 export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin): readonly string[] {
   return [...methods, ...(hasPassedTotp ? ['totp'] : []), ...(provenSigner === null ? [] : [`ejs:${provenSigner}`])]
 }
+
+/** A login at an external provider that somebody was sent to from the login page. */
+export interface SignerLogin {
+  readonly signerId: string
+  /** SHA-256 of what the provider gives back, and of what the browser keeps meanwhile: both have to come again. */
+  readonly stateDigest: string
+  readonly browserDigest: string
+  readonly nonce: string
+  /** The proof key, sealed. */
+  readonly sealedVerifier: string
+}

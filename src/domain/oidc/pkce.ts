@@ -13,7 +13,12 @@ export function requireChallenge(challenge: string | undefined, method: string |
 
 /** Reports whether the SHA-256 of a verifier, lower-case hexadecimal, is what the challenge announced. */
 export function isVerified(challenge: string, verifierSha256: string): boolean {
-  return base64UrlOfHex(verifierSha256) === challenge
+  return challengeOf(verifierSha256) === challenge
+}
+
+/** The challenge that announces a verifier, by its SHA-256 in hexadecimal. */
+export function challengeOf(verifierSha256: string): string {
+  return base64UrlOfHex(verifierSha256)
 }
 
 /** Base64url without padding of bytes in hexadecimal. */

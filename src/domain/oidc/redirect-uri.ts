@@ -27,7 +27,8 @@ const UNSAFE_SCHEMES = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', '
  * machine, the same text with any port.
  */
 export function isListedUri(uri: string, list: readonly string[]): boolean {
-  return list.some((entry) => entry === uri || isSameButPort(uri, entry))
+  // An entry with the port left open is no address itself.
+  return list.some((entry) => (LOOPBACK.test(entry) ? isSameButPort(uri, entry) : entry === uri))
 }
 
 /** Why an entry cannot stand in a list of redirect URIs; `undefined` for one that can. */

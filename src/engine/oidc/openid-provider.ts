@@ -1,3 +1,4 @@
+import type { TokenEndpoints } from '../../ports/key-sets.ts'
 import type { ControllerEngine } from '../engine.ts'
 import { BearerSessions } from './bearer-sessions.ts'
 import { CodeGrant } from './grants/code-grant.ts'
@@ -8,6 +9,7 @@ import { Codes } from './requests/codes.ts'
 import { RequestLogins } from './requests/request-logins.ts'
 import { RequestTotp } from './requests/request-totp.ts'
 import { SessionEnd } from './session-end.ts'
+import { SignerLogins } from './signers/signer-logins.ts'
 import type { ProviderContext, ProviderSettings } from './tokens/provider-context.ts'
 import { TokenIssue } from './tokens/token-issue.ts'
 
@@ -20,6 +22,7 @@ export class OpenIdProvider {
   readonly requests: AuthRequests
   readonly logins: RequestLogins
   readonly totp: RequestTotp
+  readonly signerLogins: SignerLogins
   readonly codes: Codes
   readonly codeGrant: CodeGrant
   readonly refreshGrant: RefreshGrant
@@ -27,13 +30,14 @@ export class OpenIdProvider {
   readonly bearerSessions: BearerSessions
   readonly sessionEnd: SessionEnd
 
-  constructor(engine: ControllerEngine, settings: ProviderSettings) {
+  constructor(engine: ControllerEngine, settings: ProviderSettings, endpoints: TokenEndpoints) {
     const context = { ...engine.context, provider: settings }
     const issue = new TokenIssue(context)
     this.context = context
     this.requests = new AuthRequests(context)
     this.logins = new RequestLogins(context, this.requests)
     this.totp = new RequestTotp(context, this.requests)
+    this.signerLogins = new SignerLogins(context, this, endpoints)
     this.codes = new Codes(context, this.requests)
     this.codeGrant = new CodeGrant(context, this.codes, engine.apiSessions, issue)
     this.refreshGrant = new RefreshGrant(context, issue)

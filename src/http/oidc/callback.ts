@@ -1,5 +1,6 @@
 import { withParameters } from '../../domain/oidc/redirect-uri.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
+import { isRedirectUri } from '../../engine/oidc/requests/redirect-uris.ts'
 import type { OperationShape } from '../operations/operation.ts'
 import { found, text } from './operations/answers.ts'
 import { openIdOperation } from './operations/row.ts'
@@ -22,6 +23,10 @@ export function callbackOperations(provider: OpenIdProvider) {
       const login = await provider.codes.finish(id)
       if (login === undefined) return text('request not found', { status: 400 })
       const { redirectUri, state } = login.request
+      // An administrator may have taken it off the list meanwhile.
+      if (!(await isRedirectUri(provider.context, redirectUri))) {
+        return text('the redirect URI is not allowed any more', { status: 400 })
+      }
       if (login.code !== undefined) return found(withParameters(redirectUri, { code: login.code, state }))
       const error = { error: 'interaction_required', error_description: INTERACTION, state }
       return found(withParameters(redirectUri, error))

@@ -8,6 +8,7 @@ import { loginOperations } from './login.ts'
 import { styleOperation } from './pages/style.ts'
 import { toOpenIdProblem } from './problem.ts'
 import { sessionEndOperations } from './session-end.ts'
+import { signerLoginOperations } from './signer-login.ts'
 import { tokenOperation } from './token.ts'
 import { totpOperations } from './totp.ts'
 import { userInfoOperations } from './user-info.ts'
@@ -18,6 +19,7 @@ function openIdOperations(provider: OpenIdProvider): readonly Operation[] {
     ...discoveryOperations(provider),
     ...authorizeOperations(provider),
     ...loginOperations(provider),
+    ...signerLoginOperations(provider),
     ...totpOperations(provider),
     ...callbackOperations(provider),
     tokenOperation(provider),

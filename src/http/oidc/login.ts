@@ -48,8 +48,11 @@ export function loginOperations(provider: OpenIdProvider) {
         const isForPeople = wantsPage(headers)
         try {
           const id = requestIdOf(login, url)
-          const missing = await provider.logins.logIn(call, id, credentialsOf(method, login), clientOf(login))
-          return isForPeople ? await stepPage(provider, issuer, id, missing) : stepAnswer(issuer, id, missing)
+          const through = isForPeople ? 'browser' : 'program'
+          const step = await provider.logins.logIn(call, id, credentialsOf(method, login), clientOf(login), through)
+          const { request, missing } = step
+          if (isForPeople) return await stepPage(provider, issuer, request.id, missing)
+          return stepAnswer(issuer, request.id, missing)
         } catch (error) {
           if (!isForPeople) throw error
           return refusedLoginPage(provider, login.id ?? '', method, login.username ?? '', error)

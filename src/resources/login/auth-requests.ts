@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ClientRequest, RequestLogin } from '../../domain/oidc/auth-request.ts'
+import type { ClientRequest, RequestLogin, SignerLogin } from '../../domain/oidc/auth-request.ts'
 import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
@@ -15,10 +15,11 @@ const DEFINITION = {
     expiresAt: Instant,
     identityId: Id.nullable(),
     login: z.custom<RequestLogin>().nullable(),
+    signerLogin: z.custom<SignerLogin>().nullable(),
     /** Digests of the codes that were given out; the first that is presented ends the request. */
     codeDigests: z.array(z.string()),
   },
-  hidden: ['request', 'expiresAt', 'identityId', 'login', 'codeDigests'],
+  hidden: ['request', 'expiresAt', 'identityId', 'login', 'signerLogin', 'codeDigests'],
   required: [],
   indexed: ['identityId'],
   references: { identityId: { to: 'identities', onDelete: 'cascade' } },

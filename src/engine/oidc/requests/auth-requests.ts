@@ -1,6 +1,6 @@
 import { ControllerError } from '../../../domain/errors.ts'
 import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
@@ -31,6 +31,7 @@ export class AuthRequests {
       expiresAt: now + LIFETIME_MS,
       identityId: null,
       login: null,
+      signerLogin: null,
       codeDigests: [],
     })
     const gone = this.#pending.add(begun.id, request.remoteAddress)
@@ -58,9 +59,23 @@ export class AuthRequests {
     return found
   }
 
-  /** Somebody logged in on a request: it is bounded by who that is from now on. */
-  noteLogin(id: string): void {
+  /**
+   * Within a write: the request goes on under another id, so that whoever knew the one before, and may have sent somebody
+   * else to log in on it, is left behind.
+   */
+  async moved(tx: WriteTransaction, request: AuthRequest): Promise<AuthRequest> {
+    const moved = { ...request, id: this.#context.random.uuid() }
+    await tx.collection(authRequests).delete(request.id)
+    await tx.collection(authRequests).insert(moved)
+    return moved
+  }
+
+  /** Somebody logged in on a request, which may have another id since: it is bounded by who that is from now on. */
+  noteLogin(id: string, { id: current, expiresAt }: AuthRequest): void {
     this.#pending.delete(id)
+    if (id === current) return
+    this.#context.timetable.set('auth-request', id, undefined)
+    this.#context.timetable.set('auth-request', current, expiresAt)
   }
 
   /** Removes those of the requests whose time is over. */

@@ -11,5 +11,5 @@ export async function isRedirectUri(context: ProviderContext, uri: string): Prom
 /** The same after a logout; here an entry stands for itself alone, also one with a port left open. */
 export async function isPostLogoutUri(context: ProviderContext, uri: string): Promise<boolean> {
   const stored = await context.storage.read(storedSettings)
-  return effectiveUris(context, stored).postLogoutUris.includes(uri)
+  return !uri.includes('*') && effectiveUris(context, stored).postLogoutUris.includes(uri)
 }

@@ -1,4 +1,4 @@
-import { ControllerError } from '../../../domain/errors.ts'
+import { ControllerError, TokenRefused } from '../../../domain/errors.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
 import { nextLogin, type RequestLogin } from '../../../domain/oidc/auth-request.ts'
@@ -15,6 +15,7 @@ import { Authentication } from '../../login/authentication.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { AuthRequest, AuthRequests } from './auth-requests.ts'
 import { missingOfRequest } from './request-factors.ts'
+import { policyOf } from './request-totp.ts'
 
 /** What a client sends with its credentials. */
 export interface LoginClient extends ClientInfo {
@@ -26,6 +27,18 @@ export interface LoginClient extends ClientInfo {
 export type LoginCredentials =
   | { readonly method: 'password'; readonly username: string; readonly password: string }
   | { readonly method: 'cert' | 'ext-jwt' }
+
+/** A step of a login: the request as it is now, and what is still to be proved on it. */
+export interface LoginStep {
+  readonly request: AuthRequest
+  readonly missing: MissingFactors
+}
+
+/**
+ * Who takes the steps: a program, which goes on with the id that it began with, or a browser. People may be sent to the page
+ * by somebody who knows the id and waits for their login, so theirs goes on under another one.
+ */
+export type LoginThrough = 'program' | 'browser'
 
 const MAX_OF_IDENTITY = 50
 
@@ -51,22 +64,52 @@ export class RequestLogins {
    * Logs somebody in on an auth request and tells what is still to be proved. A failed login leaves the request usable.
    * Errors: `UNAUTHORIZED` for an unknown request, before anything else is judged, and those of {@link Authentication}.
    */
-  async logIn(call: Call, id: string, credentials: LoginCredentials, client: LoginClient): Promise<MissingFactors> {
+  async logIn(
+    call: Call,
+    id: string,
+    credentials: LoginCredentials,
+    client: LoginClient,
+    through: LoginThrough,
+  ): Promise<LoginStep> {
     const request = await this.#requests.get(id)
     const authentication = new Authentication(this.#context, (_call, who, start) =>
-      this.#enter(call, request, who, start, client),
+      this.#enter(call, request, who, start, { ...client, through }),
     )
-    const missing = await this.#authenticate(authentication, call, credentials, client)
-    this.#requests.noteLogin(id)
-    return missing
+    const step = await this.#authenticate(authentication, call, credentials, client)
+    this.#requests.noteLogin(id, step.request)
+    return step
+  }
+
+  /**
+   * Proves the factor of a signer by a token that names who logged in on the request before, in a browser. Errors:
+   * `UNAUTHORIZED` before anybody did, and for a token that proves nothing.
+   */
+  async prove(call: Call, id: string, signer: RecordOf<typeof externalJwtSigners>): Promise<LoginStep> {
+    const { login } = await this.#requests.get(id)
+    const identity =
+      login && (await this.#context.storage.read((tx) => tx.collection(identities).get(login.identityId)))
+    if (!identity) throw new ControllerError('UNAUTHORIZED')
+    const proof = await signerProof(this.#context, signer, identity, call.bearerTokens ?? [])
+    if (proof !== 'proven') throw new TokenRefused('secondary', proof, [signer])
+    const step = await this.#context.writes.run(call, async (tx) => {
+      const request = await this.#requests.find(tx, id)
+      const authPolicy = await policyOf(tx, identity.id)
+      // Another identity may have logged in meanwhile: this token is not its proof.
+      if (request?.login?.identityId !== identity.id || !authPolicy) throw new ControllerError('UNAUTHORIZED')
+      const proven = { ...request.login, provenSigner: signer.id }
+      const moved = await this.#requests.moved(tx, { ...request, login: proven })
+      return { request: moved, missing: await missingOfRequest(tx, proven, authPolicy) }
+    })
+    this.#requests.noteLogin(id, step.request)
+    return step
   }
 
   #authenticate(
-    authentication: Authentication<MissingFactors>,
+    authentication: Authentication<LoginStep>,
     call: Call,
     credentials: LoginCredentials,
     client: LoginClient,
-  ): Promise<MissingFactors> {
+  ): Promise<LoginStep> {
     switch (credentials.method) {
       case 'password':
         return authentication.byPassword(call, credentials.username, credentials.password, client)
@@ -82,13 +125,13 @@ export class RequestLogins {
     { id }: AuthRequest,
     who: Holder,
     start: Start,
-    client: LoginClient,
-  ): Promise<MissingFactors> {
+    { through, ...client }: LoginClient & { readonly through: LoginThrough },
+  ): Promise<LoginStep> {
     const now = this.#context.clock.now()
     const signer = await this.#requiredSigner(who)
     const proof = signer && (await signerProof(this.#context, signer, who.identity, call.bearerTokens ?? []))
     const login = loginOf(who, start, client, now, proof === 'proven' ? (signer?.id ?? null) : null)
-    const missing = await this.#context.writes.run(call, async (tx) => {
+    const { request: entered, missing } = await this.#context.writes.run(call, async (tx) => {
       const request = await this.#requests.find(tx, id)
       if (request === undefined) throw new ControllerError('UNAUTHORIZED')
       const current = await tx.collection(identities).get(who.identity.id)
@@ -101,13 +144,13 @@ export class RequestLogins {
       await tx.collection(identities).update({ ...current, envInfo, sdkInfo })
       const next = nextLogin(request.login, login)
       await makeRoom(tx, current.id, id)
-      await tx
-        .collection(authRequests)
-        .update({ ...request, identityId: current.id, login: next, codeDigests: [], updatedAt: now })
-      return missingOfRequest(tx, next, authPolicy)
+      const changed = { ...request, identityId: current.id, login: next, codeDigests: [], updatedAt: now }
+      await tx.collection(authRequests).update(changed)
+      const entered = through === 'browser' ? await this.#requests.moved(tx, changed) : changed
+      return { request: entered, missing: await missingOfRequest(tx, next, authPolicy) }
     })
     const isProblem = missing.signer !== undefined && proof !== undefined && proof !== 'proven'
-    return isProblem ? { ...missing, signerProblem: proof } : missing
+    return { request: entered, missing: isProblem ? { ...missing, signerProblem: proof } : missing }
   }
 
   async #requiredSigner({ authPolicy }: Holder): Promise<RecordOf<typeof externalJwtSigners> | undefined> {

@@ -3,10 +3,12 @@ import type { MissingFactors } from '../../../engine/context/call.ts'
 import type { MfaSecrets } from '../../../engine/login/mfa-records.ts'
 import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
 import type { LoginCredentials } from '../../../engine/oidc/requests/request-logins.ts'
+import { SignerLoginRefused } from '../../../engine/oidc/signers/signer-logins.ts'
 import type { Answer } from '../../operations/answer.ts'
 import { html } from './html.ts'
 import { completed } from './login-answer.ts'
 import { pageAnswer } from './page.ts'
+import { signerLinks, signerPage, signerProblem } from './signer-pages.ts'
 
 const OVER = 'This login is over or was never begun. Go back to the application and log in again.'
 
@@ -51,12 +53,12 @@ const PROBLEMS: Readonly<Record<LoginCredentials['method'], string>> = {
 
 interface Entry {
   readonly username?: string
-  readonly error?: string
-  readonly status?: number
+  readonly error?: string | undefined
+  readonly status?: number | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
-function entryPage(provider: OpenIdProvider, id: string, entry: Entry): Promise<Answer> {
+async function entryPage(provider: OpenIdProvider, id: string, entry: Entry): Promise<Answer> {
   const described = entry.error === undefined ? '' : html` aria-describedby="problem" aria-invalid="true"`
   const body = html`<form method="post" action="/oidc/login/username">
 <input type="hidden" name="id" value="${id}">
@@ -69,7 +71,8 @@ function entryPage(provider: OpenIdProvider, id: string, entry: Entry): Promise<
 <form method="post" action="/oidc/login/cert">
 <input type="hidden" name="id" value="${id}">
 <button class="other" type="submit">Log in with a certificate</button>
-</form>`
+</form>
+${signerLinks(id, await provider.signerLogins.offered())}`
   return pageAnswer(provider, id, { title: 'Log in', body, ...entry })
 }
 
@@ -81,11 +84,7 @@ export async function stepPage(
   missing: MissingFactors,
 ): Promise<Answer> {
   if (missing.totp !== undefined) return totpPage(provider, id, missing.totp.isEnrolled)
-  if (missing.signer === undefined) return completed(issuer, id)
-  return pageAnswer(provider, id, {
-    title: 'Another proof is needed',
-    body: html`<p>Your network also asks for a token of ${missing.signer.name} with each login, which this page cannot get for you. Log in by an application that can.</p>`,
-  })
+  return missing.signer === undefined ? completed(issuer, id) : signerPage(provider, id, missing.signer)
 }
 
 /** The page of the second factor after a wrong code. */
@@ -96,6 +95,20 @@ export async function refusedCodePage(provider: OpenIdProvider, id: string, erro
   const isLimited = error instanceof TooManyAttempts
   const problem = isLimited ? 'Too many wrong codes. Try again later.' : 'The code is not right.'
   return totpPage(provider, id, missing.totp?.isEnrolled ?? true, { error: problem, status: isLimited ? 429 : 200 })
+}
+
+/** The page of a login after one at a signer that came to nothing: the one that somebody was on, with what went wrong. */
+export async function refusedSignerPage(provider: OpenIdProvider, id: string, error: unknown): Promise<Answer> {
+  const problem = signerProblem(error)
+  const missing = await provider.totp.missing(id).catch(() => undefined)
+  if (missing === undefined) {
+    const isKnown = error instanceof SignerLoginRefused
+    const over = isKnown ? problem : { status: 401, error: OVER }
+    return pageAnswer(provider, '', { title: 'Log in', body: html``, ...over })
+  }
+  return missing.signer === undefined
+    ? entryPage(provider, id, problem)
+    : signerPage(provider, id, missing.signer, problem)
 }
 
 /** The page that shows an enrollment in the second factor, with what goes into an authenticator app. */

@@ -8,7 +8,7 @@ export interface Page {
   readonly body: Html
   /** What went wrong, for people. */
   readonly error?: string | undefined
-  readonly status?: number
+  readonly status?: number | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -51,7 +51,8 @@ ${body}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy.join('; '),
-      'referrer-policy': 'no-referrer',
+      // With less, browsers tell no origin with the form, and it is asked for there.
+      'referrer-policy': 'same-origin',
       'x-frame-options': 'DENY',
       ...page.headers,
     },

@@ -11,11 +11,12 @@ const STYLE = `
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 26rem; margin: 8vh auto; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
 h1 { margin: 0 0 1rem; font-size: 1.4rem; }
+ul.signers { margin: 0; padding: 0; list-style: none; }
 h2 { margin: 1.5rem 0 .5rem; font-size: 1.1rem; }
 label { display: block; margin-top: 1rem; font-weight: 600; }
 input { width: 100%; padding: .6rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .25rem; }
-button { width: 100%; margin-top: 1.25rem; padding: .7rem; font: inherit; font-weight: 600; color: var(--on); background: var(--accent); border: 1px solid var(--accent); border-radius: .25rem; cursor: pointer; }
-button.other { color: var(--text); background: transparent; border-color: var(--line); }
+button, a.button { display: block; width: 100%; text-align: center; text-decoration: none; margin-top: 1.25rem; padding: .7rem; font: inherit; font-weight: 600; color: var(--on); background: var(--accent); border: 1px solid var(--accent); border-radius: .25rem; cursor: pointer; }
+button.other, a.other { color: var(--text); background: transparent; border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .error { padding: .75rem; color: var(--bad); border: 2px solid var(--bad); border-radius: .25rem; }
 .hint { font-size: .9rem; }

@@ -1,0 +1,93 @@
+import type { LookupFunction } from 'node:net'
+
+const TIMEOUT_MS = 5_000
+const MAX_BYTES = 256 * 1024
+const MAX_REDIRECTS = 5
+
+/** What is asked of somebody else's server. */
+export interface GuardedRequest {
+  /** Allows addresses of private networks and of this machine. */
+  readonly allowInternal: boolean
+  /** The body of a POST, which follows no redirect; a GET without. */
+  readonly form?: string
+}
+
+interface Attempt extends GuardedRequest {
+  readonly redirects: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * The text at a URL that others chose. Rejects after five seconds, above 256 KiB and on an answer other than 200. Every
+ * address is judged after its name was resolved, by the connection that uses it, so that a name which changes its address in
+ * between gains nothing.
+ */
+export function guardedText(url: string, request: GuardedRequest): Promise<string> {
+  return attempt(url, { ...request, redirects: 0, signal: AbortSignal.timeout(TIMEOUT_MS) })
+}
+
+async function attempt(text: string, request: Attempt): Promise<string> {
+  const { isAllowedAddress } = await import('./guarded-address.ts')
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol)) throw new Error('neither http nor https')
+  const literal = url.hostname.replace(/^\[|\]$/g, '')
+  const { isIP } = await import('node:net')
+  if (isIP(literal) !== 0 && !isAllowedAddress(literal, request.allowInternal))
+    throw new Error('address is not allowed')
+  const { request: send } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const { once } = (await import('node:events')).default
+  const outgoing = send(url, {
+    signal: request.signal,
+    agent: false,
+    method: request.form === undefined ? 'GET' : 'POST',
+    headers: {
+      accept: 'application/json',
+      ...(request.form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    },
+    lookup: guardedLookup(await import('node:dns'), (address) => isAllowedAddress(address, request.allowInternal)),
+  })
+  outgoing.end(request.form)
+  const [answer]: import('node:http').IncomingMessage[] = await once(outgoing, 'response', { signal: request.signal })
+  if (answer === undefined) throw new Error('no answer')
+  outgoing.on('error', () => undefined)
+  const { statusCode = 0, headers } = answer
+  const isRedirect = request.form === undefined && statusCode >= 300 && statusCode < 400
+  if (isRedirect && headers.location !== undefined) {
+    answer.destroy()
+    if (request.redirects === MAX_REDIRECTS) throw new Error('redirected too often')
+    return attempt(new URL(headers.location, url).href, { ...request, redirects: request.redirects + 1 })
+  }
+  if (statusCode !== 200) {
+    answer.destroy()
+    throw new Error(`answered ${statusCode}`)
+  }
+  return readCapped(answer)
+}
+
+async function readCapped(answer: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BYTES) {
+      answer.destroy()
+      throw new Error('answered more than 256 KiB')
+    }
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(await new Blob(chunks.map((chunk) => new Uint8Array(chunk))).arrayBuffer())
+}
+
+function guardedLookup(dns: typeof import('node:dns'), isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, [])
+      if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+        return callback(new Error('name leads to an address that is not allowed'), [])
+      }
+      const [first] = addresses
+      if (options.all || first === undefined) return callback(null, addresses)
+      return callback(null, first.address, first.family)
+    })
+  }
+}
