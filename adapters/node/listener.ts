@@ -70,7 +70,7 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       const share = { capacity: unsent, network: networkOf(remoteAddress ?? '') }
       await sendCounted(await fetch(request, connection), outgoing, share)
     } catch (error) {
-      if (error instanceof RequestAborted) return
+      if (error instanceof RequestAborted) return void outgoing.destroy()
       if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)
       onError(error)
       await sendCounted(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)

@@ -1,33 +1,4 @@
-import type { Clock, Logger, PasswordHasher, Random } from '../../src/index.ts'
-
-/** A clock that stands still until it is told to move. Instants and spans are milliseconds. */
-export interface FakeClock extends Clock {
-  /** Moves forward (or, with a negative span, back) and answers the new instant. */
-  advance(milliseconds: number): number
-  /** Moves to an instant: epoch milliseconds. */
-  set(now: number): void
-  /** Adds a listener that is called after every move. */
-  onMove(listener: () => void): void
-}
-
-/** Makes a clock that starts at `now`, by default at the first instant of 2026. */
-export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
-  let current = now
-  const listeners: (() => void)[] = []
-  const set = (instant: number) => {
-    current = instant
-    for (const listener of listeners) listener()
-  }
-  return {
-    now: () => current,
-    advance: (milliseconds) => {
-      set(current + milliseconds)
-      return current
-    },
-    set,
-    onMove: (listener) => void listeners.push(listener),
-  }
-}
+import type { Logger, PasswordHasher, Random } from '../../src/index.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

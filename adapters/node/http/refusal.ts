@@ -11,7 +11,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** The client went away before its request was complete; there is nobody to answer. */
+/** The client went away before its request was complete, or is to be left without an answer: its connection is closed. */
 export class RequestAborted extends Error {
   constructor() {
     super('The client closed the connection before its request was complete')

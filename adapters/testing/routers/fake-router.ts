@@ -1,5 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream'
-import { type ControlListener, routerSide } from '../fabric/index.ts'
+import { type ControlListener, routerSide } from '../../fabric/index.ts'
 import type { EnrolledRouter } from './enrolled-router.ts'
 
 const { CONTENT_TYPE, HEADER, Route } = routerSide

@@ -1,5 +1,5 @@
-import type { Scheduler } from '../../src/index.ts'
-import type { FakeClock } from './fakes.ts'
+import type { Scheduler } from '../../../src/index.ts'
+import type { FakeClock } from './fake-clock.ts'
 
 /** A scheduler whose timers go off when a fake clock is moved to their instant or beyond: no test ever sleeps. */
 export interface FakeScheduler extends Scheduler {
@@ -16,10 +16,22 @@ interface Timer {
   readonly work: () => Promise<void>
 }
 
-/** Makes a scheduler that follows `clock`. */
+/** The longest that a timer of the host can wait, in ms; what is later is looked at again then. */
+const LONGEST_WAIT_MS = 2_147_483_647
+
+/**
+ * Makes a scheduler that follows `clock`; where that goes by itself, so do the timers, which hold no process alive.
+ *
+ * @example
+ * const clock = fakeClock()
+ * const scheduler = fakeScheduler(clock)
+ * await scheduler.runUntil(clock.now() + 60_000) // what was due in this minute has happened
+ */
 export function fakeScheduler(clock: FakeClock): FakeScheduler {
   const timers = new Set<Timer>()
   const running = new Set<Promise<void>>()
+
+  let alarm: ReturnType<typeof setTimeout> | undefined
 
   const fireDue = () => {
     const due = [...timers].filter(({ instant }) => instant <= clock.now()).sort((a, b) => a.instant - b.instant)
@@ -28,7 +40,16 @@ export function fakeScheduler(clock: FakeClock): FakeScheduler {
       const work = timer.work().finally(() => running.delete(work))
       running.add(work)
     }
+    setAlarm()
   }
+  /** Where the clock goes by itself, the host says when the next timer is due. */
+  const setAlarm = () => {
+    clearTimeout(alarm)
+    if (!clock.isTicking || timers.size === 0) return
+    alarm = setTimeout(fireDue, Math.min(Math.max(earliest() - clock.now(), 0), LONGEST_WAIT_MS))
+    alarm.unref()
+  }
+  const earliest = () => Math.min(...[...timers].map((timer) => timer.instant))
   const idle = async () => {
     // Work may set timers that are due at once, which begin in a later turn.
     for (await Promise.resolve(); running.size > 0; await Promise.resolve()) await Promise.all(running)
@@ -40,17 +61,21 @@ export function fakeScheduler(clock: FakeClock): FakeScheduler {
       const timer = { instant, work }
       timers.add(timer)
       if (instant <= clock.now()) queueMicrotask(fireDue)
-      return () => timers.delete(timer)
+      else setAlarm()
+      return () => {
+        timers.delete(timer)
+        setAlarm()
+      }
     },
     runUntil: async (instant) => {
       await idle()
       for (;;) {
-        const next = Math.min(...[...timers].map((timer) => timer.instant))
+        const next = earliest()
         if (next > instant) break
         clock.set(Math.max(next, clock.now()))
         await idle()
       }
-      clock.set(instant)
+      clock.set(Math.max(instant, clock.now()))
       await idle()
     },
     idle,

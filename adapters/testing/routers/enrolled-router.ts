@@ -1,4 +1,5 @@
-import type { Controller } from '../../src/index.ts'
+import type { Controller } from '../../../src/index.ts'
+import { certificatesIn, createSigningRequest } from '../endpoints/signing-request.ts'
 
 /** A router with the certificate that the network gave it. */
 export interface EnrolledRouter {
@@ -8,8 +9,6 @@ export interface EnrolledRouter {
 }
 
 type Call = (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
-
-const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /**
  * Creates an edge router and enrolls it with a key of its own, as its program would. `fields` are those of the request to
@@ -23,7 +22,7 @@ export async function enrollEdgeRouter(
   const call = callerOf(controller, token)
   const { id } = await call('POST', '/edge/management/v1/edge-routers', fields)
   const { enrollmentToken } = await call('GET', `/edge/management/v1/edge-routers/${id}`)
-  const csr = await signingRequest(String(id))
+  const { csr } = await createSigningRequest(String(id))
   const body = { certCsr: csr, serverCertCsr: csr }
   const { cert } = await call('POST', `/edge/client/v1/enroll?method=erott&token=${enrollmentToken}`, body)
   return { id: String(id), chain: certificatesIn(String(cert)) }
@@ -38,21 +37,4 @@ function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string): Call {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
     return answer.data
   }
-}
-
-async function signingRequest(commonName: string): Promise<string> {
-  // Loaded here because it takes long, and most tests have no router. It reads decorator metadata while it loads, so the
-  // polyfill comes first.
-  await import('reflect-metadata')
-  const { Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509')
-  const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
-  const name = [{ CN: [commonName] }]
-  const request = await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: ALGORITHM })
-  return request.toString('pem')
-}
-
-function certificatesIn(pem: string): readonly Uint8Array[] {
-  return [...pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]+)-----END/g)].map(
-    ([, base64 = '']) => new Uint8Array(Buffer.from(base64, 'base64')),
-  )
 }

@@ -1,0 +1,113 @@
+import { createClient, createManagementClient } from '../../../src/client/index.ts'
+import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
+import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
+import { fakeClock, liveClock } from '../clock/fake-clock.ts'
+import { fakeScheduler } from '../clock/fake-scheduler.ts'
+import { endpoints } from '../endpoints/endpoints.ts'
+import { plainPasswordHasher, recordingLogger, seededRandom } from '../fakes.ts'
+import { faultPlan } from '../faults/faults.ts'
+import { type ListeningController, listenWith } from './listening.ts'
+import type { TestController, TestControllerOptions } from './test-controller.ts'
+import { waitingEvents } from './waiting-events.ts'
+
+/** The admin of every test controller. */
+export const TEST_ADMIN = { username: 'admin', password: 'admin-password' } as const
+
+const ADDRESS = 'controller.test:1280'
+const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
+
+/**
+ * Makes a whole controller for a test in some milliseconds: memory storage, its own certificates, a clock that stands still,
+ * ids that are the same in every run, and typed clients that call it without a socket. Nothing limits how often it is called,
+ * because its clock stands still; give `rateLimits` to test limits. Over a fork of a memory storage it goes on with new ids;
+ * give it the `pki` too with which the fork's identities enrolled, or use {@link TestController.fork}.
+ *
+ * @example
+ * await using net = await createTestController()
+ * await net.admin.call('POST /services', { body: { name: 'wiki' } })
+ * const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+ * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
+ */
+export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
+  const { now, clock: pace = 'turned', seed = 1, ...rest } = options
+  const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
+  const scheduler = fakeScheduler(clock)
+  const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
+  const pki = rest.pki ?? (await createPkiMaterial({ hosts: HOSTS, trustDomain: 'controller.test', now: clock.now() }))
+  const plan = faultPlan()
+  const controller = await createController({
+    address: ADDRESS,
+    random: seededRandom(await unusedSeed(storage, seed)),
+    passwordHasher: plainPasswordHasher,
+    logger: recordingLogger(),
+    rateLimits: false,
+    ...rest,
+    pki,
+    storage: plan.storage(storage),
+    admin,
+    clock,
+    scheduler,
+  })
+  const fetch = plan.around(controller.fetch, clock, scheduler)
+  const baseUrl = `https://${rest.address ?? ADDRESS}`
+  const connect = { baseUrl, fetch: (request: Request) => fetch(request) }
+  const management = createManagementClient(connect)
+  const login = async () => {
+    const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
+    return data.token
+  }
+  const loggedIn = createManagementClient({ ...connect, login })
+  const elapse = (milliseconds: number) => scheduler.runUntil(clock.now() + milliseconds)
+  const serviceId = async (service: string) => {
+    const quoted = JSON.stringify(service)
+    const query = { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }
+    return (await loggedIn.call('GET /services', { query })).data[0]?.id ?? service
+  }
+  const reach = endpoints({ controller: { ...controller, fetch }, admin: loggedIn, baseUrl, clock, elapse, serviceId })
+  const listening = new Set<ListeningController>()
+  const snapshot = () => {
+    const kept = forkOf(storage)
+    const at = clock.now()
+    const fork = () => createTestController({ ...options, storage: forkOf(kept), pki, admin, now: at })
+    return { fork }
+  }
+  const close = async () => {
+    await Promise.all([...listening].map((server) => server.close()))
+    await controller.close()
+  }
+  return {
+    ...controller,
+    ...reach,
+    fetch,
+    storage,
+    clock,
+    events: waitingEvents(controller.events),
+    elapse,
+    admin: loggedIn,
+    management,
+    client: (connection) => createClient({ baseUrl, fetch: (request) => fetch(request, connection) }),
+    asAdmin: async () => management.withToken(await login()),
+    posture: (identity) => ({ report: (facts) => reach.as(identity).report(facts) }),
+    totp: (identity) => reach.as(identity).totp(),
+    faults: plan.faults,
+    snapshot,
+    fork: () => snapshot().fork(),
+    listen: async (where = {}) => {
+      const server = await listenWith({ ...controller, fetch }, where)
+      listening.add(server)
+      return server
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A storage that was written to before may hold ids of earlier seeds. */
+function unusedSeed(storage: Storage, seed: number): Promise<number> {
+  return storage.read(async ({ revision }) => seed + revision)
+}
+
+function forkOf(storage: Storage): MemoryStorage {
+  if ('fork' in storage && typeof storage.fork === 'function') return storage.fork()
+  throw new Error('only a controller over a memory storage can be forked')
+}

@@ -1,0 +1,61 @@
+import type { ApiClient, ClientApi, ManagementApi } from '../../../src/client/index.ts'
+import type { ConnectionInfo, Controller, ControllerOptions, EndpointFacts, Storage } from '../../../src/index.ts'
+import type { FakeClock } from '../clock/fake-clock.ts'
+import type { AuthenticatorApp } from '../endpoints/authenticator-app.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { ListeningController, ListenOptions } from './listening.ts'
+import type { TestEvents } from './waiting-events.ts'
+
+/** What a test decides; everything else is as `createTestController` says. */
+export interface TestControllerOptions extends Partial<Omit<ControllerOptions, 'clock' | 'scheduler'>> {
+  /** Where the clock starts: epoch milliseconds. Default: the first instant of 2026, or the present for a live clock. */
+  readonly now?: number
+  /** Whether the clock stands still until the test turns it, or goes by itself and can be turned. Default: `turned`. */
+  readonly clock?: 'turned' | 'live'
+  /** Ids and one-time tokens follow from it, the same in every run; keys and certificates do not. Default: 1. */
+  readonly seed?: number
+}
+
+/** A controller in memory with a clock that the test turns. */
+export interface TestController extends Omit<Controller, 'events'>, Endpoints, AsyncDisposable {
+  /** What it was made over, for a test that looks at, or damages, what is stored. */
+  readonly storage: Storage
+  readonly events: TestEvents
+  /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
+  readonly clock: FakeClock
+  /** Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. */
+  elapse(milliseconds: number): Promise<void>
+  /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
+  readonly admin: ApiClient<ManagementApi>
+  /** The management API as nobody yet, without a network. */
+  readonly management: ApiClient<ManagementApi>
+  /** The client API as nobody yet, without a network; `connection` plays the TLS client. */
+  client(connection?: ConnectionInfo): ApiClient<ClientApi>
+  /** The management API in one API session of the admin, which ends as every other. */
+  asAdmin(): Promise<ApiClient<ManagementApi>>
+  /** What the endpoint of an identity, by name or id, reports of itself. */
+  posture(identity: string): { report(facts: EndpointFacts): Promise<void> }
+  /** Enrolls an identity, by name or id, in MFA; its API session has passed it then. */
+  totp(identity: string): Promise<AuthenticatorApp>
+  /** What goes wrong with requests, from within the test and from outside. */
+  readonly faults: Faults
+  /**
+   * Keeps the network as it is now, to begin other controllers with as often as a test likes. Throws unless the controller is
+   * over a memory storage.
+   */
+  snapshot(): TestSnapshot
+  /** Another controller with the network, the certificates and the time of this one; neither sees what the other does. */
+  fork(): Promise<TestController>
+  /**
+   * Serves the controller over HTTPS, for clients in any language; from now on tokens name the address that was bound. Clients
+   * with clocks of their own want the option `clock: 'live'`. {@link Controller.close} ends it as well.
+   */
+  listen(options?: ListenOptions): Promise<ListeningController>
+}
+
+/** A network at an instant. */
+export interface TestSnapshot {
+  /** A controller that begins there; devices that had enrolled may log in. */
+  fork(): Promise<TestController>
+}

@@ -1,0 +1,73 @@
+import {
+  type Controller,
+  type EndpointFacts,
+  type Explanation,
+  explanationText,
+  postureResponses,
+} from '../../../src/index.ts'
+
+/** Circumstances other than those of now. */
+export interface Circumstances {
+  /** Taken as if the endpoint had just reported it, on top of what it did report. */
+  readonly posture?: EndpointFacts
+  /** The instant in question, epoch ms. */
+  readonly at?: number
+}
+
+/** A controller that can be asked who may reach what. */
+export type Explaining = { readonly engine: Pick<Controller['engine'], 'explain'> }
+
+/** The access that an assertion is about: an identity and a service by name or id. */
+export type AccessQuestion = readonly [
+  identity: string,
+  type: 'Dial' | 'Bind',
+  service: string,
+  circumstances?: Circumstances,
+]
+
+/** Asks a controller whether an identity may dial or bind a service, and why. */
+export async function explainAccess(net: Explaining, ...question: AccessQuestion): Promise<Explanation> {
+  const [identity, type, service, { posture, at } = {}] = question
+  const reported = posture === undefined ? {} : { posture: postureResponses(posture) }
+  return net.engine.explain(identity, service, type, { ...reported, ...(at !== undefined && { at }) })
+}
+
+/**
+ * Rejects, with the explanation, unless an identity may dial or bind a service: for test runners without matchers.
+ *
+ * @example
+ * await assertAllows(net, 'laptop', 'Dial', 'wiki', { posture: { domain: 'corp.example' } })
+ */
+export async function assertAllows(net: Explaining, ...question: AccessQuestion): Promise<void> {
+  const explanation = await explainAccess(net, ...question)
+  if (!explanation.allowed) throw await unlike(explanation)
+}
+
+/**
+ * Rejects, with the explanation, when an identity may dial or bind a service.
+ *
+ * @example
+ * await assertDenies(net, 'visitor', 'Dial', 'payroll')
+ */
+export async function assertDenies(net: Explaining, ...question: AccessQuestion): Promise<void> {
+  const explanation = await explainAccess(net, ...question)
+  if (explanation.allowed) throw await unlike(explanation)
+}
+
+/** What an assertion about an explanation says when it fails. */
+export function unlikeText(explanation: Explanation): string {
+  const { asked, type, allowed } = explanation
+  const expected = `${asked.identity} ${allowed ? 'not ' : ''}to be allowed to ${type} ${asked.service}`
+  return `expected ${expected}\n\n${explanationText(explanation)}`
+}
+
+async function unlike(explanation: Explanation): Promise<Error> {
+  const { AssertionError } = await import('node:assert')
+  const { allowed } = explanation
+  return new AssertionError({
+    message: unlikeText(explanation),
+    actual: allowed,
+    expected: !allowed,
+    operator: 'access',
+  })
+}

@@ -1,0 +1,110 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type ControllerFetch, type Scheduler, type Storage, StorageUnavailable } from '../../../src/index.ts'
+
+/** What goes wrong with a request. */
+export type Fault =
+  /** It is refused without being looked at; `retryAfterMs` is told in whole seconds. */
+  | { readonly status: 429 | 503; readonly retryAfterMs?: number }
+  /** It waits for so many ms of the controller's clock, which a test turns, before it is looked at. */
+  | { readonly delayMs: number }
+  /** Its connection breaks: after it was done, when `after` is true, otherwise before. */
+  | { readonly drop: true; readonly after?: boolean }
+  /** The storage cannot be reached while it is done. */
+  | { readonly storage: 'unreachable' }
+
+/** Which requests a fault is for. Default: all. */
+export type FaultFilter = (request: Request) => boolean
+
+/** What a test lets go wrong. */
+export interface Faults {
+  /** Lets it go wrong with the next request. Faults that are asked for one after the other come in this order. */
+  next(fault: Fault, of?: FaultFilter): void
+  /** Lets it go wrong with every n-th request from now on. */
+  every(n: number, fault: Fault, of?: FaultFilter): void
+  /** Lets nothing go wrong any more. */
+  clear(): void
+}
+
+/** The connection of a request broke: what `fetch` rejects with. */
+export class ConnectionDropped extends TypeError {
+  constructor() {
+    super('fetch failed', { cause: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) })
+  }
+}
+
+interface Plan {
+  readonly fault: Fault
+  readonly of: FaultFilter
+  readonly every: number | undefined
+  seen: number
+}
+
+/** What can go wrong, and where it has to be put in between. */
+export interface FaultPlan {
+  readonly faults: Faults
+  around(fetch: ControllerFetch, clock: { now(): number }, scheduler: Scheduler): ControllerFetch
+  storage(storage: Storage): Storage
+}
+
+/** A plan without faults. */
+export function faultPlan(): FaultPlan {
+  let plans: Plan[] = []
+  const unreachable = new AsyncLocalStorage<boolean>()
+
+  const faultOf = (request: Request): Fault | undefined => {
+    let found: Plan | undefined
+    for (const plan of plans) {
+      if (!plan.of(request)) continue
+      plan.seen += 1
+      if (found === undefined && plan.seen % (plan.every ?? 1) === 0) found = plan
+    }
+    if (found?.every === undefined) plans = plans.filter((plan) => plan !== found)
+    return found?.fault
+  }
+  const reach = <T>(work: () => Promise<T>): Promise<T> => {
+    if (unreachable.getStore() !== true) return work()
+    return Promise.reject(new StorageUnavailable('unreachable', 'a test asked for it'))
+  }
+  return {
+    faults: {
+      next: (fault, of = () => true) => void plans.push({ fault, of, every: undefined, seen: 0 }),
+      every: (n, fault, of = () => true) => {
+        if (!Number.isInteger(n) || n < 1) throw new RangeError(`every ${n}: it takes a whole number from 1 on`)
+        plans.push({ fault, of, every: n, seen: 0 })
+      },
+      clear: () => {
+        plans = []
+      },
+    },
+    around: (fetch, clock, scheduler) => async (request, connection) => {
+      const fault = faultOf(request)
+      if (fault === undefined) return fetch(request, connection)
+      if ('status' in fault) return refusal(fault)
+      if ('delayMs' in fault) {
+        await new Promise<void>((done) => scheduler.at(clock.now() + fault.delayMs, async () => done()))
+        return fetch(request, connection)
+      }
+      if ('storage' in fault) return unreachable.run(true, () => fetch(request, connection))
+      if (fault.after === true) await fetch(request, connection)
+      throw new ConnectionDropped()
+    },
+    storage: (storage) => ({
+      read: (work) => reach(() => storage.read(work)),
+      write: (work) => reach(() => storage.write(work)),
+      close: () => storage.close(),
+      ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve() }),
+    }),
+  }
+}
+
+const REFUSALS = {
+  429: { code: 'RATE_LIMITED', message: 'The request was refused because of too many requests' },
+  503: { code: 'TIMEOUT', message: 'The request could not be completed in time' },
+} as const
+
+function refusal({ status, retryAfterMs }: Extract<Fault, { readonly status: number }>): Response {
+  const error = { ...REFUSALS[status], requestId: 'fault', cause: null }
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (retryAfterMs !== undefined) headers.set('retry-after', String(Math.ceil(retryAfterMs / 1000)))
+  return new Response(JSON.stringify({ error, meta: {} }), { status, headers })
+}

@@ -1,0 +1,236 @@
+import { createClient } from 'portcullis/client'
+import { httpsFetch } from 'portcullis/node'
+import { assertAllows, assertDenies, createTestController } from 'portcullis/testing'
+import 'portcullis/testing/vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+const DAY_MS = 86_400_000
+const MANAGED = { domain: 'corp.example' }
+
+/** A network in which staff may dial the wiki from the company's domain. */
+async function network(options: Parameters<typeof createTestController>[0] = {}) {
+  const net = await createTestController(options)
+  onTestFinished(() => net.close())
+  const { admin } = net
+  await admin.call('POST /services', { body: { name: 'wiki', roleAttributes: ['internal'] } })
+  await admin.call('POST /posture-checks', {
+    body: { name: 'managed', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['managed'] },
+  })
+  const roles = { semantic: 'AnyOf' as const, identityRoles: ['#staff'], serviceRoles: ['#internal'] }
+  await admin.call('POST /service-policies', {
+    body: { name: 'staff dial', type: 'Dial', ...roles, postureCheckRoles: ['#managed'] },
+  })
+  await admin.call('POST /edge-routers', { body: { name: 'router' } })
+  const all = { semantic: 'AnyOf' as const, edgeRouterRoles: ['#all'] }
+  await admin.call('POST /edge-router-policies', { body: { name: 'all', ...all, identityRoles: ['#all'] } })
+  await admin.call('POST /service-edge-router-policies', { body: { name: 'all', ...all, serviceRoles: ['#all'] } })
+  return net
+}
+
+describe('an endpoint', () => {
+  it('enrolls with a key of its own, reports posture, and dials', async () => {
+    const net = await network()
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    expect(laptop.cert).toContain('BEGIN CERTIFICATE')
+    expect(laptop.key).toContain('BEGIN PRIVATE KEY')
+    await expect(laptop.dial('wiki')).rejects.toMatchObject({ code: 'INVALID_POSTURE' })
+    await laptop.report(MANAGED)
+    expect((await laptop.dial('wiki')).service?.name).toBe('wiki')
+  })
+
+  it('enrolls an identity that is there, with the invitation that it has or a new one', async () => {
+    const net = await network()
+    const body = { name: 'phone', type: 'Device' as const, isAdmin: false }
+    const { id } = (await net.admin.call('POST /identities', { body })).data
+    const phone = await net.enroll('phone')
+    expect(phone.id).toBe(id)
+    expect((await phone.call('GET /current-identity')).data.name).toBe('phone')
+    const invited = { ...body, name: 'tablet', enrollment: { ott: true } }
+    await net.admin.call('POST /identities', { body: invited })
+    expect((await (await net.enroll('tablet')).call('GET /current-identity')).data.name).toBe('tablet')
+  })
+
+  it('needs no credentials where a test wants none, and is the device once there is one', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await net.posture('laptop').report(MANAGED)
+    expect((await net.as('laptop').dial('wiki')).type).toBe('Dial')
+    const body = { name: 'server', type: 'Service' as const, isAdmin: false }
+    await net.admin.call('POST /identities', { body })
+    await expect(net.as('server').dial('wiki')).rejects.toMatchObject({ status: 404 })
+    await expect(net.as('nobody').call('GET /services')).rejects.toThrow('nobody')
+  })
+
+  it('logs in again when its session is over', async () => {
+    const net = await network()
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await laptop.call('GET /services')
+    await net.elapse(DAY_MS)
+    expect((await laptop.call('GET /services')).data).toHaveLength(1)
+    expect((await net.admin.call('GET /services')).data).toHaveLength(1)
+  })
+
+  it('has an authenticator app, whose codes are good once', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    const app = await net.totp('laptop')
+    expect(await app.code()).toMatch(/^\d{6}$/)
+    const before = net.clock.now()
+    await app.pass()
+    await app.pass()
+    expect(net.clock.now()).toBeGreaterThan(before)
+    expect((await net.as('laptop').call('GET /current-identity/mfa')).data.isVerified).toBe(true)
+  })
+})
+
+describe('assertions about access', () => {
+  it('are a matcher, with circumstances', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await expect(net).toAllow('laptop', 'Dial', 'wiki', { posture: MANAGED })
+    await expect(net).not.toAllow('laptop', 'Dial', 'wiki')
+    await expect(expect(net).toAllow('laptop', 'Dial', 'wiki')).rejects.toThrow('nothing was reported')
+    const refused = expect(net).not.toAllow('laptop', 'Dial', 'wiki', { posture: MANAGED })
+    await expect(refused).rejects.toThrow('expected laptop not to be allowed to Dial wiki')
+  })
+
+  it('are functions for runners without matchers', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await assertAllows(net, 'laptop', 'Dial', 'wiki', { posture: MANAGED })
+    await assertDenies(net, 'laptop', 'Bind', 'wiki')
+    const wrong = assertAllows(net, 'laptop', 'Bind', 'wiki')
+    await expect(wrong).rejects.toMatchObject({ name: 'AssertionError', actual: false, expected: true })
+    await expect(assertDenies(net, 'laptop', 'Dial', 'wiki', { posture: MANAGED })).rejects.toThrow('staff dial')
+  })
+})
+
+describe('events', () => {
+  it('are waited for', async () => {
+    const net = await network()
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await laptop.report(MANAGED)
+    const session = await laptop.dial('wiki')
+    const ended = net.events.wait('session.ended', { where: ({ sessionId }) => sessionId === session.id })
+    await laptop.report({ domain: 'elsewhere.example' })
+    expect((await ended).reason).toBe('posture-failed')
+  })
+
+  it('that do not come are told, and nothing is left behind', async () => {
+    const net = await network()
+    const wait = net.events.wait('session.ended', { withinMs: 20 })
+    await expect(wait).rejects.toThrow("no event 'session.ended' came within 20 ms")
+  })
+})
+
+describe('a fork', () => {
+  it('has the network, the certificates and the time, and goes its own way', async () => {
+    const net = await network({ seed: 7 })
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await net.elapse(DAY_MS)
+    const world = net.snapshot()
+    const [one, other] = await Promise.all([world.fork(), world.fork()])
+    expect(one.clock.now()).toBe(net.clock.now())
+    await one.admin.call('POST /services', { body: { name: 'extra' } })
+    expect((await other.admin.call('GET /services')).data.map(({ name }) => name)).toEqual(['wiki'])
+    expect((await net.admin.call('GET /services')).data).toHaveLength(1)
+    const { connection } = laptop
+    const login = one.client(connection).call('POST /authenticate', { query: { method: 'cert' }, body: {} })
+    expect((await login).data.identityId).toBe(laptop.id)
+  })
+
+  it('has the same ids in every run with the same seed', async () => {
+    const ids = async (seed: number) => {
+      const net = await network({ seed })
+      return (await net.admin.call('GET /service-policies')).data.map(({ id }) => id)
+    }
+    expect(await ids(3)).toEqual(await ids(3))
+    expect(await ids(3)).not.toEqual(await ids(4))
+  })
+})
+
+describe('what goes wrong', () => {
+  it('does so with the next request, and then no more', async () => {
+    const net = await network()
+    net.faults.next({ status: 429, retryAfterMs: 1500 })
+    const refused = net.admin.call('GET /services')
+    await expect(refused).rejects.toMatchObject({ status: 429, code: 'RATE_LIMITED', retryAfterMs: 2000 })
+    expect((await net.admin.call('GET /services')).data).toHaveLength(1)
+  })
+
+  it('does so with every n-th of the requests that it is for', async () => {
+    const net = await network()
+    await net.admin.call('GET /services')
+    net.faults.every(2, { drop: true }, ({ url }) => url.includes('/services'))
+    const outcomes: string[] = []
+    for (let i = 0; i < 5; i++) {
+      await net.admin.call('GET /identities')
+      await net.admin.call('GET /services').then(
+        () => outcomes.push('done'),
+        (error) => outcomes.push(error.message),
+      )
+    }
+    expect(outcomes).toEqual(['done', 'fetch failed', 'done', 'fetch failed', 'done'])
+    net.faults.clear()
+    await net.admin.call('GET /services')
+    await net.admin.call('GET /services')
+  })
+
+  it('is a broken connection after the request was done', async () => {
+    const net = await network()
+    net.faults.next({ drop: true, after: true }, ({ method }) => method === 'POST')
+    await net.admin.call('GET /services')
+    const lost = net.admin.call('POST /services', { body: { name: 'lost' } })
+    await expect(lost).rejects.toThrow('fetch failed')
+    expect((await net.admin.call('GET /services')).data).toHaveLength(2)
+  })
+
+  it('is a storage that cannot be reached, in one request alone', async () => {
+    const net = await network()
+    await net.admin.call('GET /services')
+    net.faults.next({ storage: 'unreachable' })
+    const [away, other] = await Promise.allSettled([net.admin.call('GET /services'), net.admin.call('GET /services')])
+    expect(away).toMatchObject({ reason: { status: 503, code: 'TIMEOUT' } })
+    expect(other.status).toBe('fulfilled')
+  })
+
+  it('is a delay, which passes with the clock', async () => {
+    const net = await network()
+    await net.admin.call('GET /services')
+    net.faults.next({ delayMs: 1000 })
+    let isDone = false
+    const slow = net.admin.call('GET /services').then(() => {
+      isDone = true
+    })
+    await net.elapse(999)
+    expect(isDone).toBe(false)
+    await net.elapse(1)
+    await slow
+  })
+})
+
+describe('on a socket', () => {
+  it('serves clients that trust it by its bundle, under the address that tokens name, by a clock that goes', async () => {
+    const net = await network({ clock: 'live' })
+    const server = await net.listen()
+    const { address, url, ca } = server
+    const fetch = httpsFetch({ ca })
+    expect((await createClient({ baseUrl: url, fetch }).call('GET /protocols')).data.https?.address).toBe(address)
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    const own = createClient({ baseUrl: url, fetch: httpsFetch({ ca, cert: laptop.cert, key: laptop.key }) })
+    const { data } = await own.call('POST /authenticate', { query: { method: 'cert' }, body: {} })
+    expect(data.identityId).toBe(laptop.id)
+    net.faults.next({ drop: true })
+    await expect(own.call('GET /version')).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect((await own.call('GET /version')).data.version).toMatch(/^v/)
+    await server.close()
+    await expect(own.call('GET /version')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  it('lets happen what is due when its clock goes by itself', async () => {
+    const net = await network({ clock: 'live', apiSessionTimeoutMs: 50 })
+    const ended = net.events.wait('api-session.ended')
+    await net.asAdmin()
+    expect((await ended).reason).toBe('timeout')
+  })
+})
