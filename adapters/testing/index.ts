@@ -21,7 +21,7 @@ export {
   type Explaining,
 } from './expectations/access.ts'
 export { type AccessMatchers, accessMatchers } from './expectations/matchers.ts'
-export { type LogEntry, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
+export { type LogEntry, plainPasswordHasher, recordingLogger, seededRandom } from './fakes/fakes.ts'
 export { ConnectionDropped, type Fault, type FaultFilter, type Faults } from './faults/faults.ts'
 export { type EnrolledRouter, enrollEdgeRouter } from './routers/enrolled-router.ts'
 export * from './routers/fake-router.ts'

@@ -224,7 +224,7 @@ describe('on a socket', () => {
     await expect(own.call('GET /version')).rejects.toMatchObject({ code: 'ECONNRESET' })
     expect((await own.call('GET /version')).data.version).toMatch(/^v/)
     await server.close()
-    await expect(own.call('GET /version')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(own.call('GET /version')).rejects.toMatchObject({ code: expect.stringMatching(/^ECONN/) })
   })
 
   it('lets happen what is due when its clock goes by itself', async () => {

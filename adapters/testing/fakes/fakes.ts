@@ -1,4 +1,4 @@
-import type { Logger, PasswordHasher, Random } from '../../src/index.ts'
+import type { Logger, PasswordHasher, Random } from '../../../src/index.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
