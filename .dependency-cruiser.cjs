@@ -23,6 +23,7 @@ module.exports = {
     layer('resources-are-declarations', '^src/resources', ['^src/(resources|ports|domain)', '^node_modules/zod']),
     layer('engine-knows-ports-only', '^src/engine', ['^src/(engine|resources|ports|domain)', '^node_modules/zod']),
     layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
+    layer('model-knows-declarations', '^src/model', ['^src/(model|resources|domain)', '^node_modules/zod']),
     layer('client-knows-operations', '^src/client', ['^src/(client|http|resources|domain)']),
     layer('platform-implements-ports', '^src/platform', [
       '^src/(platform|ports|domain)',
@@ -31,9 +32,9 @@ module.exports = {
     ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely|fabric)/index.ts$',
+      '^adapters/(node|memory|kysely|fabric|model)/index.ts$',
       '^adapters/node/connection-info.ts$',
-      '^src/(index|client/index|policy|storage|version).ts$',
+      '^src/(index|client/index|model/index|policy|storage|version).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -167,6 +167,7 @@ describe('the API of our own', () => {
     const { portcullis } = apiDocuments('1.2.3')
     expect(Object.keys(portcullis.paths ?? {})).toEqual([
       '/explain',
+      '/service-configs',
       '/simulate',
       '/trust-anchors',
       '/trust-anchors/{id}',

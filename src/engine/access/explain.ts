@@ -7,7 +7,7 @@ import {
 } from '../../domain/explain/index.ts'
 import { equals, ids } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
-import { applyResponses, type PostureData, type PostureResponse } from '../../domain/posture/index.ts'
+import { applyResponses, type PostureData, type PostureResponse, recordMfaPass } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { servicePolicies } from '../../resources/access/policies.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
@@ -28,6 +28,8 @@ export interface ExplainOptions {
   readonly at?: number | undefined
   /** The API session whose second factor counts; by default the newest of the identity. */
   readonly apiSessionId?: string | undefined
+  /** True to judge as if the second factor of that API session was proved at the instant of the question. */
+  readonly mfa?: boolean | undefined
 }
 
 /** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
@@ -59,7 +61,7 @@ export function explain(
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
       service,
       policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id) : [],
-      posture: await postureAt(tx, identity?.id, apiSessionId, options.posture ?? [], at),
+      posture: await postureAt(tx, identity?.id, apiSessionId, options, at),
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
@@ -107,11 +109,12 @@ async function postureAt(
   tx: ReadTransaction,
   identityId: string | undefined,
   apiSessionId: string = NO_API_SESSION,
-  responses: readonly PostureResponse[],
+  { posture: responses = [], mfa = false }: ExplainOptions,
   at: number,
 ): Promise<PostureData> {
   const known = await postureDataOf(tx, identityId ?? '', apiSessionId)
-  return responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
+  const reported = responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
+  return mfa ? recordMfaPass(reported, apiSessionId, at) : reported
 }
 
 async function routerStates(

@@ -21,7 +21,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   ['External JWT signers', 'Third parties whose tokens are trusted.', 'external-jwt-signers'],
   ['Services', 'What can be reached on the network.', 'services service-role-attributes service-role-attribute-usage'],
   ['Terminators', 'Where the traffic of services leaves the network.', 'terminators'],
-  ['Configs', 'Settings of services and routers, and their types.', 'configs config-types'],
+  ['Configs', 'Settings of services and routers, and their types.', 'configs config-types service-configs'],
   ['Service policies', 'Which identities may dial or bind which services.', 'service-policies'],
   [
     'Edge router policies',

@@ -23,6 +23,7 @@ export const explainOperation = defineOperation(
         posture: z.array(PostureResponse).max(1000).optional(),
         at: Instant.optional(),
         apiSessionId: Id.optional(),
+        mfa: z.boolean().optional(),
       }),
       {
         identity: 'The identity, by id or name.',
@@ -31,13 +32,14 @@ export const explainOperation = defineOperation(
         posture: 'Posture responses that are taken as if the endpoint had reported them; nothing is kept.',
         at: 'The instant to judge at, RFC 3339; now by default.',
         apiSessionId: 'The id of the API session whose second factor counts; by default the newest of the identity.',
+        mfa: 'True to judge as if its second factor was proved at that instant; nothing is kept.',
       },
     ),
     data: ExplanationData,
   },
   async ({ engine, body }) => {
-    const { identity, service, type, posture, at, apiSessionId } = body
-    return { data: onTheWire(await engine.explain(identity, service, type, { posture, at, apiSessionId })) }
+    const { identity, service, type, ...circumstances } = body
+    return { data: onTheWire(await engine.explain(identity, service, type, circumstances)) }
   },
 )
 

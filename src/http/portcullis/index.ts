@@ -3,5 +3,6 @@
  * exported is not served.
  */
 export { explainOperation } from './explain.ts'
+export { listServiceConfigsOperation } from './service-configs.ts'
 export { simulateOperation } from './simulate.ts'
 export { listTrustOperation, setTrustOperation } from './trust.ts'

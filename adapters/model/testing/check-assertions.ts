@@ -1,0 +1,140 @@
+import {
+  type AccessAssertion,
+  type AssertedPosture,
+  isInvariant,
+  type ModelAssertion,
+  type ModelKey,
+  type Network,
+  type NetworkEntity,
+  type Place,
+} from '../../../src/model/index.ts'
+import { postureResponses } from '../../../src/policy.ts'
+import { type AdminOptions, Connection } from '../controller/connection.ts'
+import { checkInvariant } from './check-invariant.ts'
+import { resultOf, type TestCase, type TestResult } from './test-result.ts'
+
+/**
+ * Holds assertions against a controller: each identity with each service that it names is asked about by its own
+ * explanation, and what may never be is decided for every identity that could be. `network` is what the controller holds.
+ */
+export async function checkAssertions(
+  options: AdminOptions,
+  assertions: readonly ModelAssertion[],
+  network: Network,
+  notes: readonly string[] = [],
+): Promise<TestResult> {
+  const connection = new Connection(options)
+  const cases: TestCase[] = []
+  const now = Date.now()
+  for (const { assertion, place } of assertions) {
+    const found = isInvariant(assertion)
+      ? checkInvariant(assertion, place(), network, now)
+      : await checkAccess(connection, assertion, place(), network)
+    const { name } = assertion
+    cases.push(...found.map((one) => (name === undefined ? one : { ...one, name: `${name}: ${one.name}` })))
+  }
+  return resultOf(cases, notes)
+}
+
+interface Question {
+  readonly identity: string
+  readonly service: string
+  readonly type: 'Dial' | 'Bind'
+  readonly isAllowed: boolean
+}
+
+async function checkAccess(
+  connection: Connection,
+  assertion: AccessAssertion,
+  place: Place,
+  network: Network,
+): Promise<readonly TestCase[]> {
+  const cases: TestCase[] = []
+  for (const question of questionsIn(assertion)) {
+    const identities = named(network, 'identities', question.identity)
+    const services = named(network, 'services', question.service)
+    if (identities.length === 0 || services.length === 0) {
+      const [kind, text] = identities.length === 0 ? ['identity', question.identity] : ['service', question.service]
+      cases.push({
+        name: nameOf(question),
+        place,
+        passed: false,
+        text: `There is no ${kind} '${text}' in the network.`,
+      })
+    }
+    for (const identity of identities) {
+      for (const service of services)
+        cases.push(await ask(connection, assertion, place, network, question, identity, service))
+    }
+  }
+  return cases
+}
+
+function questionsIn({ as, dial, bind }: AccessAssertion): readonly Question[] {
+  const asked = [
+    ['Dial', dial?.allow, true],
+    ['Dial', dial?.deny, false],
+    ['Bind', bind?.allow, true],
+    ['Bind', bind?.deny, false],
+  ] as const
+  return asked.flatMap(([type, services = [], isAllowed]) =>
+    [as].flat().flatMap((identity) => [services].flat().map((service) => ({ identity, service, type, isAllowed }))),
+  )
+}
+
+/** The entities that a text stands for: one by its name, with or without `@`, or all that have a role attribute. */
+function named(network: Network, key: ModelKey, text: string): readonly NetworkEntity[] {
+  if (text.startsWith('#')) {
+    const selected = network.all(key).filter(({ body }) => {
+      const attributes: unknown = body.roleAttributes
+      return text === '#all' || (Array.isArray(attributes) && attributes.includes(text.slice(1)))
+    })
+    return selected.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+  return [network.named(key, text) ?? network.named(key, text.replace(/^@/, ''))].filter((one) => one !== undefined)
+}
+
+async function ask(
+  { portcullis }: Connection,
+  { at, posture, via }: AccessAssertion,
+  place: Place,
+  network: Network,
+  question: Question,
+  identity: NetworkEntity,
+  service: NetworkEntity,
+): Promise<TestCase> {
+  const { type, isAllowed } = question
+  const { data } = await portcullis.call('POST /explain', {
+    body: {
+      identity: identity.id,
+      service: service.id,
+      type,
+      ...(at === undefined ? {} : { at }),
+      ...reported(posture),
+    },
+  })
+  const wanted =
+    via === undefined ? undefined : new Set([via].flat().flatMap((text) => named(network, 'edgeRouters', text)))
+  const common = data.edgeRouters.common.map(({ name }) => name)
+  const names = new Set([...(wanted ?? [])].map(({ name }) => name))
+  const isRouted =
+    wanted === undefined ||
+    (isAllowed ? common.every((name) => names.has(name)) : common.some((name) => names.has(name)))
+  const passed = isAllowed ? data.allowed && isRouted : !(data.allowed && isRouted)
+  const name = nameOf({ ...question, identity: identity.name, service: service.name }, via)
+  const routing = data.allowed && !isRouted ? `\nEdge routers in common: ${common.toSorted().join(', ')}.` : ''
+  return { name, place, passed, text: `${data.text}${routing}` }
+}
+
+function reported(posture: AssertedPosture | undefined) {
+  if (posture === undefined) return {}
+  const { mfa, ...facts } = posture
+  // The same values; what reads them may not be told that they never change.
+  const responses = JSON.parse(JSON.stringify(postureResponses(facts)))
+  return { posture: responses, ...(mfa === true ? { mfa: true } : {}) }
+}
+
+function nameOf({ identity, service, type, isAllowed }: Question, via?: AccessAssertion['via']): string {
+  const through = via === undefined ? '' : ` via ${[via].flat().join(', ')}`
+  return `${identity} ${isAllowed ? 'may' : 'may not'} ${type.toLowerCase()} ${service}${through}`
+}

@@ -1,0 +1,54 @@
+import type {
+  AuthPolicyCreate,
+  CaCreate,
+  ConfigCreate,
+  ConfigTypeCreate,
+  EdgeRouterCreate,
+  EdgeRouterPolicyCreate,
+  ExternalJwtSignerCreate,
+  IdentityCreate,
+  PostureCheckCreate,
+  ServiceCreate,
+  ServiceEdgeRouterPolicyCreate,
+  ServicePolicyCreate,
+  TransitRouterCreate,
+} from '../resources/wire/wire-names.ts'
+import type { Assertion } from './assertions/assertion.ts'
+import type { ServiceConfigPair } from './entities/links.ts'
+
+/**
+ * A network as a model file describes it. Every entity is the body of the request that creates it, with names wherever the
+ * API takes ids: `configs: ['intercept-wiki']`, `serviceRoles: ['@wiki']`, `authPolicyId: 'Default'`.
+ */
+export interface NetworkModel {
+  readonly externalJwtSigners?: readonly ExternalJwtSignerCreate[]
+  readonly authPolicies?: readonly AuthPolicyCreate[]
+  readonly cas?: readonly CaCreate[]
+  readonly configTypes?: readonly ConfigTypeCreate[]
+  readonly configs?: readonly ConfigCreate[]
+  readonly postureChecks?: readonly PostureCheckCreate[]
+  readonly services?: readonly ServiceCreate[]
+  readonly edgeRouters?: readonly EdgeRouterCreate[]
+  readonly transitRouters?: readonly TransitRouterCreate[]
+  /** `serviceConfigs` are configs that the identity sees for services instead of the services' own. */
+  readonly identities?: readonly (IdentityCreate & { readonly serviceConfigs?: readonly ServiceConfigPair[] })[]
+  readonly servicePolicies?: readonly ServicePolicyCreate[]
+  readonly edgeRouterPolicies?: readonly EdgeRouterPolicyCreate[]
+  readonly serviceEdgeRouterPolicies?: readonly ServiceEdgeRouterPolicyCreate[]
+  /** What must hold in the network. */
+  readonly assertions?: readonly Assertion[]
+}
+
+/**
+ * Answers a model as it is: an editor then knows its members in a TypeScript file, whose default export the command line
+ * takes for a model.
+ *
+ * @example
+ * export default defineModel({
+ *   identities: [{ name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['employees'] }],
+ *   assertions: [{ never: { identity: ['#contractor'], dial: ['#confidential'] } }],
+ * })
+ */
+export function defineModel(model: NetworkModel): NetworkModel {
+  return model
+}

@@ -1,0 +1,119 @@
+import { inputName } from '../../resources/declaration/derive.ts'
+import { kindOfKey, MODEL_KEYS, type ModelKey } from '../entities/kinds.ts'
+import { type Body, isMap, SERVICE_CONFIGS } from '../entities/links.ts'
+import { sameValue } from '../entities/same-value.ts'
+import type { Model, ModelEntity } from '../network/model.ts'
+import type { Network, NetworkEntity } from '../network/network.ts'
+import { ModelError, type Problem } from '../problems/problem.ts'
+
+/** One member that an update changes; undefined stands for its default. */
+export interface MemberChange {
+  readonly member: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** One thing that applying a model does to a controller. Bodies hold names where the API takes ids. */
+export type PlannedChange =
+  | { readonly action: 'create'; readonly key: ModelKey; readonly name: string; readonly body: Body }
+  | {
+      readonly action: 'update'
+      readonly key: ModelKey
+      readonly name: string
+      readonly id: string
+      readonly body: Body
+      readonly members: readonly MemberChange[]
+    }
+  | { readonly action: 'delete'; readonly key: ModelKey; readonly name: string; readonly id: string }
+
+/** What turns a network into the one that a model describes. */
+export interface EntityDifference {
+  /** In the order in which they can be made. */
+  readonly changes: readonly PlannedChange[]
+  /** How many entities of the model are there already as it has them. */
+  readonly unchanged: number
+}
+
+/**
+ * Compares the entities of a model with a network. `desired` has them as a controller would keep them. With `prune`,
+ * entities that the model does not hold are deleted, of the kinds that it holds any of; what the controller keeps itself,
+ * and what `isProtected` names, is not. Throws {@link ModelError} for what can only be settled at creation and differs.
+ */
+export function entityDifference(
+  model: Model,
+  current: Network,
+  desired: Network,
+  prune?: { readonly isProtected: (entity: NetworkEntity) => boolean },
+): EntityDifference {
+  const creations: PlannedChange[] = []
+  const updates: PlannedChange[] = []
+  const problems: Problem[] = []
+  let unchanged = 0
+  for (const entity of inOrderOfCreation(model)) {
+    const { key, name } = entity
+    const after = desired.named(key, name)?.body ?? entity.body
+    const existing = current.named(key, name)
+    if (existing === undefined) {
+      creations.push({ action: 'create', key, name, body: { ...requestOnly(entity), ...after } })
+      continue
+    }
+    const members = memberChanges(existing.body, after)
+    problems.push(...settledProblems(entity, members))
+    if (members.length === 0) unchanged++
+    else updates.push({ action: 'update', key, name, id: existing.id, body: after, members })
+  }
+  if (problems.length > 0) throw new ModelError(problems)
+  const deletions = prune === undefined ? [] : pruned(model, current, prune.isProtected)
+  return { changes: [...creations, ...updates, ...deletions], unchanged }
+}
+
+function inOrderOfCreation({ entities }: Model): readonly ModelEntity[] {
+  return entities.toSorted((a, b) => MODEL_KEYS.indexOf(a.key) - MODEL_KEYS.indexOf(b.key))
+}
+
+/** What only a request to create an entity asks for, as an enrollment. */
+function requestOnly({ key, body }: ModelEntity): Body {
+  const asked = Object.keys(kindOfKey(key).resource.definition.createRequest ?? {})
+  return Object.fromEntries(Object.entries(body).filter(([member]) => asked.includes(member)))
+}
+
+function memberChanges(before: Body, after: Body): readonly MemberChange[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names
+    .filter((member) => !sameValue(before[member], after[member]))
+    .map((member) => ({ member, before: before[member], after: after[member] }))
+}
+
+function settledProblems(entity: ModelEntity, members: readonly MemberChange[]): readonly Problem[] {
+  const { definition } = kindOfKey(entity.key).resource
+  const settled = Object.keys(definition.createOnly ?? {}).map((field) => inputName(definition, field))
+  return members
+    .filter(({ member }) => settled.includes(member))
+    .map(({ member, before }) => ({
+      place: entity.place([member]),
+      subject: `${entity.key} '${entity.name}', ${member}`,
+      message: `is settled at creation and is ${JSON.stringify(before) ?? 'the default'} now: give the entity another name`,
+    }))
+}
+
+/** The deletions that leave of a network what a model holds, of the kinds that it holds any of. */
+export function pruned(
+  model: Model,
+  current: Network,
+  isProtected: (entity: NetworkEntity) => boolean,
+): readonly PlannedChange[] {
+  const held = new Set(model.entities.map(({ key }) => key))
+  const names = new Set(model.entities.map(({ key, name }) => `${key} ${name}`))
+  return current.entities
+    .filter((entity) => held.has(entity.key) && !names.has(`${entity.key} ${entity.name}`))
+    .filter((entity) => !entity.isKept && !isProtected(entity))
+    .toSorted((a, b) => MODEL_KEYS.indexOf(b.key) - MODEL_KEYS.indexOf(a.key))
+    .map(({ key, name, id }) => ({ action: 'delete', key, name, id }))
+}
+
+/** The pairs of service and config of an identity's body. */
+export function serviceConfigsOf(body: Body): readonly { readonly service: string; readonly config: string }[] {
+  const pairs = body[SERVICE_CONFIGS]
+  if (!Array.isArray(pairs)) return []
+  return pairs.filter(isMap).map(({ service, config }) => ({ service: String(service), config: String(config) }))
+}

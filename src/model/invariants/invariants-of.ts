@@ -1,0 +1,105 @@
+import type { AccessType } from '../../domain/access-index/index.ts'
+import type {
+  EndpointPosture,
+  Invariant,
+  PolicySet,
+  PresentCheck,
+  PresentEntity,
+} from '../../domain/invariants/index.ts'
+import {
+  applyResponses,
+  emptyPostureData,
+  membersOf,
+  POSTURE_CHECK_TYPE_IDS,
+  type PostureCheck,
+  postureResponses,
+  recordMfaPass,
+} from '../../domain/posture/index.ts'
+import type { RoleSelector } from '../../domain/roles.ts'
+import type { AssertedPosture, InvariantAssertion } from '../assertions/assertion.ts'
+import type { ModelKey } from '../entities/kinds.ts'
+import type { Body } from '../entities/links.ts'
+import type { Network } from '../network/network.ts'
+
+/** Stands for the API session of the endpoint in question, which nobody has opened. */
+const IMAGINED_SESSION = ''
+
+/** What an assertion with `never` says: one invariant for dialing, one for binding. `now` is epoch ms. */
+export function invariantsOf(assertion: InvariantAssertion, now: number): readonly Invariant[] {
+  const { never, unless, via, posture, at } = assertion
+  const selector = (roles: readonly string[]): RoleSelector => ({ roles, semantic: never.semantic ?? 'AnyOf' })
+  const instant = at === undefined ? now : Date.parse(at)
+  const asked = [
+    ['Dial', never.dial],
+    ['Bind', never.bind],
+  ] as const satisfies readonly (readonly [AccessType, readonly string[] | undefined])[]
+  return asked.flatMap(([type, service]) =>
+    service === undefined
+      ? []
+      : [
+          {
+            identity: selector(never.identity),
+            type,
+            service: selector(service),
+            via: anyOf(via),
+            unless: unless && {
+              identity: anyOf(unless.identity),
+              service: anyOf(unless.service),
+              posture: unless.posture,
+            },
+            posture: posture && endpointPosture(posture, instant),
+          },
+        ],
+  )
+}
+
+function anyOf(roles: readonly string[] | undefined): RoleSelector | undefined {
+  return roles && { roles, semantic: 'AnyOf' }
+}
+
+function endpointPosture({ mfa, ...facts }: AssertedPosture, at: number): EndpointPosture {
+  const reported = applyResponses(emptyPostureData(), IMAGINED_SESSION, postureResponses(facts), at)
+  const data = mfa === true ? recordMfaPass(reported, IMAGINED_SESSION, at) : reported
+  return { data, apiSessionId: IMAGINED_SESSION, at }
+}
+
+/** All policies and entities of a network, known by name. */
+export function policySetOf(network: Network): PolicySet {
+  const policies = (key: ModelKey) =>
+    network.all(key).map(({ name, body }) => ({
+      id: name,
+      name,
+      semantic: body.semantic === 'AllOf' ? ('AllOf' as const) : ('AnyOf' as const),
+      identityRoles: texts(body.identityRoles),
+      serviceRoles: texts(body.serviceRoles),
+      edgeRouterRoles: texts(body.edgeRouterRoles),
+      postureCheckRoles: texts(body.postureCheckRoles),
+      type: body.type === 'Bind' ? ('Bind' as const) : ('Dial' as const),
+    }))
+  return {
+    servicePolicies: policies('servicePolicies'),
+    edgeRouterPolicies: policies('edgeRouterPolicies'),
+    serviceEdgeRouterPolicies: policies('serviceEdgeRouterPolicies'),
+    identities: present(network, 'identities'),
+    services: present(network, 'services'),
+    edgeRouters: present(network, 'edgeRouters'),
+    postureChecks: network.all('postureChecks').flatMap(({ name, body }) => presentCheck(name, body)),
+  }
+}
+
+function present(network: Network, key: ModelKey): readonly PresentEntity[] {
+  return network.all(key).map(({ name, body }) => ({ id: name, name, roleAttributes: texts(body.roleAttributes) }))
+}
+
+function presentCheck(name: string, body: Body): readonly PresentCheck[] {
+  const typeId = POSTURE_CHECK_TYPE_IDS.find((known) => known === body.typeId)
+  if (typeId === undefined) return []
+  const members = Object.entries(membersOf(typeId)).map(([member, { absent }]) => [member, body[member] ?? absent])
+  // The type names its members, and each has a value.
+  const check = { id: name, name, typeId, ...Object.fromEntries(members) } as PostureCheck
+  return [{ id: name, roleAttributes: texts(body.roleAttributes), check }]
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

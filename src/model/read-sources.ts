@@ -1,0 +1,125 @@
+import { readAssertion } from './assertions/read-assertion.ts'
+import { kindOfKey, MODEL_KEYS, type ModelKind } from './entities/kinds.ts'
+import { isMap, linksOf } from './entities/links.ts'
+import { entityProblems } from './entities/read-entity.ts'
+import type { Model, ModelAssertion, ModelEntity } from './network/model.ts'
+import { didYouMean } from './problems/nearest.ts'
+import { ModelError, type Path, type Problem, pathText, type Source } from './problems/problem.ts'
+
+/** The member of a model file that holds what must be true in the network. */
+const ASSERTIONS = 'assertions'
+
+/**
+ * Reads sources as one model: what one file holds, others may refer to. Throws {@link ModelError} with everything that is
+ * wrong, each with its place.
+ */
+export function readSources(sources: readonly Source[]): Model {
+  const problems: Problem[] = []
+  const entities: ModelEntity[] = []
+  const assertions: ModelAssertion[] = []
+  for (const source of sources) {
+    if (source.value === null || source.value === undefined) continue
+    if (!isMap(source.value)) {
+      problems.push({ place: source.place([]), subject: '', message: 'a model is a map of lists of entities' })
+      continue
+    }
+    problems.push(...unknownKeys(source, source.value))
+    for (const key of MODEL_KEYS) {
+      const kind = kindOfKey(key)
+      for (const [path, value] of listIn(source, source.value, key, problems)) {
+        const entity = readEntity(kind, source, path, value, problems)
+        if (entity !== undefined) entities.push(entity)
+      }
+    }
+    for (const [path, value] of listIn(source, source.value, ASSERTIONS, problems)) {
+      const read = readAssertion(value)
+      if ('assertion' in read) {
+        assertions.push({ assertion: read.assertion, place: (inner = []) => source.place([...path, ...inner]) })
+      } else {
+        for (const { path: inner, message } of read.problems) {
+          problems.push({ place: source.place([...path, ...inner]), subject: pathText([...path, ...inner]), message })
+        }
+      }
+    }
+  }
+  problems.push(...doubled(entities))
+  if (problems.length > 0) throw new ModelError(problems)
+  return { entities, assertions }
+}
+
+function unknownKeys(source: Source, value: object): readonly Problem[] {
+  const known: readonly string[] = [...MODEL_KEYS, ASSERTIONS]
+  return Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({
+      place: source.place([key]),
+      subject: key,
+      message: `a model has no such member${didYouMean(key, known)}; it may have ${known.join(', ')}`,
+    }))
+}
+
+function listIn(
+  source: Source,
+  value: object,
+  key: string,
+  problems: Problem[],
+): readonly (readonly [Path, unknown])[] {
+  const list: unknown = Reflect.get(value, key)
+  if (list === undefined || list === null) return []
+  if (Array.isArray(list)) return list.map((one: unknown, position) => [[key, position], one] as const)
+  problems.push({ place: source.place([key]), subject: key, message: 'must be a list' })
+  return []
+}
+
+function readEntity(
+  kind: ModelKind,
+  source: Source,
+  path: Path,
+  body: unknown,
+  problems: Problem[],
+): ModelEntity | undefined {
+  if (!isMap(body)) {
+    problems.push({ place: source.place(path), subject: pathText(path), message: 'must be a map' })
+    return undefined
+  }
+  const name = typeof body.name === 'string' && body.name !== '' ? body.name : undefined
+  for (const { path: inner, message } of entityProblems(kind, body)) {
+    const subject = [name === undefined ? pathText(path) : `${kind.key} '${name}'`, pathText(inner)]
+    const place = source.place([...path, ...inner])
+    problems.push({ place, subject: subject.filter((part) => part !== '').join(', '), message })
+  }
+  return name === undefined
+    ? undefined
+    : { key: kind.key, name, body, place: (inner = []) => source.place([...path, ...inner]) }
+}
+
+function doubled(entities: readonly ModelEntity[]): readonly Problem[] {
+  const seen = new Set<string>()
+  return entities.flatMap(({ key, name, place }) => {
+    const known = `${key} ${name}`
+    if (!seen.has(known)) {
+      seen.add(known)
+      return []
+    }
+    return [{ place: place(['name']), subject: `${key} '${name}'`, message: 'is there twice' }]
+  })
+}
+
+/**
+ * Refuses references to what is neither in the model nor known elsewhere. Throws {@link ModelError} with every one of them.
+ */
+export function requireLinks(model: Model, isKnown: (key: string, name: string) => boolean): void {
+  const own = new Map<string, string[]>()
+  for (const { key, name } of model.entities) own.set(key, [...(own.get(key) ?? []), name])
+  const sets = new Map([...own].map(([key, names]) => [key, new Set(names)]))
+  const problems = model.entities.flatMap((entity) =>
+    linksOf(kindOfKey(entity.key), entity.body)
+      .filter(({ to, name }) => !sets.get(to)?.has(name) && !isKnown(to, name))
+      .map(({ to, name, path }) => ({
+        place: entity.place(path),
+        subject: `${entity.key} '${entity.name}', ${pathText(path)}`,
+        message: `no member of ${to} is named '${name}'${didYouMean(name, own.get(to) ?? [])}`,
+      })),
+  )
+  if (problems.length > 0) throw new ModelError(problems)
+}
