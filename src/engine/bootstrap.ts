@@ -1,4 +1,3 @@
-import { BUILT_IN_CONFIG_TYPES } from '../domain/config-types/index.ts'
 import { adminPasswordWeakness } from '../domain/login/password-rules.ts'
 import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
@@ -7,7 +6,7 @@ import { identityTypes } from '../resources/identities/identity-types.ts'
 import { authPolicies } from '../resources/login/auth-policies.ts'
 import { authenticators } from '../resources/login/authenticators.ts'
 import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
-import { configTypes } from '../resources/services/config-types.ts'
+import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
 import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
 import { newAuthenticator } from './credentials/new-authenticator.ts'
@@ -36,8 +35,8 @@ export interface DefaultAdminState {
 
 /**
  * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
- * credentials are given, the default admin. What is there already is never touched, so an admin's password survives a
- * restart with other credentials. Throws on credentials that no login would accept.
+ * credentials are given, the default admin. What is there already is not touched, but for schemas of built-in config types
+ * of an earlier version, so an admin's password survives a restart with other credentials. Throws on credentials that no login would accept.
  */
 export async function bootstrap(
   context: EngineContext,
@@ -83,10 +82,7 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
         await tx.collection(postureCheckTypes).insert(newRecord(type.id, now, type))
       }
     }
-    const { totalCount: known } = await tx.collection(configTypes).find({ limit: 1 })
-    for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {
-      await tx.collection(configTypes).insert(newRecord(builtIn.id, now, builtIn))
-    }
+    await keepBuiltInConfigTypes(context, tx, now)
     if ((await defaultAdminIn(tx)) !== undefined) return true
     if (passwordHash === undefined || admin === undefined) return false
     await insertDefaultAdmin(context, tx, admin.username, passwordHash, now)
