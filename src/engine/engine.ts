@@ -28,6 +28,7 @@ import type { Caller } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
 import { DataIntegrity } from './database/integrity/data-integrity.ts'
 import { Snapshots } from './database/snapshots.ts'
+import { StorageHealth } from './database/storage-health.ts'
 import { CaEnrollment } from './enrollment/ca-enrollment.ts'
 import { CertificateAuthorities } from './enrollment/certificate-authorities.ts'
 import { CertificateExtension } from './enrollment/certificate-extension.ts'
@@ -87,6 +88,7 @@ export class ControllerEngine {
   readonly trustAnchors: TrustAnchors
   readonly snapshots: Snapshots
   readonly dataIntegrity: DataIntegrity
+  readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
 
   readonly cas: ResourceService<typeof cas>
@@ -140,6 +142,7 @@ export class ControllerEngine {
     this.trustAnchors = new TrustAnchors(context)
     this.snapshots = new Snapshots(context)
     this.dataIntegrity = new DataIntegrity(context)
+    this.storageHealth = new StorageHealth(context)
     this.dataPlane = new DataPlaneService(context)
     this.#simulation = new Simulation(context)
     this.cas = this.of(cas)
