@@ -1,7 +1,7 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
 import { BUILT_IN_CONFIG_TYPES, type JsonSchemaDocument } from '../../src/domain/config-types/index.ts'
-import { configTypes } from '../../src/resources/config-types.ts'
+import { configTypes } from '../../src/resources/services/config-types.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create, read } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'

@@ -1,6 +1,6 @@
 import { BUILT_IN_CONFIG_TYPES, isFormerSchema } from '../../domain/config-types/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
-import { configTypes } from '../../resources/config-types.ts'
+import { configTypes } from '../../resources/services/config-types.ts'
 import type { EngineContext } from '../context/context.ts'
 import { ifReadable } from '../records/damaged-records.ts'
 import { newRecord } from '../records/new-record.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { toGoDuration } from '../../domain/go-duration.ts'
-import { instant } from '../../domain/instant.ts'
+import { toGoDuration } from '../../domain/time/go-duration.ts'
+import { instant } from '../../domain/time/instant.ts'
 import type { StorageLook } from '../../engine/database/storage-health.ts'
-import { described } from '../../resources/words.ts'
+import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import type { Operation } from '../operations/operation.ts'
 
