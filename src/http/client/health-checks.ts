@@ -38,7 +38,7 @@ const Raft = described(z.object({ isLeader: z.boolean(), isRaftEnabled: z.boolea
   isRaftEnabled: 'Always false: controllers agree by their database.',
 })
 
-const shape = {
+const SHAPE = {
   summary: 'Tells whether the controller is well',
   description:
     'The status is 200 in any case: `healthy` says it. Found at `/health-checks` and every path below it, too.',
@@ -54,14 +54,14 @@ const WORDS = { data: 'How the controller is.', meta: 'Always empty.' } as const
 /** What monitors and load balancers ask, in the form that deployed controllers have. Nobody needs a typed client for it. */
 export const healthCheckOperations: readonly Operation[] = [
   defineOperation(
-    { ...shape, route: 'GET /health-checks', data: described(z.object({ data: Health, meta: Meta }), WORDS) },
+    { ...SHAPE, route: 'GET /health-checks', data: described(z.object({ data: Health, meta: Meta }), WORDS) },
     async ({ engine, query }) => ({
       data: { data: healthOf(await engine.storageHealth.look(), query.type), meta: {} },
     }),
   ),
   defineOperation(
     {
-      ...shape,
+      ...SHAPE,
       route: 'GET /health-checks/controller/raft',
       summary: 'Tells whether the controller is well, and whether it leads others',
       data: described(z.object({ data: Health, meta: Meta, raft: Raft }), {
