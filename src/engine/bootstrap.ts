@@ -1,7 +1,5 @@
 import { adminPasswordWeakness } from '../domain/login/password-rules.ts'
 import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
-import { identities } from '../resources/identities/identities.ts'
 import { identityTypes } from '../resources/identities/identity-types.ts'
 import { authPolicies } from '../resources/login/auth-policies.ts'
 import { authenticators } from '../resources/login/authenticators.ts'
@@ -9,8 +7,7 @@ import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
 import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
 import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
-import { newAuthenticator } from './credentials/new-authenticator.ts'
-import { PLAIN_IDENTITY } from './identities/new-identity.ts'
+import { defaultAdminIn, insertDefaultAdmin } from './identities/default-admin.ts'
 import { isStored } from './records/damaged-records.ts'
 import { findOne } from './records/find-one.ts'
 import { newRecord } from './records/new-record.ts'
@@ -90,39 +87,11 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
   })
 }
 
-async function defaultAdminIn(tx: ReadTransaction) {
-  const { items } = await tx.collection(identities).find({
-    where: { kind: 'compare', operand: { kind: 'field', field: 'isDefaultAdmin' }, operator: '=', value: true },
-    limit: 1,
-  })
-  return items[0]
-}
-
 /** Whether an identity has an authenticator with these credentials; whether it may log in by it is not asked. */
 async function logsInWith(context: EngineContext, identityId: string, admin: AdminCredentials): Promise<boolean> {
   const own = await context.storage.read((tx) => findOne(tx, authenticators, 'username', admin.username))
   if (own?.identityId !== identityId || own.passwordHash === null) return false
   return context.passwordHasher.verify(admin.password, own.passwordHash)
-}
-
-async function insertDefaultAdmin(
-  context: EngineContext,
-  tx: WriteTransaction,
-  username: string,
-  passwordHash: string,
-  now: number,
-): Promise<void> {
-  const id = context.random.id()
-  await tx.collection(identities).insert(
-    newRecord(id, now, {
-      ...PLAIN_IDENTITY,
-      name: 'Default Admin',
-      typeId: 'Default',
-      isAdmin: true,
-      isDefaultAdmin: true,
-    }),
-  )
-  await tx.collection(authenticators).insert(newAuthenticator(context, id, { username, passwordHash }, now))
 }
 
 const DEFAULT_AUTH_POLICY = {

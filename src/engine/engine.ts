@@ -47,6 +47,7 @@ import { Authentication } from './login/authentication.ts'
 import { Authenticators } from './login/authenticators.ts'
 import { Mfa } from './login/mfa.ts'
 import { RequestRates } from './login/rate-limits.ts'
+import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
 import { ResourceService } from './records/resource-service.ts'
@@ -59,6 +60,7 @@ export class ControllerEngine {
   readonly context: EngineContext
   /** Entities in their wire form. */
   readonly reader: EntityReader
+  readonly administratorRecovery: AdministratorRecovery
   readonly apiSessions: ApiSessions
   readonly authentication: Authentication<Caller>
   readonly authenticators: Authenticators
@@ -119,6 +121,7 @@ export class ControllerEngine {
     followTime(context, this.apiSessions, this.revocations)
     this.authentication = new Authentication(context, (call, who, start) => this.apiSessions.start(call, who, start))
     this.authenticators = new Authenticators(context)
+    this.administratorRecovery = new AdministratorRecovery(context)
     this.caEnrollment = new CaEnrollment(context)
     this.certificateAuthorities = new CertificateAuthorities(context)
     this.enrollment = new Enrollment(context)
