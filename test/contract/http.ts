@@ -10,6 +10,7 @@ import { describeEnrollment } from './http/enrollment.ts'
 import { describeIdentities } from './http/identities.ts'
 import { describeLists } from './http/lists.ts'
 import type { Mount, MountedController } from './http/mount.ts'
+import { describeOpenId } from './http/openid.ts'
 import { describePaths } from './http/paths.ts'
 import { describePolicies } from './http/policies.ts'
 import { describePosture } from './http/posture.ts'
@@ -46,6 +47,7 @@ export function httpContract(name: string, mount: Mount, part: 'all' | 'what a s
     describe('services of the caller', () => describeClientServices(open))
     describe('posture', () => describePosture(open))
     describe('sessions', () => describeSessions(open))
+    describe('logins by OpenID Connect', () => describeOpenId(open))
     if (part === 'what a storage matters to') return
 
     describe('version and CA certificates', () => describeVersion(open))

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { Agent, type RequestOptions, request } from 'node:https'
+import { Agent, type RequestOptions, request as send } from 'node:https'
 import type { ClientCertificate, RawRequest } from '../contract/http/mount.ts'
 
 /**
@@ -21,10 +21,11 @@ export function httpsClient({ port, ca }: { readonly port: number; readonly ca?:
     return agent
   }
   return {
-    fetch: (path: string, { method = 'GET', headers = {}, body }: RawRequest = {}, client?: ClientCertificate) => {
+    fetch: (path: string, request: RawRequest = {}, client?: ClientCertificate) => {
+      const { method = 'GET', headers = {}, body, authorizations } = request
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
       const options = { host: '127.0.0.1', port, path, method, headers: { ...length, ...headers } }
-      return exchange({ ...options, agent: agentOf(client) }, body)
+      return exchange({ ...options, agent: agentOf(client) }, body, authorizations)
     },
     close: () => {
       for (const agent of agents.values()) agent.destroy()
@@ -33,8 +34,13 @@ export function httpsClient({ port, ca }: { readonly port: number; readonly ca?:
 }
 
 /** A server may answer, and stop reading, before it has the whole request; what fails after that does not matter. */
-async function exchange(options: RequestOptions, body: string | Uint8Array | undefined): Promise<Response> {
-  const outgoing = request(options)
+async function exchange(
+  options: RequestOptions,
+  body: string | Uint8Array | undefined,
+  lines: readonly string[] = [],
+): Promise<Response> {
+  const outgoing = send(options)
+  if (lines.length > 0) outgoing.setHeader('authorization', [...lines])
   outgoing.end(body)
   const [incoming]: IncomingMessage[] = await once(outgoing, 'response')
   outgoing.on('error', () => undefined)

@@ -17,10 +17,11 @@ export function mountOf(controller: TestController): MountedController {
     url,
     controller,
     clock: controller.clock,
-    fetch: (path, { body, ...request } = {}, client) => {
+    fetch: (path, { body, authorizations = [], ...request } = {}, client) => {
       // Bytes, because a Request of text makes up a content type.
       const content = typeof body === 'string' ? new TextEncoder().encode(body) : body
       const sent = new Request(`${url}${path}`, { ...request, ...(content === undefined ? {} : { body: content }) })
+      for (const line of authorizations) sent.headers.append('authorization', line)
       const clientCertificates = client === undefined ? [] : chainOf(client.cert)
       return controller.fetch(sent, { remoteAddress: '127.0.0.1', clientCertificates })
     },

@@ -1,5 +1,4 @@
 import type { CommandGroup } from '../command-line/help.ts'
-import { RESET_PASSWORD } from './admin/reset-password.ts'
 import { EXPLAIN } from './explain/explain.ts'
 import { SERVE } from './serve/serve.ts'
 import { MIGRATE, RESTORE, SNAPSHOT } from './storage/storage.ts'
@@ -7,6 +6,6 @@ import { MIGRATE, RESTORE, SNAPSHOT } from './storage/storage.ts'
 /** Every command of the program. */
 export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Serve', commands: [SERVE] },
-  { title: 'Look after a storage', commands: [RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
+  { title: 'Look after a storage', commands: [SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Ask', commands: [EXPLAIN] },
 ]

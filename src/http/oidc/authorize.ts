@@ -1,3 +1,4 @@
+import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
 import { CLIENT_IDS, scopesOf } from '../../domain/oidc/clients.ts'
 import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
 import { requireChallenge } from '../../domain/oidc/pkce.ts'
@@ -22,6 +23,8 @@ const ASK_ADMINISTRATOR = 'If you have any questions, you may contact the admini
 /** Characters of a parameter that is kept until the login ends. */
 const MAX_KEPT = 4096
 const MAX_CONFIG_TYPES = 100
+/** Bytes of all that is kept of one request: anybody may begin many. */
+const MAX_REQUEST_BYTES = 16_384
 
 type Form = ReadonlyMap<string, string>
 
@@ -40,16 +43,18 @@ export function authorizeOperations(provider: OpenIdProvider) {
       const codeChallenge = requireChallenge(form.get('code_challenge'), form.get('code_challenge_method'))
       const configTypes = url.searchParams.getAll('configTypes').filter((name) => name !== '')
       if (configTypes.length > MAX_CONFIG_TYPES) throw invalidRequest('too many configTypes')
-      const { id } = await provider.requests.begin({
-        clientId,
-        redirectUri,
-        scopes,
-        state: kept(form, 'state'),
-        nonce: kept(form, 'nonce'),
-        codeChallenge,
-        configTypes: configTypes.map((name) => name.slice(0, 256)),
-        remoteAddress: call.remoteAddress ?? '',
-      })
+      const { id } = await provider.requests.begin(
+        small({
+          clientId,
+          redirectUri,
+          scopes,
+          state: kept(form, 'state'),
+          nonce: kept(form, 'nonce'),
+          codeChallenge,
+          configTypes: configTypes.map((name) => name.slice(0, 256)),
+          remoteAddress: call.remoteAddress ?? '',
+        }),
+      )
       const hasCertificate = (call.clientCertificates ?? []).length > 0
       return found(`/oidc/login/${loginPage(url, hasCertificate)}?authRequestID=${id}`)
     }),
@@ -104,6 +109,12 @@ function kept(form: Form, name: 'state' | 'nonce'): string | null {
   const value = form.get(name) ?? ''
   if (value.length > MAX_KEPT) throw invalidRequest(`${name} is longer than ${MAX_KEPT} characters`)
   return value === '' ? null : value
+}
+
+function small(request: ClientRequest): ClientRequest {
+  const bytes = new TextEncoder().encode(JSON.stringify(request)).byteLength
+  if (bytes > MAX_REQUEST_BYTES) throw invalidRequest(`the request is longer than ${MAX_REQUEST_BYTES} bytes`)
+  return request
 }
 
 /** What the query asks for; otherwise the certificate's, where the connection has one. */

@@ -16,13 +16,15 @@ export function mountOn(open: () => Promise<Storage>): Mount {
       url: URL_OF_CONTROLLER,
       controller,
       clock: controller.clock,
-      fetch: (path, { body, ...request } = {}, client) => {
+      fetch: (path, { body, authorizations = [], ...request } = {}, client) => {
         // Bytes, because a Request of text makes up a content type.
         const content = typeof body === 'string' ? new TextEncoder().encode(body) : body
         const init = { ...request, ...(content === undefined ? {} : { body: content }) }
         const connection = { remoteAddress: '127.0.0.1' }
+        const sent = new Request(`${URL_OF_CONTROLLER}${path}`, init)
+        for (const line of authorizations) sent.headers.append('authorization', line)
         return controller.fetch(
-          new Request(`${URL_OF_CONTROLLER}${path}`, init),
+          sent,
           client === undefined ? connection : { ...connection, clientCertificates: chainOf(client.cert) },
         )
       },

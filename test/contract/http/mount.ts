@@ -11,6 +11,8 @@ export interface RawRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** Further lines of the header `authorization`, each on its own. */
+  readonly authorizations?: readonly string[]
 }
 
 /** A controller that somehow answers HTTP requests. */

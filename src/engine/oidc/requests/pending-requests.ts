@@ -6,11 +6,11 @@ const MAX_OF_NETWORK = 1000
 
 /**
  * The auth requests that nobody logged in on: anybody can begin them, so this process bounds their number. Who begins too
- * many loses the oldest ones first, and only then everybody does.
+ * many loses the oldest ones; where there are too many in all, the network that began most of them does.
  */
 export class PendingRequests {
-  /** In the order in which they were begun. */
   readonly #networks = new Map<string, string>()
+  /** Of each network in the order in which they were begun. */
   readonly #ids = new Map<string, Set<string>>()
 
   /** A request is begun from an address; answers the ids of those that have to go for it. */
@@ -21,10 +21,16 @@ export class PendingRequests {
     this.#networks.set(id, network)
     const gone = [
       ...(own.size > MAX_OF_NETWORK ? firstOf(own) : []),
-      ...(this.#networks.size > MAX_PENDING ? firstOf(this.#networks.keys()) : []),
+      ...(this.#networks.size > MAX_PENDING ? firstOf(this.#largest()) : []),
     ]
     for (const one of gone) this.delete(one)
     return gone
+  }
+
+  #largest(): ReadonlySet<string> {
+    let largest: ReadonlySet<string> = new Set()
+    for (const ids of this.#ids.values()) if (ids.size > largest.size) largest = ids
+    return largest
   }
 
   /** Somebody logged in on the request, or it is over. */

@@ -1,0 +1,88 @@
+import { TEST_ADMIN } from 'portcullis/testing'
+import { describe, expect, it } from 'vitest'
+import { PendingRequests } from '../../src/engine/oidc/requests/pending-requests.ts'
+import { authRequests } from '../../src/resources/login/auth-requests.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { mount } from '../support/mount.ts'
+import { authorizeQuery, begin, callback, oauthError, proofKey, step } from '../support/openid.ts'
+
+/** Begins a login from an address. */
+async function beginFrom({ controller, url }: MountedController, remoteAddress: string): Promise<string> {
+  const request = new Request(`${url}/oidc/authorize?${authorizeQuery(proofKey())}`)
+  const response = await controller.fetch(request, { remoteAddress })
+  expect(response.status).toBe(302)
+  return new URL(response.headers.get('location') ?? '', url).searchParams.get('authRequestID') ?? ''
+}
+
+const isThere = async (mounted: MountedController, id: string) =>
+  (await mounted.fetch(`/oidc/login/auth-queries?id=${id}`)).status === 200
+
+const stored = ({ controller }: MountedController) =>
+  controller.storage.read(async (tx) => (await tx.collection(authRequests).find()).items)
+
+describe('logins that were begun and not ended', () => {
+  it('are a thousand from one network at most; those of others, and those on which somebody logged in, stay', async () => {
+    const mounted = await mount()
+    const others = await beginFrom(mounted, '192.0.2.7')
+    const loggedIn = await beginFrom(mounted, '198.51.100.1')
+    await step(mounted, loggedIn, 'password', TEST_ADMIN)
+    const first = await beginFrom(mounted, '198.51.100.1')
+    for (let count = 0; count < 1000; count += 1) await beginFrom(mounted, '198.51.100.1')
+    expect(await isThere(mounted, first)).toBe(false)
+    expect([await isThere(mounted, others), await isThere(mounted, loggedIn)]).toEqual([true, true])
+    expect(await stored(mounted)).toHaveLength(1002)
+  })
+
+  it('are ten thousand in all at most; whoever began most of them loses first', () => {
+    const pending = new PendingRequests()
+    expect(pending.add('somebody', '192.0.2.7')).toEqual([])
+    const gone: string[] = []
+    for (let network = 0; network < 20; network += 1) {
+      for (let count = 0; count < 600; count += 1) {
+        gone.push(...pending.add(`${network}-${count}`, `198.51.100.${network}`))
+      }
+    }
+    expect(gone).toHaveLength(20 * 600 + 1 - 10_000)
+    expect(gone).not.toContain('somebody')
+    // An IPv6 network counts as one, however many addresses it has.
+    const addresses = Array.from({ length: 1001 }, (_, index) => `2001:db8:1:2::${index.toString(16)}`)
+    const evicted = addresses.flatMap((address) => pending.add(`v6-${address}`, address))
+    expect(evicted.length).toBeGreaterThan(0)
+    expect(evicted).not.toContain('somebody')
+  })
+
+  it('are fifty of one identity at most: somebody who goes on beginning ends its own', async () => {
+    const mounted = await mount()
+    const ids: string[] = []
+    for (let count = 0; count < 52; count += 1) {
+      const id = await begin(mounted, proofKey())
+      await step(mounted, id, 'password', TEST_ADMIN)
+      mounted.clock.advance(1000)
+      ids.push(id)
+    }
+    expect(await stored(mounted)).toHaveLength(50)
+    expect(await isThere(mounted, ids[0] ?? '')).toBe(false)
+    expect((await callback(mounted, ids.at(-1) ?? '')).get('code')).toBeTruthy()
+  })
+
+  it('hold sixteen kilobytes each at most', async () => {
+    const mounted = await mount()
+    const names = Array.from({ length: 100 }, (_, index) => `${index}${'x'.repeat(250)}`)
+    const many = names.map((name) => `&configTypes=${name}`).join('')
+    const response = await mounted.fetch(`/oidc/authorize?${authorizeQuery(proofKey())}${many}`)
+    expect(await oauthError(response)).toEqual([400, 'invalid_request', 'the request is longer than 16384 bytes'])
+    for (const change of [{ state: '€'.repeat(4096) }, { nonce: 'x'.repeat(4096) }]) {
+      const text = await mounted.fetch(`/oidc/authorize?${authorizeQuery(proofKey(), change)}`)
+      expect(text.status).toBe(302)
+    }
+    const sizes = (await stored(mounted)).map((record) => JSON.stringify(record).length)
+    expect(Math.max(...sizes)).toBeLessThan(20_000)
+  })
+
+  it('are gone from the store after ten minutes', async () => {
+    const mounted = await mount()
+    await begin(mounted, proofKey())
+    await mounted.controller.elapse(10 * 60_000 + 1000)
+    expect(await stored(mounted)).toEqual([])
+  })
+})
