@@ -61,6 +61,6 @@ function textOf({ text, value }: Answer, asJson: boolean): string {
 }
 
 function print(text: string, { print }: Terminal, code = 0): number {
-  print(text)
+  if (text !== '') print(text)
   return code
 }

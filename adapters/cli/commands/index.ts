@@ -1,5 +1,9 @@
 import type { CommandGroup } from '../command-line/help.ts'
 import { EXPLAIN } from './explain/explain.ts'
+import { EXPORT } from './model/export.ts'
+import { GRAPH } from './model/graph.ts'
+import { APPLY, PLAN } from './model/plan.ts'
+import { TEST } from './model/test.ts'
 import { SERVE } from './serve/serve.ts'
 import { MIGRATE, RESTORE, SNAPSHOT } from './storage/storage.ts'
 
@@ -8,4 +12,5 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Serve', commands: [SERVE] },
   { title: 'Look after a storage', commands: [SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Ask', commands: [EXPLAIN] },
+  { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH] },
 ]

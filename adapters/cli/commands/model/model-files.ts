@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { type Model, ModelError, readModel } from '../../../model/index.ts'
+import { UsageError } from '../../input/usage-error.ts'
+import type { Terminal } from '../../output/terminal.ts'
+
+/** Reads the model files that a command was given. Throws {@link UsageError} with every mistake in them. */
+export async function readModelFiles(files: readonly string[], command: string): Promise<Model> {
+  if (files.length === 0) throw new UsageError(`${command} needs a model file, such as network.yaml`)
+  return withoutMistakes(() => readModel(...files))
+}
+
+/** What is wrong in a model file, or a file that is not there, is for the caller to put right. */
+export async function withoutMistakes<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isFileError = error instanceof Error && 'code' in error && 'path' in error
+    if (error instanceof ModelError) throw new UsageError(error.message, { cause: error })
+    if (isFileError)
+      throw new UsageError(`${error.path}: ${error.message.replace(/, \w+ '.*'$/, '')}`, { cause: error })
+    throw error
+  }
+}
+
+/** Refuses to write over a file, unless `force` is given; before anything is asked that takes long. */
+export function requireFree(file: string | undefined, force: boolean): void {
+  if (file === undefined || force || !existsSync(file)) return
+  throw new UsageError(`${file} is there already: --force replaces it`)
+}
+
+/** Writes a text to a file, which ends the answer; without a file the text is the answer. */
+export async function written(text: string, file: string | undefined, terminal: Terminal): Promise<string> {
+  if (file === undefined) return text.replace(/\n$/, '')
+  await withoutMistakes(() => writeFile(file, text))
+  terminal.tell(`wrote ${file}`)
+  return ''
+}

@@ -1,0 +1,70 @@
+import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
+
+/** Whether what the files do not hold is deleted. */
+const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they hold any of' } as const
+
+/** `portcullis plan`. */
+export const PLAN = defineCommand({
+  name: 'plan',
+  summary: 'show what applying model files would change',
+  operands: 'FILE...',
+  options: { ...CONTROLLER_OPTIONS, prune: PRUNE },
+  hasJson: true,
+  details: `Compares the files with a running controller: entity by entity, and who would gain and lose access. The
+assertions of the files are tried on the network as it would be. Nothing is written.
+${CONTROLLER_DETAILS}`,
+  examples: ['portcullis plan network.yaml --url https://ctrl.example.org:1280 --ca ca.pem'],
+  exitCodes: { 0: 'the plan can be applied', [EXIT_NO]: 'an assertion would fail' },
+  run: async ({ options, operands, environment }) => {
+    const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
+    const { planModel, planText } = await import('../../../model/index.ts')
+    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const model = await readModelFiles(operands, 'plan')
+    const address = { url: options.value('url'), caFile: options.typed('ca') }
+    const plan = await withoutMistakes(() =>
+      asAdmin(address, environment, (admin) => planModel(admin, model, { prune: options.flag('prune') })),
+    )
+    const { changes, unchanged, access, assertions } = plan
+    const code = assertions.failed === 0 ? 0 : EXIT_NO
+    return { text: planText(plan), value: { changes, unchanged, access, assertions }, code }
+  },
+})
+
+/** `portcullis apply`. */
+export const APPLY = defineCommand({
+  name: 'apply',
+  summary: 'make a controller have what model files hold',
+  operands: 'FILE...',
+  options: { ...CONTROLLER_OPTIONS, prune: PRUNE },
+  hasJson: true,
+  details: `Makes the changes that plan shows, unless an assertion of the files would fail: then nothing is changed. What is
+as it should be stays untouched; after an interruption the same command does the rest.
+${CONTROLLER_DETAILS}`,
+  examples: ['portcullis apply network.yaml --url https://ctrl.example.org:1280 --ca ca.pem'],
+  exitCodes: { 0: 'the controller has what the files hold', [EXIT_NO]: 'an assertion would fail: nothing was changed' },
+  run: async ({ options, operands, environment, terminal }) => {
+    const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
+    const { AssertionsFailed, applyPlan, planModel, planText } = await import('../../../model/index.ts')
+    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const model = await readModelFiles(operands, 'apply')
+    const address = { url: options.value('url'), caFile: options.typed('ca') }
+    return withoutMistakes(() =>
+      asAdmin(address, environment, async (admin) => {
+        const plan = await planModel(admin, model, { prune: options.flag('prune') })
+        const { changes, unchanged, access, assertions } = plan
+        const value = { changes, unchanged, access, assertions }
+        try {
+          await applyPlan(admin, plan, ({ done, total, change }) =>
+            terminal.progress(`${done} of ${total}: ${change.action} ${change.key} '${change.name}'`),
+          )
+        } catch (error) {
+          if (!(error instanceof AssertionsFailed)) throw error
+          return { text: `${planText(plan)}\n\nNothing was changed.`, value, code: EXIT_NO }
+        }
+        terminal.endProgress()
+        return { text: changes.length === 0 ? planText(plan) : `${planText(plan)}\n\nApplied.`, value }
+      }),
+    )
+  },
+})

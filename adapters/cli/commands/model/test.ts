@@ -1,0 +1,46 @@
+import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { UsageError } from '../../input/usage-error.ts'
+import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
+
+/** `portcullis test`. */
+export const TEST = defineCommand({
+  name: 'test',
+  summary: 'try the assertions of model files',
+  operands: 'FILE...',
+  options: {
+    ...CONTROLLER_OPTIONS,
+    format: {
+      value: 'text|tap|junit',
+      choices: ['text', 'tap', 'junit'],
+      summary: 'how the results are written; default text',
+    },
+    output: { value: 'FILE', summary: 'where they are written; default: standard output' },
+  },
+  hasJson: true,
+  details: `Tries what the files say of access on a controller in memory that has the network of the files, or with --url on
+a running controller as it is. Files end in .yaml, .yml, .json, .ts, .mts, .js or .mjs and count as one model.
+${CONTROLLER_DETAILS}`,
+  examples: ['portcullis test network.yaml', 'portcullis test network.yaml --format junit --output policies.xml'],
+  exitCodes: { 0: 'every assertion holds', [EXIT_NO]: 'an assertion fails' },
+  run: async ({ options, operands, environment, terminal }) => {
+    const { readModelFiles, withoutMistakes, written } = await import('./model-files.ts')
+    const { junit, tap, testController, testModel, testText } = await import('../../../model/index.ts')
+    const format = options.typed('format') ?? 'text'
+    if (!['text', 'tap', 'junit'].includes(format)) {
+      throw new UsageError(`--format takes text, tap or junit, not '${format}'`)
+    }
+    const model = await readModelFiles(operands, 'test')
+    if (model.assertions.length === 0) throw new UsageError(`there are no assertions in ${operands.join(', ')}`)
+    const url = options.value('url')
+    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const result = await withoutMistakes(() =>
+      url === undefined
+        ? testModel(model)
+        : asAdmin({ url, caFile: options.typed('ca') }, environment, (admin) => testController(admin, model)),
+    )
+    const text =
+      format === 'tap' ? tap(result) : format === 'junit' ? junit(result, operands.join(' ')) : `${testText(result)}\n`
+    const answer = await written(text, options.typed('output'), terminal)
+    return { text: answer, value: result, code: result.failed === 0 ? 0 : EXIT_NO }
+  },
+})
