@@ -16,4 +16,4 @@ export {
   type Query,
 } from './tree/ast.ts'
 export { FilterError } from './tree/filter-error.ts'
-export type { FilterSymbol, SymbolTable } from './tree/symbols.ts'
+export type { FilterSymbol, LinkedSymbols, SymbolTable } from './tree/symbols.ts'

@@ -1,10 +1,10 @@
 import { covers, type Permission, permits, type RightsHolder } from '../../domain/authority.ts'
 import { ControllerError } from '../../domain/errors.ts'
-import type { Filter } from '../../domain/filter/index.ts'
 import type { FindQuery } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
+import { fieldOf, leavesOf } from '../entities/symbols/links.ts'
 
 /** What lets somebody enroll in the place of whom an enrollment is meant for. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
@@ -47,25 +47,9 @@ function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean {
  */
 export function refuseQuestionsAboutSecrets(call: Call, { where, orderBy = [] }: FindQuery): void {
   if (isAdminCall(call)) return
-  const asked = [...(where === undefined ? [] : fieldsIn(where)), ...orderBy.map(({ field }) => field)]
+  const asked = [...(where === undefined ? [] : leavesOf(where).map(fieldOf)), ...orderBy.map(({ field }) => field)]
   const secret = asked.find((field) => field === 'token' || field === 'jwt')
   if (secret === undefined) return
   const message = `${secret} is a secret, which only administrators may ask for`
   throw new ControllerError('INVALID_FILTER', { code: 'UNHANDLED', message })
-}
-
-function fieldsIn(filter: Filter): readonly string[] {
-  switch (filter.kind) {
-    case 'all':
-      return []
-    case 'not':
-      return fieldsIn(filter.of)
-    case 'and':
-    case 'or':
-      return [...fieldsIn(filter.left), ...fieldsIn(filter.right)]
-    case 'isEmpty':
-      return [filter.field]
-    default:
-      return [filter.operand.field]
-  }
 }

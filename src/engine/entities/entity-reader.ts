@@ -2,11 +2,14 @@ import type { EntityKind } from '../../domain/access-index/index.ts'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { both, type Filter, ids } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
+
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
+import { refuseUnreadable } from '../authority/filter-rights.ts'
+
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { BehaviourOf } from '../records/behaviour.ts'
@@ -28,8 +31,12 @@ export class EntityReader {
     this.#behaviourOf = behaviourOf
   }
 
-  /** One page of a resource's entities that match the query and lie within the scope. */
+  /**
+   * One page of a resource's entities that match the query and lie within the scope. Error: `INVALID_FILTER` for a
+   * condition on other entities that the caller may not read.
+   */
   list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
+    refuseUnreadable(call, resource, query.where)
     const turn = this.#context.turns.begin()
     return this.#context.storage.read(async (tx) => {
       const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../../domain/errors.ts'
-import { both, FilterError, parseQuery, parseSort, type SymbolTable } from '../../domain/filter/index.ts'
+import { both, FilterError, parseQuery, parseSort, type Query, type SymbolTable } from '../../domain/filter/index.ts'
 import type { FindQuery } from '../../ports/storage.ts'
+import { resourceNamed } from '../../resources/index.ts'
 import { readRoleFilter } from './role-filter.ts'
 
 const IntegerText = z.string().meta({ type: 'integer' })
@@ -24,7 +25,7 @@ const MAX_OFFSET = 100_000
  * a limit that is no integer.
  */
 export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable, byRole = false): FindQuery {
-  const query = refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols))
+  const query = readQuery(parameters, symbols)
   const sort = parameters.get('sort')
   const orderBy =
     query.orderBy ?? (sort ? refusing('INVALID_SORT_IDENTIFIER', () => parseSort(sort, symbols)) : undefined)
@@ -41,8 +42,13 @@ export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable,
 
 /** Reads a list query of `filter` alone; a list that it does not limit is whole. Error: `INVALID_FILTER`. */
 export function readFilter(parameters: URLSearchParams, symbols: SymbolTable): FindQuery {
-  const { limit, ...query } = refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols))
+  const { limit, ...query } = readQuery(parameters, symbols)
   return limit === undefined || limit === 'none' || limit < 0 ? query : { ...query, limit }
+}
+
+function readQuery(parameters: URLSearchParams, symbols: SymbolTable): Query {
+  const linked = (kind: string) => resourceNamed(kind).symbols
+  return refusing('INVALID_FILTER', () => parseQuery(parameters.get('filter') ?? '', symbols, linked))
 }
 
 function clampLimit(limit: number | 'none' | undefined): number {

@@ -87,17 +87,29 @@ export function symbolTable(definition: ResourceDefinition, fields: Readonly<Rec
   const table = new Map<string, FilterSymbol>([['id', { field: 'id', kind: 'string' }]])
   const hidden = new Set(definition.hidden)
   for (const [field, kind] of Object.entries(fields)) {
-    if (!hidden.has(field) && (kind !== 'json' || field === 'tags')) table.set(field, { field, kind })
+    if (!hidden.has(field) && (kind !== 'json' || field === 'tags')) table.set(field, linking(definition, field, kind))
   }
   for (const [symbol, field] of Object.entries(definition.symbols ?? {})) {
     const kind = field === null ? undefined : field === 'id' ? 'string' : fields[field]
     if (field === null || kind === undefined) table.delete(symbol)
-    else table.set(symbol, { field, kind })
+    else table.set(symbol, linking(definition, field, kind))
   }
-  for (const [symbol, { kind }] of Object.entries(computedSymbols(definition))) {
-    table.set(symbol, { field: symbol, kind, isComputed: true })
+  for (const [symbol, computed] of Object.entries(computedSymbols(definition))) {
+    const links = computed.by === 'policy' && { linksTo: computed.selected }
+    table.set(symbol, { field: symbol, kind: computed.kind, isComputed: true, ...links })
   }
   return Object.fromEntries(table)
+}
+
+function linking(definition: ResourceDefinition, field: string, kind: FieldKind): FilterSymbol {
+  const linksTo = linkedBy(definition, field)
+  return { field, kind, ...(linksTo !== undefined && { linksTo }) }
+}
+
+/** The resource whose entities a field holds the ids of; undefined for another field, and where it may be one of several. */
+export function linkedBy({ references }: ResourceDefinition, field: string): string | undefined {
+  const reference = references !== undefined && Object.hasOwn(references, field) ? references[field] : undefined
+  return reference === undefined || reference.isLoose || reference.orTo !== undefined ? undefined : reference.to
 }
 
 /** How a request spells a field. */

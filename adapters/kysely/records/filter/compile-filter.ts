@@ -3,7 +3,11 @@ import type { Filter, Operand } from '../../../../src/index.ts'
 import type { Sql, SqlLanguage } from '../../language/language.ts'
 import { memberPath } from '../../schema/search-rows.ts'
 import { allOf, anyOf, type Condition, not } from './condition.ts'
-import { ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
+
+
+import { BOOLEAN_TEXT, ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
+
+
 import { type ValueTest, valueTest } from './value-test.ts'
 
 /** What compiling a filter needs to know. */
@@ -115,8 +119,8 @@ function ofMember(test: ValueTest, isSaid: boolean): Condition {
   const number = sql.ref('m.number')
   const byType: readonly (readonly [string, Condition])[] = [
     ['text', test.ofText(MEMBER_TEXT)],
-    ['number', test.ofNumber(number, sql.ref('m.value'))],
-    ['boolean', test.ofBoolean({ column: number, encode: Number })],
+    ['number', test.ofEither(test.ofNumber(number, sql.ref('m.value')), test.ofText(MEMBER_TEXT))],
+    ['boolean', test.ofEither(test.ofBoolean({ column: number, encode: Number }), test.ofText(BOOLEAN_TEXT))],
     ['composite', test.whenComposite],
   ]
   const conditions = byType.map(([type, says]) => [type, signed(says, !isSaid)] as const)

@@ -47,6 +47,10 @@ export const MEMBER_TEXT: TextColumn = {
   isIndexed: true,
 }
 
+/** A boolean inside of a JSON value, as JSON writes it. */
+const WRITTEN_BOOLEAN = sql`case when m.number = 1 then 'true' else 'false' end`
+export const BOOLEAN_TEXT: TextColumn = { column: WRITTEN_BOOLEAN, folded: WRITTEN_BOOLEAN, isIndexed: false }
+
 const ELEMENT: Subject = { kind: 'text', isRequired: true, text: MEMBER_TEXT }
 
 function subjectOf({ kind, column: name, searchColumn, searchTable, isUnique, isIndexed }: FieldColumn): Subject {

@@ -25,6 +25,8 @@ export interface ValueTest {
   ofText(text: TextColumn): Condition
   ofNumber(column: Sql, asText: Sql): Condition
   ofBoolean(column: BooleanColumn): Condition
+  /** What holds of a value that is compared as it is and as the text that it is written as: one of them means nothing. */
+  ofEither(asValue: Condition, asText: Condition): Condition
 }
 
 type FilterOfValue = Extract<Filter, { readonly operand: unknown }>
@@ -49,6 +51,7 @@ const NOTHING: ValueTest = {
   ofText: () => false,
   ofNumber: () => false,
   ofBoolean: () => false,
+  ofEither: (asValue, asText) => anyOf([asValue, asText]),
 }
 
 function compareTest(operator: Comparison, literal: Literal, language: SqlLanguage): ValueTest {
@@ -61,6 +64,7 @@ function compareTest(operator: Comparison, literal: Literal, language: SqlLangua
       ofText: (text) => either(typeof literal === 'string' && equalText(text, literal, language)),
       ofNumber: (column) => either(isNumber(literal) && sql`${column} = ${language.number(literal)}`),
       ofBoolean: (column) => either(typeof literal === 'boolean' && equalBoolean(column, literal)),
+      ofEither: (asValue, asText) => (isEquality ? anyOf : allOf)([asValue, asText]),
     }
   }
   const symbol = sql.raw(operator)
@@ -81,6 +85,7 @@ function inTest(values: ReadonlySet<Literal>, language: SqlLanguage): ValueTest 
     ofText: (text) => isOneOf(text, texts, language),
     ofNumber: (column) => numbers.length > 0 && sql`${column} in (${sql.join(numbers.map(language.number))})`,
     ofBoolean: (column) => anyOf(booleans.map((value) => equalBoolean(column, value))),
+    ofEither: NOTHING.ofEither,
   }
 }
 

@@ -18,6 +18,26 @@ export function fulfils(value: unknown, condition: Condition): boolean {
   }
 }
 
+/**
+ * The same for a member of a JSON value, whose type nobody declared: a text is compared with a number or a boolean as JSON
+ * writes it.
+ */
+export function memberFulfils(value: unknown, condition: Condition): boolean {
+  const isWritten = typeof value === 'number' || typeof value === 'boolean'
+  if (!isWritten) return fulfils(value, condition)
+  const text = String(value)
+  switch (condition.kind) {
+    case 'compare':
+      return fulfils(typeof condition.value === 'string' ? text : value, condition)
+    case 'in':
+      return fulfils(value, condition) || fulfils(text, condition)
+    case 'between':
+      return fulfils(value, condition)
+    case 'contains':
+      return fulfils(text, condition)
+  }
+}
+
 function compares(value: unknown, operator: Comparison, literal: Literal): boolean {
   if (operator === '=') return value === literal
   if (operator === '!=') return value !== literal

@@ -1,5 +1,5 @@
 import type { Filter, Operand } from '../tree/ast.ts'
-import { type Condition, fulfils } from './fulfils.ts'
+import { type Condition, fulfils, memberFulfils } from './fulfils.ts'
 
 /**
  * Reports whether a record fulfils a filter. Null and absent values are the same: they equal only null and differ from
@@ -37,7 +37,9 @@ function fulfilsWith(operand: Operand, condition: Condition, record: object): bo
     case 'count':
       return fulfils(countElements(value, operand.where), condition)
     case 'json':
-      return fulfils(operand.path.reduce(memberOf, value), condition)
+      return operand.path.length === 0
+        ? fulfils(value, condition)
+        : memberFulfils(operand.path.reduce(memberOf, value), condition)
   }
 }
 

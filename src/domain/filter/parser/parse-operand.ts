@@ -1,14 +1,26 @@
 import { isKeyword } from '../tokens/token.ts'
 import type { FieldKind, Filter, Operand } from '../tree/ast.ts'
 import { FilterError } from '../tree/filter-error.ts'
-import { findSymbol, type NamedSymbol } from '../tree/symbols.ts'
+
+import { findSymbol, type Link, type NamedSymbol } from '../tree/symbols.ts'
 import type { ParseContext } from './parse-context.ts'
+import { throughLinks } from './through-links.ts'
 
 /** The left side of a condition: what is compared, and the kind of value that it has. */
 export interface Left {
   readonly name: string
   readonly operand: Operand
   readonly kind: FieldKind
+  /** The condition on the record that a condition on the operand comes to: the operand may be of other entities. */
+  around(condition: Filter): Filter
+}
+
+/** The set that `isEmpty` and `count` look at, in the entities that `via` leads to. */
+export interface SetArguments {
+  readonly symbol: NamedSymbol
+  readonly via: readonly Link[]
+  readonly field: string
+  readonly where?: Filter
 }
 
 /** The elements of a set, where the subquery is about a record with nothing but an `id`. */
@@ -22,62 +34,88 @@ export function readLeft(context: ParseContext): Left {
   for (const keyword of ['anyof', 'allof'] as const) {
     if (!reader.takeKeyword(keyword)) continue
     reader.expectOpening()
-    const { name, field } = readSetSymbol(context)
+    const left = quantified(readSymbol(context, 'a set symbol'), QUANTIFIERS[keyword])
     reader.expectSymbol(')')
-    return { name, operand: { kind: QUANTIFIERS[keyword], field }, kind: 'set' }
+    return left
   }
-  if (reader.takeKeyword('count')) {
-    const { name, ...set } = readSetArguments(context)
-    return { name, operand: { kind: 'count', ...set }, kind: 'integer' }
-  }
+  if (reader.takeKeyword('count')) return counted(readSetArguments(context))
   return leftOf(readSymbol(context, 'a condition'))
 }
 
 /** Reads `(set)` or `(from set where query)`: the arguments of `isEmpty` and `count`. */
-export function readSetArguments(context: ParseContext): { name: string; field: string; where?: Filter } {
-  const { reader, count } = context
+export function readSetArguments(context: ParseContext): SetArguments {
+  const { reader, count, linked } = context
   reader.expectOpening()
   const isSubquery = reader.takeKeyword('from')
-  const { name, field } = readSetSymbol(context)
+  const symbol = readSymbol(context, 'a set symbol')
+  const { field, linksTo, via } = symbol
+  if (symbol.kind !== 'set') throw notASet(symbol)
   if (!isSubquery) {
     reader.expectSymbol(')')
-    return { name, field }
+    return { symbol, via, field }
   }
   reader.expectKeyword('where')
   reader.expectSpace()
-  const { where, limit, offset } = count.nested(() => context.subquery(ELEMENT))
+  if (linksTo !== undefined) count.links(1)
+  const inner = linksTo === undefined ? ELEMENT : linked(linksTo)
+  const { where, limit, offset } = count.nested(() => context.subquery(inner))
   if (typeof limit === 'number' || offset !== undefined) throw reader.unexpected('a subquery without skip and limit')
   reader.expectSymbol(')')
-  return { name, field, ...(where && { where }) }
+  return { symbol, via, field, ...(where && { where }) }
 }
 
-/** Reads the name of a symbol that the table has. Errors: `syntax` for no name, `unknown-symbol`. */
+/** Reads the name of a symbol that the table has. Errors: `syntax` for no name, `unknown-symbol`, `limit`. */
 export function readSymbol(
-  { reader, symbols }: Pick<ParseContext, 'reader' | 'symbols'>,
+  { reader, symbols, linked, count }: Pick<ParseContext, 'reader' | 'symbols' | 'linked'> & Partial<ParseContext>,
   expected: string,
 ): NamedSymbol {
   const token = reader.next()
   const isName = token.kind === 'quoted' || (token.kind === 'word' && !isKeyword(token.text))
   if (!isName) throw reader.unexpected(expected, token)
-  return findSymbol(token.text, symbols, token.at)
+  const symbol = findSymbol(token.text, symbols, linked, token.at)
+  count?.links(symbol.via.length)
+  return symbol
 }
 
-function leftOf({ name, field, kind, path, at }: NamedSymbol): Left {
-  if (kind === 'set') {
+function leftOf(symbol: NamedSymbol): Left {
+  const { name, kind, via, at } = symbol
+  if (kind === 'set' || leadsToMany(via)) {
     const message = `symbol '${name}' is a set symbol but is used in non-set function context at column: ${at}`
     throw new FilterError('type', `${message} (expected it inside anyOf, allOf, count or isEmpty)`)
   }
+  return { name, operand: singleOperand(symbol), kind, around: (condition) => throughLinks(via, 'anyOf', condition) }
+}
+
+function quantified(symbol: NamedSymbol, quantifier: 'anyOf' | 'allOf'): Left {
+  const { name, kind, field, via } = symbol
+  if (kind !== 'set' && !leadsToMany(via)) throw notASet(symbol)
+  const operand: Operand = kind === 'set' ? { kind: quantifier, field } : singleOperand(symbol)
+  return { name, operand, kind, around: (condition) => throughLinks(via, quantifier, condition) }
+}
+
+function counted({ symbol, via, field, where }: SetArguments): Left {
+  const { name, at } = symbol
+  if (leadsToMany(via)) {
+    const message = `symbol '${name}' is a set of many entities but is used in count at column: ${at}`
+    throw new FilterError('type', `${message} (expected a set of one entity)`)
+  }
+  const operand: Operand = { kind: 'count', field, ...(where && { where }) }
+  return { name, operand, kind: 'integer', around: (condition) => throughLinks(via, 'anyOf', condition) }
+}
+
+function singleOperand({ name, field, kind, path, at }: NamedSymbol): Operand {
   if (kind === 'json' && path.length === 0) {
     const message = `symbol '${name}' is a map symbol but is used without a key at column: ${at}`
     throw new FilterError('type', `${message} (expected ${name}.<key>)`)
   }
-  return { name, operand: path.length > 0 ? { kind: 'json', field, path } : { kind: 'field', field }, kind }
+  return path.length > 0 ? { kind: 'json', field, path } : { kind: 'field', field }
 }
 
-function readSetSymbol(context: ParseContext): NamedSymbol {
-  const symbol = readSymbol(context, 'a set symbol')
-  if (symbol.kind === 'set') return symbol
-  const { name, at } = symbol
+function leadsToMany(via: readonly Link[]): boolean {
+  return via.some(({ isSet }) => isSet)
+}
+
+function notASet({ name, at }: NamedSymbol): FilterError {
   const message = `symbol '${name}' is not a set symbol but is used in set function context at column: ${at}`
-  throw new FilterError('type', `${message} (expected a set symbol)`)
+  return new FilterError('type', `${message} (expected a set symbol)`)
 }

@@ -4,6 +4,8 @@ import { FilterError } from '../tree/filter-error.ts'
 import type { ParseContext } from './parse-context.ts'
 import { type Left, readLeft, readSetArguments } from './parse-operand.ts'
 import { readAnyValue, readArray, readOrdered, readRange } from './parse-value.ts'
+import { emptyThroughLinks } from './through-links.ts'
+
 import { unsupported } from './type-error.ts'
 
 const COMPARISONS: readonly Comparison[] = ['=', '!=', '<=', '>=', '<', '>']
@@ -15,20 +17,21 @@ export function parseOperation(context: ParseContext): Filter {
   if (reader.takeKeyword('true')) return { kind: 'all' }
   if (reader.takeKeyword('false')) return { kind: 'not', of: { kind: 'all' } }
   if (reader.takeKeyword('isempty')) {
-    const { field, where } = readSetArguments(context)
-    return { kind: 'isEmpty', field, ...(where && { where }) }
+    const { via, field, where } = readSetArguments(context)
+    return emptyThroughLinks(via, { kind: 'isEmpty', field, ...(where && { where }) })
   }
   const left = readLeft(context)
   const operator = COMPARISONS.find((symbol) => reader.takeSymbol(symbol))
   if (operator !== undefined) return readComparison(reader, left, operator)
   if (reader.isKeyword('not')) return readNegated(reader, left)
-  return readWordOperator(reader, left) ?? bareSymbol(reader, left)
+  const condition = readWordOperator(reader, left)
+  return condition === undefined ? bareSymbol(reader, left) : left.around(condition)
 }
 
 function readComparison(reader: TokenReader, left: Left, operator: Comparison): Filter {
   const isEquality = operator === '=' || operator === '!='
   const value = isEquality ? readAnyValue(reader, left, operator) : readOrdered(reader, left, operator)
-  return { kind: 'compare', operand: left.operand, operator, value }
+  return left.around({ kind: 'compare', operand: left.operand, operator, value })
 }
 
 /**
@@ -41,7 +44,8 @@ function readNegated(reader: TokenReader, left: Left): Filter {
   if (reader.isKeyword('in') && reader.peek().gap !== 1) throw reader.unexpected('not in with one space between')
   const of = readWordOperator(reader, left)
   if (of === undefined) throw reader.unexpected('in, between, contains or icontains')
-  return { kind: 'not', of: of.kind === 'contains' ? { ...of, operand: dual(of.operand) } : of }
+  if (of.kind !== 'contains') return { kind: 'not', of: left.around(of) }
+  return left.around({ kind: 'not', of: { ...of, operand: dual(of.operand) } })
 }
 
 function dual(operand: Operand): Operand {
@@ -70,10 +74,10 @@ function readContains(reader: TokenReader, left: Left, foldCase: boolean): Filte
 }
 
 /** A symbol that is boolean, or may be for it leads into a JSON field, is a condition alone; any other needs an operator. */
-function bareSymbol(reader: TokenReader, { name, kind, operand }: Left): Filter {
+function bareSymbol(reader: TokenReader, { name, kind, operand, around }: Left): Filter {
   const isSymbol = operand.kind === 'field' || operand.kind === 'json'
   if (isSymbol && (kind === 'boolean' || kind === 'json'))
-    return { kind: 'compare', operand, operator: '=', value: true }
+    return around({ kind: 'compare', operand, operator: '=', value: true })
   if (!isSymbol || !endsTerm(reader)) throw reader.unexpected('an operator')
   throw new FilterError('type', `symbol '${name}' is not a bool symbol, expected an operator and a value after it`)
 }

@@ -7,14 +7,14 @@ const MAX_SORT_FIELDS = 5
 
 /**
  * Reads `name asc, cost desc, …`; ascending unless it says otherwise. Fields after the fifth are ignored. Errors: `sort`
- * for a symbol that has no order (a set or something inside of a field), `unknown-symbol`, `syntax`.
+ * for a symbol that has no order (a set, something inside of a field or of another entity), `unknown-symbol`, `syntax`.
  */
-export function readOrder(context: Pick<ParseContext, 'reader' | 'symbols'>): readonly OrderBy[] {
+export function readOrder(context: Pick<ParseContext, 'reader' | 'symbols' | 'linked'>): readonly OrderBy[] {
   const { reader } = context
   const orderBy: OrderBy[] = []
   do {
-    const { name, field, kind, path, at } = readSymbol(context, 'a symbol to sort by')
-    const isOrdered = kind !== 'set' && kind !== 'json' && path.length === 0
+    const { name, field, kind, path, via, at } = readSymbol(context, 'a symbol to sort by')
+    const isOrdered = kind !== 'set' && kind !== 'json' && path.length === 0 && via.length === 0
     if (!isOrdered) {
       throw new FilterError(
         'sort',

@@ -58,11 +58,20 @@ function checked(reader: TokenReader, left: Left, operator: string, kinds: reado
   if (!isValue(token) || !kinds.includes(token.kind)) throw reader.unexpected(`a ${kinds.join(' or ')}`, token)
   const isText = left.kind === 'string' || left.kind === 'set'
   const asDigits = isText && token.kind === 'number' && operator !== 'between'
+  const isNumber = left.kind === 'integer' || left.kind === 'number'
+  if (isNumber && token.kind === 'string' && operator === 'in')
+    return { kind: token.kind, value: writtenNumber(token.value) }
   if (!asDigits && !VALUES_OF[left.kind].includes(token.kind)) throw unsupported(operator, left, token)
   if (token.value === Number.POSITIVE_INFINITY || token.value === Number.NEGATIVE_INFINITY) {
     throw reader.unexpected('a number that a 64-bit float can hold', token)
   }
   return asDigits ? { kind: token.kind, value: String(token.value) } : token
+}
+
+/** The number that is written so; no number is NaN, which is what a text that no number is written as stands for. */
+function writtenNumber(text: string): number {
+  const number = Number(text)
+  return Number.isFinite(number) && String(number) === text ? number : Number.NaN
 }
 
 interface Value {

@@ -1,7 +1,7 @@
 import { TokenReader } from '../tokens/token-reader.ts'
 import type { OrderBy, Query } from '../tree/ast.ts'
 import { beginLimits, checkLength, type Limits } from '../tree/limits.ts'
-import type { SymbolTable } from '../tree/symbols.ts'
+import type { LinkedSymbols, SymbolTable } from '../tree/symbols.ts'
 import { parseCondition } from './parse-condition.ts'
 import type { ParseContext } from './parse-context.ts'
 import { readOrder } from './parse-sort.ts'
@@ -10,15 +10,16 @@ import { readOrder } from './parse-sort.ts'
  * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order; a blank text asks for
  * everything. `and` and `or` have no precedence over each other and group to the right, as deployed clients rely on; `not`
  * takes in everything to its right. A condition that is just `true` is left out. `limit` and `offset` are as written, the
- * caller bounds them. Errors: {@link FilterError}; over 4,096 characters, 64 nested levels or 256 terms it is a `limit`.
+ * caller bounds them. Where a symbol links to other entities, `linked` tells what may be named of those. Errors:
+ * {@link FilterError}; over 4,096 characters, 64 nested levels, 256 terms or 16 looks into other entities it is a `limit`.
  *
  * @example
  * parseQuery('name = "web" sort by name limit 10', { name: { field: 'name', kind: 'string' } }).limit // 10
  */
-export function parseQuery(text: string, symbols: SymbolTable): Query {
+export function parseQuery(text: string, symbols: SymbolTable, linked: LinkedSymbols = nothing): Query {
   const reader = new TokenReader(checkLength(text))
   if (reader.peek().kind === 'end') return {}
-  const query = readQuery(contextOf(reader, symbols, beginLimits()))
+  const query = readQuery(contextOf(reader, symbols, linked, beginLimits()))
   expectEnd(reader, 'and, or, sort by, skip, limit or the end')
   return query
 }
@@ -26,13 +27,18 @@ export function parseQuery(text: string, symbols: SymbolTable): Query {
 /** Parses what may stand after `sort by`. Errors: as {@link parseQuery}. */
 export function parseSort(text: string, symbols: SymbolTable): readonly OrderBy[] {
   const reader = new TokenReader(checkLength(text))
-  const orderBy = readOrder({ reader, symbols })
+  const orderBy = readOrder({ reader, symbols, linked: nothing })
   expectEnd(reader, 'asc, desc, a comma or the end')
   return orderBy
 }
 
-function contextOf(reader: TokenReader, symbols: SymbolTable, count: Limits): ParseContext {
-  return { reader, symbols, count, subquery: (inner) => readQuery(contextOf(reader, inner, count)) }
+function nothing(): SymbolTable {
+  return {}
+}
+
+function contextOf(reader: TokenReader, symbols: SymbolTable, linked: LinkedSymbols, count: Limits): ParseContext {
+  const subquery = (inner: SymbolTable) => readQuery(contextOf(reader, inner, linked, count))
+  return { reader, symbols, linked, count, subquery }
 }
 
 /** Reads a query up to whatever ends it; it has at least one of its parts. */

@@ -15,7 +15,8 @@ export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 
 /**
  * A condition on one record, as plain data: `matches` evaluates it in memory, a storage may compile it. `where` of a set
- * is a condition on a record whose only field is `id`, the element.
+ * is a condition on a record whose only field is `id`, the element. Before it reaches a storage, `where` may speak of the
+ * entity that an element names, and `field` may hold the id of a single one, a set of at most one element then.
  */
 export type Filter =
   | { readonly kind: 'all' }

@@ -3,11 +3,14 @@ import { FilterError } from './filter-error.ts'
 const MAX_CHARACTERS = 4096
 const MAX_NESTING = 64
 const MAX_TERMS = 256
+const MAX_LINKS = 16
 
-/** Counts what a filter text spends. Error: `limit` when it spends more than 64 levels or 256 terms. */
+/** Counts what a filter text spends. Error: `limit` when it spends more than 64 levels, 256 terms or 16 links. */
 export interface Limits {
   /** One more condition. */
   term(): void
+  /** Looks into so many kinds of other entities, one by the other. */
+  links(count: number): void
   /** Reads one level deeper. */
   nested<T>(read: () => T): T
 }
@@ -22,10 +25,16 @@ export function checkLength(text: string): string {
 export function beginLimits(): Limits {
   let terms = 0
   let depth = 0
+  let links = 0
   return {
     term() {
       terms += 1
       if (terms > MAX_TERMS) throw new FilterError('limit', `a filter may have at most ${MAX_TERMS} terms`)
+    },
+    links(count) {
+      links += count
+      if (links > MAX_LINKS)
+        throw new FilterError('limit', `a filter may look into other entities at most ${MAX_LINKS} times`)
     },
     nested(read) {
       depth += 1

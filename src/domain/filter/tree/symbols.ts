@@ -10,33 +10,68 @@ export interface FilterSymbol {
   readonly kind: FieldKind
   /** True when nothing is stored under `field`, which is then taken whole: whoever reads the records knows its values. */
   readonly isComputed?: true
+  /** Of which kind the entities are whose ids it holds: `services`. */
+  readonly linksTo?: string
 }
+
+/** What a filter may name of the entities of a kind. */
+export type LinkedSymbols = (kind: string) => SymbolTable
 
 /** What a filter may name, by symbol. */
 export type SymbolTable = Readonly<Record<string, FilterSymbol>>
 
-/** A symbol as a filter names it at a column; `path` leads into the value of `field` (`tags.owner`). */
+/** A field whose ids lead to other entities: a set of them, or at most one. */
+export interface Link {
+  readonly field: string
+  readonly isSet: boolean
+}
+
+/**
+ * A symbol as a filter names it at a column: of the record itself, or of the entity to which `via` leads
+ * (`service.name`). `path` leads into the value of `field` (`tags.owner`).
+ */
 export interface NamedSymbol extends FilterSymbol {
   readonly name: string
   readonly at: number
   readonly path: readonly string[]
+  readonly via: readonly Link[]
 }
 
-/** Looks a name up, whole or as the way into a JSON field. Error: `unknown symbol '<name>'` and where it stands. */
-export function findSymbol(name: string, symbols: SymbolTable, at: number): NamedSymbol {
-  const [root = '', ...members] = name.split('.')
-  const whole = own(symbols, name)
-  if (whole !== undefined) return { ...named(name, whole, []), at }
-  const json = own(symbols, root)
-  if (json?.kind === 'json') return { ...named(name, json, members), at }
-  const expected = Object.keys(symbols).sort().join(', ')
+/**
+ * Looks a name up: whole, as the way into a JSON field, or as the way to another entity. Error: `unknown symbol '<name>'`,
+ * where it stands, and what could stand there.
+ */
+export function findSymbol(name: string, symbols: SymbolTable, linked: LinkedSymbols, at: number): NamedSymbol {
+  let [table, rest]: [SymbolTable, string] = [symbols, name]
+  const via: Link[] = []
+  for (;;) {
+    const found = foundIn(table, rest)
+    if (found !== undefined) return { ...found, name, at, via }
+    const [root = '', ...below] = rest.split('.')
+    const link = own(table, root)
+    if (link?.linksTo === undefined || below.length === 0) break
+    via.push({ field: link.field, isSet: link.kind === 'set' })
+    table = linked(link.linksTo)
+    rest = below.join('.')
+  }
+  const expected = Object.keys(table).sort().join(', ')
   throw new FilterError('unknown-symbol', `unknown symbol '${name}' at column: ${at} (expected one of ${expected})`)
 }
 
-function named(name: string, symbol: FilterSymbol, members: readonly string[]): Omit<NamedSymbol, 'at'> {
-  if (symbol.isComputed) return { ...symbol, name, path: members }
+type Found = Omit<NamedSymbol, 'at' | 'name' | 'via'>
+
+function foundIn(symbols: SymbolTable, name: string): Found | undefined {
+  const whole = own(symbols, name)
+  if (whole !== undefined) return inParts(whole, [])
+  const [root = '', ...members] = name.split('.')
+  const json = own(symbols, root)
+  return json?.kind === 'json' ? inParts(json, members) : undefined
+}
+
+function inParts(symbol: FilterSymbol, members: readonly string[]): Found {
+  if (symbol.isComputed) return { ...symbol, path: members }
   const [field = '', ...path] = symbol.field.split('.')
-  return { name, kind: symbol.kind, field, path: [...path, ...members] }
+  return { ...symbol, field, path: [...path, ...members] }
 }
 
 function own(symbols: SymbolTable, name: string): FilterSymbol | undefined {

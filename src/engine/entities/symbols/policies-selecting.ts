@@ -2,10 +2,10 @@ import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../../../doma
 import { type Filter, fulfils, ids, matches } from '../../../domain/filter/index.ts'
 import type { Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
+import type { Leaf } from './links.ts'
+
 import type { SymbolScope } from './symbol-scope.ts'
 
-/** A condition without `and`, `or` and `not`. */
-export type Leaf = Exclude<Filter, { readonly kind: 'all' | 'not' | 'and' | 'or' }>
 type Comparing = Exclude<Leaf, { readonly kind: 'isEmpty' }>
 
 /**
@@ -57,9 +57,8 @@ function ofElement(leaf: Comparing): Filter {
   return { ...leaf, operand: { kind: 'field', field: 'id' } }
 }
 
-async function entitiesWith({ tx }: SymbolScope, kind: EntityKind, where: Filter): Promise<readonly string[]> {
-  const { items } = await tx.collection(resourceNamed(kind)).find({ where })
-  return items.map(({ id }) => id)
+function entitiesWith({ tx }: SymbolScope, kind: EntityKind, where: Filter): Promise<readonly string[]> {
+  return tx.collection(resourceNamed(kind)).findIds({ where })
 }
 
 function entityKind(name: string): EntityKind {
