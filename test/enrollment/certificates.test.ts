@@ -103,6 +103,29 @@ describe('certificates of an API session', () => {
     expectError(await api.post('/current-api-session/certificates', { csr: 'hello' }), 'COULD_NOT_PROCESS_CSR')
   })
 
+  it('begin with the one that the session began with, which is not deleted here', async () => {
+    const { api, certificate } = await device()
+    const path = '/current-api-session/certificates'
+    const session = (await read(api, '/current-api-session')).id
+    const leaf = new X509Certificate(certificate.cert)
+    const fingerprint = createHash('sha1').update(leaf.raw).digest('hex')
+    const issued = await create(api, path, { csr: signingRequest(newKey()) })
+    const { body } = await api.get(path)
+    expect(body.data).toMatchObject([
+      { id: session, fingerprint, validTo: new Date(leaf.validTo).toISOString() },
+      { id: issued },
+    ])
+    expect(await read(api, `${path}/${session}`)).toEqual(body.data[0])
+    const find = async (filter: string) => (await api.get(`${path}?filter=${encodeURIComponent(filter)}`)).body
+    for (const filter of [`fingerprint = "${fingerprint}"`, `id = "${session}" and isSystem = false`]) {
+      expect((await find(filter)).data).toHaveLength(1)
+    }
+    expect((await find('limit 1 ')).meta.pagination).toMatchObject({ limit: 1, totalCount: 2 })
+    expectError(await api.delete(`${path}/${session}`), 'ENTITY_CAN_NOT_BE_DELETED')
+    expectDone(await api.delete(`${path}/${issued}`))
+    expect((await api.get(path)).body.data).toHaveLength(1)
+  })
+
   it('A7, GHSA-6v5r: of another session do not exist, not even of the same identity', async () => {
     const mounted = await mount()
     const alice = await person(mounted, await adminOf(mounted), 'alice')

@@ -1,11 +1,15 @@
-import { notFound } from '../../domain/errors.ts'
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import { equals } from '../../domain/filter/index.ts'
+import type { FindQuery, Page } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { apiSessionCertificates } from '../../resources/login/api-session-certificates.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
 import { newRecord } from '../records/new-record.ts'
+import { pageOf } from '../records/page-of.ts'
 import { makeRoom } from '../records/room.ts'
 
 type Certificate = RecordOf<typeof apiSessionCertificates>
@@ -53,9 +57,61 @@ export class SessionCertificates {
     return record
   }
 
-  /** Deletes a certificate of the caller's own session. Error: `NOT_FOUND`, also for one of another session. */
+  /**
+   * A page of the certificates of the caller's own session: those that were issued for it, and the one that the session began
+   * with, which has the id of the session.
+   */
+  async list(call: Call, find: FindQuery): Promise<Page<Certificate>> {
+    const own = await this.#own(call)
+    return pageOf(
+      own.map((certificate) => ({ ...certificate, isSystem: false })),
+      find,
+    )
+  }
+
+  /** A certificate of the caller's own session. Error: `NOT_FOUND`, also for one of another session. */
+  async get(call: Call, id: string): Promise<Certificate> {
+    const found = (await this.#own(call)).find((certificate) => certificate.id === id)
+    if (found === undefined) throw notFound('api session certificate', id)
+    return found
+  }
+
+  async #own(call: Call): Promise<readonly Certificate[]> {
+    const { apiSession } = callerOf(call)
+    const { storage } = this.#context
+    const [issued, authenticator] = await storage.read(async (tx) => [
+      (await tx.collection(apiSessionCertificates).find({ where: equals('apiSessionId', apiSession.id) })).items,
+      await tx.collection(authenticators).get(apiSession.authenticatorId),
+    ])
+    const began = await this.#beganWith(apiSession, authenticator?.certPem ?? null)
+    return began === undefined ? issued : [began, ...issued]
+  }
+
+  /** The certificate of a login is not stored a second time: it is the authenticator's. */
+  async #beganWith(apiSession: RecordOf<typeof apiSessions>, pem: string | null): Promise<Certificate | undefined> {
+    const read = pem === null ? [] : await this.#context.pki.readCertificates(pem)
+    const [leaf] = Array.isArray(read) ? read : []
+    if (leaf === undefined) return undefined
+    return newRecord(apiSession.id, apiSession.createdAt, {
+      apiSessionId: apiSession.id,
+      certificate: leaf.pem,
+      fingerprint: leaf.fingerprint,
+      subject: leaf.subject,
+      validFrom: leaf.notBefore,
+      validTo: leaf.notAfter,
+    })
+  }
+
+  /**
+   * Deletes a certificate that was issued for the caller's own session. Errors: `NOT_FOUND`, also for one of another
+   * session; `ENTITY_CAN_NOT_BE_DELETED` for the one that the session began with.
+   */
   async delete(call: Call, id: string): Promise<void> {
     const { apiSession } = callerOf(call)
+    if (id === apiSession.id && (await this.#own(call)).some((certificate) => certificate.id === id)) {
+      const message = 'the session began with this certificate: it is an authenticator of the identity'
+      throw new ControllerError('ENTITY_CAN_NOT_BE_DELETED', { code: 'UNHANDLED', message })
+    }
     await this.#context.writes.run(call, async (tx) => {
       const known = await tx.collection(apiSessionCertificates).get(id)
       if (known?.apiSessionId !== apiSession.id) throw notFound('api session certificate', id)

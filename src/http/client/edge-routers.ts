@@ -10,6 +10,7 @@ import { services } from '../../resources/services/services.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { ListQuery } from '../operations/list-query.ts'
 import { onlyMembers } from '../operations/only-members.ts'
+import { shownSymbols } from '../operations/shown-symbols.ts'
 
 const UsableEdgeRouter = described(
   CommonEdgeRouter.extend({
@@ -22,6 +23,9 @@ const UsableEdgeRouter = described(
   COMMON_EDGE_ROUTER_WORDS,
 )
 
+/** Being connected is what `isOnline` shows, and every router of the list is verified. */
+const SYMBOLS = shownSymbols(edgeRouters.symbols, UsableEdgeRouter, ['connected', 'online', 'isVerified'])
+
 /** The edge routers that the caller may use at all, and for one service. */
 export const clientEdgeRouterOperations = [
   defineOperation(
@@ -30,7 +34,7 @@ export const clientEdgeRouterOperations = [
       summary: 'Lists the verified edge routers that the caller may use; an admin sees all',
       access: 'authenticated',
       data: UsableEdgeRouter,
-      symbols: edgeRouters.symbols,
+      symbols: SYMBOLS,
     },
     async ({ engine, call, find }) => {
       const caller = callerOf(call)

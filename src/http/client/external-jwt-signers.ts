@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { equals, type SymbolTable } from '../../domain/filter/index.ts'
+import { equals } from '../../domain/filter/index.ts'
 import { Links, Tags } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { onlyMembers } from '../operations/only-members.ts'
+import { shownSymbols } from '../operations/shown-symbols.ts'
 
 const ClientSigner = described(
   z.object({
@@ -35,7 +36,7 @@ const ClientSigner = described(
   },
 )
 
-const SYMBOLS: SymbolTable = onlyMembers(externalJwtSigners.symbols, ClientSigner)
+const SYMBOLS = shownSymbols(externalJwtSigners.symbols, ClientSigner, ['enabled'])
 
 /** The signers with whose tokens anybody may try to log in, as far as a login needs to know them. */
 export const clientExternalJwtSigners = defineOperation(

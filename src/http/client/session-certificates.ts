@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/context/call.ts'
+import type { SymbolTable } from '../../domain/filter/index.ts'
 import { Links, Pem } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { type ApiSessionCertificates, apiSessionCertificates } from '../../resources/login/api-session-certificates.ts'
@@ -10,6 +9,11 @@ import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
 const PATH = './current-api-session/certificates'
+/** All of them are of the caller's session, so that nothing is found beyond it. */
+const SYMBOLS: SymbolTable = {
+  ...apiSessionCertificates.symbols,
+  apiSession: { field: 'apiSessionId', kind: 'string' },
+}
 const Issued = described(z.object({ _links: Links, cas: z.string(), certificate: z.string(), id: z.string() }), {
   cas: 'The CA certificates of the network, PEM.',
   certificate: 'The certificate and its intermediates, PEM.',
@@ -21,14 +25,15 @@ export const sessionCertificateOperations = [
     {
       route: 'GET /current-api-session/certificates',
       summary: 'Lists the certificates of the API session',
+      description: 'The one that it began with has the id of the session, and is not deleted here.',
       access: 'authenticated',
       data: wireSchema(apiSessionCertificates),
-      symbols: apiSessionCertificates.symbols,
+      symbols: SYMBOLS,
     },
     async ({ engine, call, find }) => {
-      const own = equals('apiSessionId', callerOf(call).apiSession.id)
-      const page = await engine.reader.list(call, apiSessionCertificates, find, async () => own)
-      return { page: { ...page, items: page.items.map(asOwn) } }
+      const { items, totalCount } = await engine.sessionCertificates.list(call, find)
+      const shown = await Promise.all(items.map((one) => engine.reader.show(call, apiSessionCertificates, one)))
+      return { page: { items: shown.map(asOwn), totalCount } }
     },
   ),
   defineOperation(
@@ -56,10 +61,8 @@ export const sessionCertificateOperations = [
       data: wireSchema(apiSessionCertificates),
     },
     async ({ engine, call, params }) => {
-      const { apiSession } = callerOf(call)
-      const isOwn = async (_tx: unknown, found: { readonly apiSessionId: string }) =>
-        found.apiSessionId === apiSession.id
-      return { data: asOwn(await engine.reader.get(call, apiSessionCertificates, params.id, isOwn)) }
+      const found = await engine.sessionCertificates.get(call, params.id)
+      return { data: asOwn(await engine.reader.show(call, apiSessionCertificates, found)) }
     },
   ),
   defineOperation(
@@ -67,7 +70,7 @@ export const sessionCertificateOperations = [
       route: 'DELETE /current-api-session/certificates/{id}',
       summary: 'Deletes a certificate of the API session',
       access: 'authenticated',
-      errors: ['COULD_NOT_VALIDATE'],
+      errors: ['COULD_NOT_VALIDATE', 'ENTITY_CAN_NOT_BE_DELETED'],
     },
     async ({ engine, call, params }) => {
       await engine.sessionCertificates.delete(call, params.id)

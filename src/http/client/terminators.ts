@@ -7,6 +7,7 @@ import { terminators } from '../../resources/routers/terminators.ts'
 import { services } from '../../resources/services/services.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { onlyMembers } from '../operations/only-members.ts'
+import { shownSymbols } from '../operations/shown-symbols.ts'
 
 /** A terminator as who may dial its service sees it: without address and costs. */
 const ClientTerminator = described(
@@ -35,7 +36,7 @@ export const reachableTerminators = defineOperation(
     summary: 'Lists the terminators of a service that the caller may dial or bind',
     access: 'authenticated',
     data: ClientTerminator,
-    symbols: terminators.symbols,
+    symbols: shownSymbols(terminators.symbols, ClientTerminator),
   },
   async ({ engine, call, params, find }) => {
     const { identity } = callerOf(call)

@@ -9,13 +9,13 @@ import { resourceNamed } from '../../resources/index.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import type { Operation } from '../operations/operation.ts'
 
-/** In any case, as deployed controllers compare it. */
+/** In any case, as deployed controllers compare it; an empty one is none. */
 const PolicyType = z.object({
   policyType: z
     .string()
     .meta({ enum: ['dial', 'bind'] })
     .toLowerCase()
-    .pipe(z.enum(['dial', 'bind']))
+    .pipe(z.enum(['dial', 'bind', '']))
     .optional(),
 })
 

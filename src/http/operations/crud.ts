@@ -1,6 +1,7 @@
 import type { Permission } from '../../domain/authority.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Resource, StandardOperation } from '../../resources/declaration/resource.ts'
+import { patchSpellings } from '../../resources/requests/empty-choices.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire/wire-forms.ts'
 import { Created, created, DONE } from './answers.ts'
 import type { CrudRows, RowsOf } from './crud-types.ts'
@@ -98,7 +99,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         access: may('update', 'patch'),
         body: resource.patch,
         errors: changeErrors(resource),
-        ...corrections,
+        spellings: patchSpellings(resource.definition),
       },
       async ({ engine, call, params, body }) => {
         await engine.of(resource).patch(call, params.id, body as PatchBodyOf<R>)

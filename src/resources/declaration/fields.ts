@@ -10,6 +10,9 @@ export const Name = z.string().max(1024)
 /** Short free text. */
 export const Text = z.string().max(4096)
 
+/** Bytes in standard base64. */
+export const Base64 = z.base64().max(4096)
+
 /** PEM text; a larger one than 64 KiB is refused before it is parsed. */
 export const Pem = z.string().max(65_536)
 
@@ -28,8 +31,10 @@ export const Semantic = z.enum(['AllOf', 'AnyOf'])
 /** A list that is kept as a set: sorted, without duplicates. */
 export const TextSet = z.array(z.string().max(1024)).max(10_000)
 
-/** Selects role attributes: `#attribute`, `#all` or `@id`. */
-export const Roles = TextSet
+/** Selects role attributes: `#attribute`, `#all` or `@id`. Who writes `#all` writes nothing else, nor that twice. */
+export const Roles = TextSet.refine((roles) => roles.length < 2 || !roles.includes('#all'), {
+  message: 'if using #all, it should be the only role specified',
+})
 
 /** The role attributes that couple an entity to policies. */
 export const RoleAttributes = TextSet

@@ -1,5 +1,6 @@
 import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../declaration/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire/wire-forms.ts'
+import { patchSpellings } from './empty-choices.ts'
 import { readInput } from './read-body.ts'
 
 // Each function reads a request by the resource's own schema, which is what the type of its answer says.
@@ -20,7 +21,9 @@ export function readPatch<R extends Resource>(resource: R, body: PatchBodyOf<R>)
 }
 
 function read(resource: Resource, kind: 'create' | 'replace' | 'patch', body: unknown): object {
-  return Object(readInput({ body: resource[kind], spellings: resource.definition.spellings }, body))
+  const { definition } = resource
+  const spellings = kind === 'patch' ? patchSpellings(definition) : definition.spellings
+  return Object(readInput({ body: resource[kind], spellings }, body))
 }
 
 /** Some requests spell a field differently (`type` for `typeId`). */

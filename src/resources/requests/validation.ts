@@ -24,12 +24,19 @@ function problemOf(issue: Issue, root: unknown, source: Source): ControllerError
   if (value === undefined || value === null) return invalidField(field, `${where} is required`, value)
   const shown = isSecret(field) ? '' : value
   if (issue.code === 'custom') return invalidField(field, issue.message, shown)
-  if (issue.code === 'invalid_type' && source === 'body') {
-    const reason = `${where} must be of type ${issue.expected}`
+  const unreadAs = source === 'body' ? typeThatCannotBeRead(issue) : undefined
+  if (unreadAs !== undefined) {
+    const reason = `${where} must be of type ${unreadAs}`
     const { details } = invalidField(field, reason, typeof shown === 'object' ? '' : shown)
     return new ControllerError('COULD_NOT_PARSE_BODY', { ...details, code: 'UNHANDLED', message: reason })
   }
   return invalidField(field, `${where} ${requirement(issue)}`, shown)
+}
+
+/** The type that deployed controllers read a member as before they look at what it says. */
+function typeThatCannotBeRead(issue: Issue): string | undefined {
+  if (issue.code === 'invalid_type') return issue.expected
+  return issue.code === 'invalid_format' && issue.format === 'base64' ? 'byte' : undefined
 }
 
 function requirement(issue: Issue): string {

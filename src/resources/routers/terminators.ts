@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { always, ofReference } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
-import { Cost, EntityRef, Id, Precedence, Text } from '../declaration/fields.ts'
+import { Base64, Cost, EntityRef, Id, Precedence, Text } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
 const DEFINITION = {
@@ -17,7 +17,7 @@ const DEFINITION = {
     routerId: Id.min(1),
     serviceId: Id,
   },
-  createOnly: { identity: Text.default(''), identitySecret: Text.default('') },
+  createOnly: { identity: Text.default(''), identitySecret: Base64.default('') },
   system: { hostId: z.string(), peerData: z.record(z.string(), z.string()) },
   derived: { dynamicCost: z.int(), router: EntityRef.nullable() },
   hidden: ['identitySecret', 'hostId', 'peerData'],
@@ -57,7 +57,8 @@ export const terminators: Terminators = defineResource(DEFINITION, {
   serviceId: 'The id of the service that is reached. It never changes.',
   identity:
     'The instance that the terminator leads to, where clients may ask for one; empty for none. Settled at creation.',
-  identitySecret: 'The secret by which a second terminator may share the instance. Settled at creation, never shown.',
+  identitySecret:
+    'The secret by which a second terminator may share the instance. Bytes in base64. Settled at creation, never shown.',
   dynamicCost: 'The cost by health and use that the data plane reports; 0 without a report.',
   router: 'What `routerId` names, as a reference; null when it names nothing.',
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import type { Storage } from '../../../src/index.ts'
 import { httpContract } from '../../contract/http.ts'
+import { linkedFilterLaws } from '../../laws/linked-filters.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { mountOn, PART } from './sql-http.ts'
 
@@ -42,3 +43,4 @@ async function open(): Promise<Storage> {
 }
 
 httpContract('controller.fetch on PostgreSQL', mountOn(open), PART)
+linkedFilterLaws('in PostgreSQL', mountOn(open))

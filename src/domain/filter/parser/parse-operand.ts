@@ -56,7 +56,7 @@ export function readSetArguments(context: ParseContext): SetArguments {
   }
   reader.expectKeyword('where')
   reader.expectSpace()
-  if (linksTo !== undefined) count.links(1)
+  if (linksTo !== undefined) count.link()
   const inner = linksTo === undefined ? ELEMENT : linked(linksTo)
   const { where, limit, offset } = count.nested(() => context.subquery(inner))
   if (typeof limit === 'number' || offset !== undefined) throw reader.unexpected('a subquery without skip and limit')
@@ -66,15 +66,13 @@ export function readSetArguments(context: ParseContext): SetArguments {
 
 /** Reads the name of a symbol that the table has. Errors: `syntax` for no name, `unknown-symbol`, `limit`. */
 export function readSymbol(
-  { reader, symbols, linked, count }: Pick<ParseContext, 'reader' | 'symbols' | 'linked'> & Partial<ParseContext>,
+  { reader, symbols, linked, count }: Pick<ParseContext, 'reader' | 'symbols' | 'linked' | 'count'>,
   expected: string,
 ): NamedSymbol {
   const token = reader.next()
   const isName = token.kind === 'quoted' || (token.kind === 'word' && !isKeyword(token.text))
   if (!isName) throw reader.unexpected(expected, token)
-  const symbol = findSymbol(token.text, symbols, linked, token.at)
-  count?.links(symbol.via.length)
-  return symbol
+  return findSymbol(token.text, { symbols, linked, countLink: count.link }, token.at)
 }
 
 function leftOf(symbol: NamedSymbol): Left {

@@ -9,7 +9,7 @@ const MAX_SORT_FIELDS = 5
  * Reads `name asc, cost desc, …`; ascending unless it says otherwise. Fields after the fifth are ignored. Errors: `sort`
  * for a symbol that has no order (a set, something inside of a field or of another entity), `unknown-symbol`, `syntax`.
  */
-export function readOrder(context: Pick<ParseContext, 'reader' | 'symbols' | 'linked'>): readonly OrderBy[] {
+export function readOrder(context: Pick<ParseContext, 'reader' | 'symbols' | 'linked' | 'count'>): readonly OrderBy[] {
   const { reader } = context
   const orderBy: OrderBy[] = []
   do {

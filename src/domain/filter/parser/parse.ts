@@ -27,7 +27,7 @@ export function parseQuery(text: string, symbols: SymbolTable, linked: LinkedSym
 /** Parses what may stand after `sort by`. Errors: as {@link parseQuery}. */
 export function parseSort(text: string, symbols: SymbolTable): readonly OrderBy[] {
   const reader = new TokenReader(checkLength(text))
-  const orderBy = readOrder({ reader, symbols, linked: nothing })
+  const orderBy = readOrder({ reader, symbols, linked: nothing, count: beginLimits() })
   expectEnd(reader, 'asc, desc, a comma or the end')
   return orderBy
 }

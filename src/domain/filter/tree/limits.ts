@@ -9,8 +9,8 @@ const MAX_LINKS = 16
 export interface Limits {
   /** One more condition. */
   term(): void
-  /** Looks into so many kinds of other entities, one by the other. */
-  links(count: number): void
+  /** One more look into other entities. */
+  link(): void
   /** Reads one level deeper. */
   nested<T>(read: () => T): T
 }
@@ -31,8 +31,8 @@ export function beginLimits(): Limits {
       terms += 1
       if (terms > MAX_TERMS) throw new FilterError('limit', `a filter may have at most ${MAX_TERMS} terms`)
     },
-    links(count) {
-      links += count
+    link() {
+      links += 1
       if (links > MAX_LINKS)
         throw new FilterError('limit', `a filter may look into other entities at most ${MAX_LINKS} times`)
     },

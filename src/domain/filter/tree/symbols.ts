@@ -37,22 +37,31 @@ export interface NamedSymbol extends FilterSymbol {
   readonly via: readonly Link[]
 }
 
+/** What a name may lead to. */
+export interface Surroundings {
+  readonly symbols: SymbolTable
+  readonly linked: LinkedSymbols
+  /** Called before a look at another kind of entity; it throws where there were too many. */
+  countLink(): void
+}
+
 /**
  * Looks a name up: whole, as the way into a JSON field, or as the way to another entity. Error: `unknown symbol '<name>'`,
  * where it stands, and what could stand there.
  */
-export function findSymbol(name: string, symbols: SymbolTable, linked: LinkedSymbols, at: number): NamedSymbol {
+export function findSymbol(name: string, { symbols, linked, countLink }: Surroundings, at: number): NamedSymbol {
   let [table, rest]: [SymbolTable, string] = [symbols, name]
   const via: Link[] = []
   for (;;) {
     const found = foundIn(table, rest)
     if (found !== undefined) return { ...found, name, at, via }
-    const [root = '', ...below] = rest.split('.')
-    const link = own(table, root)
-    if (link?.linksTo === undefined || below.length === 0) break
+    const dot = rest.indexOf('.')
+    const link = dot === -1 ? undefined : own(table, rest.slice(0, dot))
+    if (link?.linksTo === undefined) break
+    countLink()
     via.push({ field: link.field, isSet: link.kind === 'set' })
     table = linked(link.linksTo)
-    rest = below.join('.')
+    rest = rest.slice(dot + 1)
   }
   const expected = Object.keys(table).sort().join(', ')
   throw new FilterError('unknown-symbol', `unknown symbol '${name}' at column: ${at} (expected one of ${expected})`)
@@ -63,9 +72,9 @@ type Found = Omit<NamedSymbol, 'at' | 'name' | 'via'>
 function foundIn(symbols: SymbolTable, name: string): Found | undefined {
   const whole = own(symbols, name)
   if (whole !== undefined) return inParts(whole, [])
-  const [root = '', ...members] = name.split('.')
-  const json = own(symbols, root)
-  return json?.kind === 'json' ? inParts(json, members) : undefined
+  const dot = name.indexOf('.')
+  const json = dot === -1 ? undefined : own(symbols, name.slice(0, dot))
+  return json?.kind === 'json' ? inParts(json, name.slice(dot + 1).split('.')) : undefined
 }
 
 function inParts(symbol: FilterSymbol, members: readonly string[]): Found {
