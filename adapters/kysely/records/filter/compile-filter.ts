@@ -4,9 +4,7 @@ import type { Sql, SqlLanguage } from '../../language/language.ts'
 import { memberPath } from '../../schema/search-rows.ts'
 import { allOf, anyOf, type Condition, not } from './condition.ts'
 
-
 import { BOOLEAN_TEXT, ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
-
 
 import { type ValueTest, valueTest } from './value-test.ts'
 
