@@ -16,4 +16,5 @@ export {
   type Query,
 } from './tree/ast.ts'
 export { FilterError } from './tree/filter-error.ts'
+export { fieldOf, type Leaf, leavesOf, whereOf, withWhere } from './tree/leaves.ts'
 export type { FilterSymbol, LinkedSymbols, SymbolTable } from './tree/symbols.ts'

@@ -1,10 +1,10 @@
 import { covers, type Permission, permits, type RightsHolder } from '../../domain/authority.ts'
 import { ControllerError } from '../../domain/errors.ts'
+import { fieldOf, leavesOf } from '../../domain/filter/index.ts'
 import type { FindQuery } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
-import { fieldOf, leavesOf } from '../entities/symbols/links.ts'
 
 /** What lets somebody enroll in the place of whom an enrollment is meant for. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>

@@ -8,7 +8,6 @@ import { identities } from '../../resources/identities/identities.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
-import { refuseUnreadable } from '../authority/filter-rights.ts'
 
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -19,6 +18,7 @@ import { renderDetails } from '../records/wire-form/render.ts'
 import type { PresentIds, Scope } from './list-scope.ts'
 import { resourceCounts } from './resource-counts.ts'
 import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
+import { refuseUnreadable } from './symbols/filter-rights.ts'
 import { findBySymbols } from './symbols/find-by-symbols.ts'
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */

@@ -27,6 +27,11 @@ function write(schema: z.core.$ZodType): JsonObject {
     override: ({ zodSchema, jsonSchema: json }) => {
       const meaning = meaningOf(zodSchema)
       if (meaning !== undefined) Object.assign(json, { [MEANING]: meaning })
+      // OpenAPI 3.0 knows bytes in base64 by their format alone.
+      if (json.contentEncoding !== undefined) {
+        delete json.contentEncoding
+        json.format = 'byte'
+      }
     },
   })
   return asObject(inWords(written))

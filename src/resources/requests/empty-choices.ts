@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../declaration/resource.ts'
 type Spellings = NonNullable<ResourceDefinition['spellings']>
 
 /**
- * How a patch may be spelled: as any request, and an empty text for one of a few words means the word that stands where none
+ * How a patch may be spelled: like every request, and an empty text for one of a few words means the word that stands where none
  * is given, as it does for deployed controllers.
  */
 export function patchSpellings(definition: ResourceDefinition): Spellings {

@@ -1,11 +1,7 @@
-import type { Filter } from '../../../domain/filter/index.ts'
 import { linkedBy } from '../../../resources/declaration/derive.ts'
 import type { Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
 import { computedSymbol } from './symbol-scope.ts'
-
-/** A condition without `and`, `or` and `not`. */
-export type Leaf = Exclude<Filter, { readonly kind: 'all' | 'not' | 'and' | 'or' }>
 
 /** The resource whose entities a field of another names, by reference or by role lists. */
 export function linkOf(resource: Resource, field: string): Resource | undefined {
@@ -16,36 +12,4 @@ export function linkOf(resource: Resource, field: string): Resource | undefined 
 
 function selectedBy(computed: NonNullable<ReturnType<typeof computedSymbol>>): string | undefined {
   return computed.by === 'policy' ? computed.selected : undefined
-}
-
-/** The field that a leaf is about. */
-export function fieldOf(leaf: Leaf): string {
-  return leaf.kind === 'isEmpty' ? leaf.field : leaf.operand.field
-}
-
-/** What a leaf asks of the elements of its field. */
-export function whereOf(leaf: Leaf): Filter | undefined {
-  if (leaf.kind === 'isEmpty') return leaf.where
-  return leaf.operand.kind === 'count' ? leaf.operand.where : undefined
-}
-
-/** The leaf that asks something else of the elements of its field. */
-export function withWhere(leaf: Leaf, where: Filter): Leaf {
-  if (leaf.kind === 'isEmpty') return { ...leaf, where }
-  return leaf.operand.kind === 'count' ? { ...leaf, operand: { ...leaf.operand, where } } : leaf
-}
-
-/** The leaves of a filter, from left to right. */
-export function leavesOf(filter: Filter): readonly Leaf[] {
-  switch (filter.kind) {
-    case 'all':
-      return []
-    case 'not':
-      return leavesOf(filter.of)
-    case 'and':
-    case 'or':
-      return [...leavesOf(filter.left), ...leavesOf(filter.right)]
-    default:
-      return [filter]
-  }
 }

@@ -1,8 +1,7 @@
 import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../../../domain/access-index/index.ts'
-import { type Filter, fulfils, ids, matches } from '../../../domain/filter/index.ts'
+import { type Filter, fulfils, ids, type Leaf, matches } from '../../../domain/filter/index.ts'
 import type { Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
-import type { Leaf } from './links.ts'
 
 import type { SymbolScope } from './symbol-scope.ts'
 

@@ -1,9 +1,20 @@
-import { type Filter, ids, isIn, type Literal, matches } from '../../../domain/filter/index.ts'
+import {
+  type Filter,
+  fieldOf,
+  ids,
+  isIn,
+  type Leaf,
+  type Literal,
+  leavesOf,
+  matches,
+  whereOf,
+  withWhere,
+} from '../../../domain/filter/index.ts'
 
 import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
 import type { Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
-import { fieldOf, type Leaf, leavesOf, linkOf, whereOf, withWhere } from './links.ts'
+import { linkOf } from './links.ts'
 import { policiesSelecting } from './policies-selecting.ts'
 import { computedSymbol, type SymbolScope, symbolScope } from './symbol-scope.ts'
 

@@ -1,10 +1,10 @@
-import { permits } from '../../domain/authority.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import type { Filter } from '../../domain/filter/index.ts'
-import type { Resource } from '../../resources/declaration/resource.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
-import { fieldOf, leavesOf, linkOf, whereOf } from '../entities/symbols/links.ts'
-import { computedSymbol } from '../entities/symbols/symbol-scope.ts'
+import { permits } from '../../../domain/authority.ts'
+import { ControllerError } from '../../../domain/errors.ts'
+import { type Filter, fieldOf, leavesOf, whereOf } from '../../../domain/filter/index.ts'
+import type { Resource } from '../../../resources/declaration/resource.ts'
+import { type Call, isAdminCall } from '../../context/call.ts'
+import { linkOf } from './links.ts'
+import { computedSymbol } from './symbol-scope.ts'
 
 /** What a reference shows of the entity that it points to, to everybody who sees the reference. */
 const SHOWN_BY_REFERENCE: readonly string[] = ['id', 'name']
