@@ -5,7 +5,7 @@ import type { RecordOf, Resource } from '../../resources/declaration/resource.ts
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
 
 /**
- * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, an `@id`
+ * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
  * that names no entity, an attribute that begins with a selector's mark. Only lists that differ from `before` are judged.
  */
 export async function checkRoleLists(
@@ -31,6 +31,9 @@ async function checkRoleList(
   if (unmarked.length > 0) {
     const reason = 'role entries must prefixed with # (to indicate role attributes) or @ (to indicate a name or id)'
     throw invalidField(field, reason, unmarked)
+  }
+  if (roles.includes('#all') && roles.length > 1) {
+    throw invalidField(field, 'if using #all, it should be the only role specified', roles)
   }
   const wanted = roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1))
   if (wanted.length === 0) return

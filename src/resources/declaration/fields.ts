@@ -31,8 +31,8 @@ export const Semantic = z.enum(['AllOf', 'AnyOf'])
 /** A list that is kept as a set: sorted, without duplicates. */
 export const TextSet = z.array(z.string().max(1024)).max(10_000)
 
-/** Selects role attributes: `#attribute`, `#all` or `@id`. Who writes `#all` writes nothing else, nor that twice. */
-export const Roles = TextSet.refine((roles) => roles.length < 2 || !roles.includes('#all'), {
+/** Selects role attributes: `#attribute`, `#all` or `@id`. As a set it cannot tell that `#all` was written twice. */
+export const Roles = TextSet.refine((roles) => roles.filter((role) => role === '#all').length < 2, {
   message: 'if using #all, it should be the only role specified',
 })
 
