@@ -18,10 +18,22 @@ const outputs = [
 ]
 const names = outputs.map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, ''))
 
+// SOURCE_DATE_EPOCH (seconds) makes builds alike.
+const { SOURCE_DATE_EPOCH: epoch } = process.env
+const builtAt = epoch === undefined ? new Date() : new Date(Number(epoch) * 1000)
+const buildDate = {
+  name: 'build date',
+  transform(code: string, id: string): string | undefined {
+    if (!id.endsWith('/src/version.ts')) return undefined
+    return code.replace(/(BUILD_DATE = )'[^']*'/, `$1'${builtAt.toISOString()}'`)
+  },
+}
+
 const bundle = await rolldown({
   cwd: fileURLToPath(root),
   input: Object.fromEntries(names.map((name) => [name, `./${name}.ts`])),
   platform: 'neutral',
+  plugins: [buildDate],
   // What is imported by the name of a package.
   external: /^[^./]/,
 })

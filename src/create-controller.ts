@@ -17,7 +17,7 @@ import type { ServerCertificateSource } from './platform/pki-source.ts'
 import type { Events } from './ports/events.ts'
 import type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
 import type { HostedPresence } from './ports/router-presence.ts'
-import { VERSION } from './version.ts'
+import { BUILD_DATE, VERSION } from './version.ts'
 
 /** A zero-trust network controller, ready to be mounted. */
 export interface Controller {
@@ -82,7 +82,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   await engine.revocations.resume()
   await publishSigningKey(engine.context)
   const version = options.reportedVersion ?? `v${VERSION}`
-  const versionFacts = { version, revision: 'portcullis', buildDate: '', runtimeVersion: 'portcullis' }
+  const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
   const identity = { instanceId: processId, version }
   const fetch = createHandler(
     engine,

@@ -43,11 +43,13 @@ export {
   type SystemCall,
 } from './engine/context/call.ts'
 export { ControllerEngine } from './engine/engine.ts'
+export type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
 export type { ConnectionInfo, ControllerFetch } from './http/pipeline/connection.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
 export type { HostAuthorization } from './http/pipeline/host-authorization.ts'
 export type { OpenIdOptions } from './open-id-options.ts'
+export { type Operator, type OperatorOptions, openOperator } from './operator.ts'
 export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
 export type { PkiSource, ServerCertificateSource } from './platform/pki-source.ts'
 export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'

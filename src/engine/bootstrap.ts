@@ -1,17 +1,13 @@
-import { BUILT_IN_CONFIG_TYPES } from '../domain/config-types/index.ts'
 import { adminPasswordWeakness } from '../domain/login/password-rules.ts'
 import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../ports/storage.ts'
-import { identities } from '../resources/identities/identities.ts'
 import { identityTypes } from '../resources/identities/identity-types.ts'
 import { authPolicies } from '../resources/login/auth-policies.ts'
 import { authenticators } from '../resources/login/authenticators.ts'
 import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
-import { configTypes } from '../resources/services/config-types.ts'
+import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
 import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
-import { newAuthenticator } from './credentials/new-authenticator.ts'
-import { PLAIN_IDENTITY } from './identities/new-identity.ts'
+import { defaultAdminIn, insertDefaultAdmin } from './identities/default-admin.ts'
 import { isStored } from './records/damaged-records.ts'
 import { findOne } from './records/find-one.ts'
 import { newRecord } from './records/new-record.ts'
@@ -36,8 +32,8 @@ export interface DefaultAdminState {
 
 /**
  * Fills an empty store with what every controller has: identity types, config types, the default auth policy and, when
- * credentials are given, the default admin. What is there already is never touched, so an admin's password survives a
- * restart with other credentials. Throws on credentials that no login would accept.
+ * credentials are given, the default admin. What is there already is not touched, but for schemas of built-in config types
+ * of an earlier version, so an admin's password survives a restart with other credentials. Throws on credentials that no login would accept.
  */
 export async function bootstrap(
   context: EngineContext,
@@ -83,10 +79,7 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
         await tx.collection(postureCheckTypes).insert(newRecord(type.id, now, type))
       }
     }
-    const { totalCount: known } = await tx.collection(configTypes).find({ limit: 1 })
-    for (const builtIn of known === 0 ? BUILT_IN_CONFIG_TYPES : []) {
-      await tx.collection(configTypes).insert(newRecord(builtIn.id, now, builtIn))
-    }
+    await keepBuiltInConfigTypes(context, tx, now)
     if ((await defaultAdminIn(tx)) !== undefined) return true
     if (passwordHash === undefined || admin === undefined) return false
     await insertDefaultAdmin(context, tx, admin.username, passwordHash, now)
@@ -94,39 +87,11 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
   })
 }
 
-async function defaultAdminIn(tx: ReadTransaction) {
-  const { items } = await tx.collection(identities).find({
-    where: { kind: 'compare', operand: { kind: 'field', field: 'isDefaultAdmin' }, operator: '=', value: true },
-    limit: 1,
-  })
-  return items[0]
-}
-
 /** Whether an identity has an authenticator with these credentials; whether it may log in by it is not asked. */
 async function logsInWith(context: EngineContext, identityId: string, admin: AdminCredentials): Promise<boolean> {
   const own = await context.storage.read((tx) => findOne(tx, authenticators, 'username', admin.username))
   if (own?.identityId !== identityId || own.passwordHash === null) return false
   return context.passwordHasher.verify(admin.password, own.passwordHash)
-}
-
-async function insertDefaultAdmin(
-  context: EngineContext,
-  tx: WriteTransaction,
-  username: string,
-  passwordHash: string,
-  now: number,
-): Promise<void> {
-  const id = context.random.id()
-  await tx.collection(identities).insert(
-    newRecord(id, now, {
-      ...PLAIN_IDENTITY,
-      name: 'Default Admin',
-      typeId: 'Default',
-      isAdmin: true,
-      isDefaultAdmin: true,
-    }),
-  )
-  await tx.collection(authenticators).insert(newAuthenticator(context, id, { username, passwordHash }, now))
 }
 
 const DEFAULT_AUTH_POLICY = {

@@ -28,6 +28,7 @@ import type { Caller } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
 import { DataIntegrity } from './database/integrity/data-integrity.ts'
 import { Snapshots } from './database/snapshots.ts'
+import { StorageHealth } from './database/storage-health.ts'
 import { CaEnrollment } from './enrollment/ca-enrollment.ts'
 import { CertificateAuthorities } from './enrollment/certificate-authorities.ts'
 import { CertificateExtension } from './enrollment/certificate-extension.ts'
@@ -46,6 +47,7 @@ import { Authentication } from './login/authentication.ts'
 import { Authenticators } from './login/authenticators.ts'
 import { Mfa } from './login/mfa.ts'
 import { RequestRates } from './login/rate-limits.ts'
+import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
 import { ResourceService } from './records/resource-service.ts'
@@ -58,6 +60,7 @@ export class ControllerEngine {
   readonly context: EngineContext
   /** Entities in their wire form. */
   readonly reader: EntityReader
+  readonly administratorRecovery: AdministratorRecovery
   readonly apiSessions: ApiSessions
   readonly authentication: Authentication<Caller>
   readonly authenticators: Authenticators
@@ -87,6 +90,7 @@ export class ControllerEngine {
   readonly trustAnchors: TrustAnchors
   readonly snapshots: Snapshots
   readonly dataIntegrity: DataIntegrity
+  readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
 
   readonly cas: ResourceService<typeof cas>
@@ -117,6 +121,7 @@ export class ControllerEngine {
     followTime(context, this.apiSessions, this.revocations)
     this.authentication = new Authentication(context, (call, who, start) => this.apiSessions.start(call, who, start))
     this.authenticators = new Authenticators(context)
+    this.administratorRecovery = new AdministratorRecovery(context)
     this.caEnrollment = new CaEnrollment(context)
     this.certificateAuthorities = new CertificateAuthorities(context)
     this.enrollment = new Enrollment(context)
@@ -140,6 +145,7 @@ export class ControllerEngine {
     this.trustAnchors = new TrustAnchors(context)
     this.snapshots = new Snapshots(context)
     this.dataIntegrity = new DataIntegrity(context)
+    this.storageHealth = new StorageHealth(context)
     this.dataPlane = new DataPlaneService(context)
     this.#simulation = new Simulation(context)
     this.cas = this.of(cas)

@@ -64,7 +64,14 @@ describe('controllers', () => {
     expect(data).toMatchObject([
       { name: 'controller', isOnline: true, fingerprint: expect.stringMatching(/^[0-9a-f]{40}$/) },
     ])
-    expect(Object.keys(data[0].apiAddresses)).toEqual(['edge-client', 'edge-management', 'edge-oidc'])
+    expect(Object.keys(data[0].apiAddresses).sort()).toEqual([
+      'edge-client',
+      'edge-management',
+      'edge-oidc',
+      'fabric',
+      'health-checks',
+      'portcullis',
+    ])
     const [seen] = (await alice.api.get('/controllers')).body.data
     expect(seen.apiAddresses).toEqual({
       'edge-client': [{ url: 'https://controller.test:1280/edge/client/v1', version: 'v1' }],
@@ -109,6 +116,20 @@ describe('revocations', () => {
       expiresAt: new Date(mounted.clock.now() + 365 * 86_400_000).toISOString(),
     })
     expect((await admin.get('/revocations')).body.meta.pagination.totalCount).toBe(2)
+  })
+
+  it.each([
+    ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'],
+    ['0192d0e2-5c3a-7a4b-8c1d-2e3f4a5b6c7d', '0192d0e2-5c3a-7a4b-8c1d-2e3f4a5b6c7d'],
+    ['6BA7B810-9DAD-11D1-80B4-00C04FD430C8', '6ba7b810-9dad-11d1-80b4-00c04fd430c8'],
+    ['urn:uuid:6ba7b810-9dad-11d1-80b4-00c04fd430c8', '6ba7b810-9dad-11d1-80b4-00c04fd430c8'],
+    ['{6ba7b8109dad11d180b400c04fd430c8}', '6ba7b810-9dad-11d1-80b4-00c04fd430c8'],
+  ])('takes %s, a UUID of any version, and keeps it as tokens have it', async (id, kept) => {
+    const admin = await adminOf(await mount())
+    for (const type of ['JTI', 'API_SESSION']) {
+      expect(await create(admin, '/revocations', { id, type })).toBe(kept)
+      expect(await read(admin, `/revocations/${kept}`)).toMatchObject({ id: kept, type })
+    }
   })
 
   it('refuses what it cannot be for', async () => {

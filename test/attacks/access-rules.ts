@@ -16,7 +16,12 @@ const OPEN: ReadonlySet<string> = new Set([
   'GET /swagger.json',
   'POST /authenticate',
 ])
-const OPEN_TO_CLIENTS: ReadonlySet<string> = new Set(['GET /protocols', 'GET /external-jwt-signers'])
+const OPEN_TO_CLIENTS: ReadonlySet<string> = new Set([
+  'GET /protocols',
+  'GET /external-jwt-signers',
+  'GET /health-checks',
+  'GET /health-checks/controller/raft',
+])
 
 const PARTIAL: ReadonlySet<string> = new Set([
   'GET /current-api-session',

@@ -102,7 +102,8 @@ describe('enrollments', () => {
     const permissions = ['enrollment', 'identity', 'admin_readonly']
     const { management } = await apisOf(mounted, await person(mounted, admin, 'delegate', { permissions }))
     expect((await management.get('/enrollments')).text).not.toContain(ott.token)
-    expectError(await management.get(`/enrollments/${ott.id}`), 'NOT_FOUND')
+    expectError(await management.get(`/enrollments/${ott.id}`), 'UNAUTHORIZED')
+    expectError(await management.get('/enrollments/none'), 'NOT_FOUND')
     expect((await management.get(`/identities/${boss}/enrollments`)).body.data).toEqual([])
     for (const path of ['/identities', `/identities/${boss}`]) {
       expect((await management.get(path)).text).not.toContain(ott.token)
@@ -111,6 +112,38 @@ describe('enrollments', () => {
     expectError(await management.post('/enrollments', updb), 'UNAUTHORIZED')
     expectError(await management.post(`/enrollments/${ott.id}/refresh`, { expiresAt: soon }), 'UNAUTHORIZED')
     expectError(await management.delete(`/enrollments/${ott.id}`), 'UNAUTHORIZED')
+  })
+})
+
+describe('enrolling by signing request', () => {
+  const WAYS: readonly [string, (token: string, csr: string | undefined) => [string, unknown]][] = [
+    ['/enroll/ott', (token, csr) => ['/enroll/ott', { token, clientCsr: csr }]],
+    ['/enroll with JSON', (token, csr) => [`/enroll?method=ott&token=${token}`, { clientCsr: csr }]],
+    ['/enroll with text', (token, csr) => [`/enroll?method=ott&token=${token}`, csr]],
+  ]
+  it.each(WAYS)('at %s, a request that is empty or not there is told to be one', async (_way, sent) => {
+    const { admin, identityId, anybody } = await scene({ enrollment: { ott: true } })
+    const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.ott
+    for (const csr of ['', ' \n', undefined]) {
+      const [path, body] = sent(token, csr)
+      const headers = { 'content-type': typeof body === 'string' ? 'application/x-pem-file' : 'application/json' }
+      expectError(await anybody.send('POST', path, { body, headers }), 'COULD_NOT_PROCESS_CSR')
+    }
+    expect((await read(admin, `/identities/${identityId}`)).enrollment.ott.token).toBe(token)
+  })
+})
+
+describe('usernames', () => {
+  it('are as short as deployed controllers let administrators make them', async () => {
+    const { admin, identityId, soon } = await scene()
+    const updb = { identityId, method: 'updb', username: 'b', expiresAt: soon }
+    expectError(await admin.post('/enrollments', { ...updb, username: '' }), 'COULD_NOT_VALIDATE')
+    const id = await create(admin, '/enrollments', updb)
+    expect((await read(admin, `/enrollments/${id}`)).username).toBe('b')
+    const credentials = { identityId, method: 'updb', username: 'b', password: 'a-password' }
+    expectError(await admin.post('/authenticators', { ...credentials, username: '' }), 'COULD_NOT_VALIDATE')
+    const own = await create(admin, '/authenticators', credentials)
+    expect((await read(admin, `/authenticators/${own}`)).username).toBe('b')
   })
 })
 

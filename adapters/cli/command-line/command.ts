@@ -1,5 +1,5 @@
-import type { Environment } from '../input/setting.ts'
 import type { Terminal } from '../output/terminal.ts'
+import type { Environment } from '../settings/setting.ts'
 import type { GivenArguments, OptionDeclarations } from './options.ts'
 
 /** What a command is run with. */

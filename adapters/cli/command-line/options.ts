@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { Environment, Setting } from '../input/setting.ts'
-import { UsageError } from '../input/usage-error.ts'
+import type { Environment, Setting } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 
 /** An option as it is declared once: parsing, help and completion follow from it. */
 export interface OptionDeclaration {

@@ -1,4 +1,5 @@
 import type { CommandGroup } from '../command-line/help.ts'
+import { RESET_PASSWORD } from './admin/reset-password.ts'
 import { EXPLAIN } from './explain/explain.ts'
 import { EXPORT } from './model/export.ts'
 import { GRAPH } from './model/graph.ts'
@@ -10,7 +11,7 @@ import { MIGRATE, RESTORE, SNAPSHOT } from './storage/storage.ts'
 /** Every command of the program. */
 export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Serve', commands: [SERVE] },
-  { title: 'Look after a storage', commands: [SNAPSHOT, RESTORE, MIGRATE] },
+  { title: 'Look after a storage', commands: [RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Ask', commands: [EXPLAIN] },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH] },
 ]

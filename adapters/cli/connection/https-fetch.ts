@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { request as send } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import type { Fetch } from '../../../src/client/index.ts'
-import { UsageError } from '../input/usage-error.ts'
+import { UsageError } from '../settings/usage-error.ts'
 
 /** Sends requests over TLS, trusting the certificates of a PEM file, or those of the system when there is none. */
 export async function httpsFetch(caFile: string | undefined): Promise<Fetch> {

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { type Address, parseAddress } from '../../node/index.ts'
-import type { Setting } from './setting.ts'
-import { UsageError } from './usage-error.ts'
+import type { Setting } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/
 

@@ -1,5 +1,5 @@
-import type { Environment } from './setting.ts'
-import { UsageError } from './usage-error.ts'
+import type { Environment } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 
 export const ADMIN_USERNAME = 'PORTCULLIS_ADMIN_USERNAME'
 export const ADMIN_PASSWORD = 'PORTCULLIS_ADMIN_PASSWORD'

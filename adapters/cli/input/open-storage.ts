@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Storage } from '../../../src/index.ts'
 import { memoryStorage } from '../../memory/index.ts'
+import type { Setting } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 import { missingPart } from './missing-part.ts'
-import type { Setting } from './setting.ts'
 import type { TableOptions } from './table-options.ts'
-import { UsageError } from './usage-error.ts'
 
 /** A storage, and what it is called in the ready line: without file names, addresses and passwords. */
 export interface OpenStorage {

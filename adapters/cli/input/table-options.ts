@@ -1,5 +1,5 @@
-import type { Setting } from './setting.ts'
-import { UsageError } from './usage-error.ts'
+import type { Setting } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 
 /** What the tables of a database are called, and where they are. */
 export interface TableOptions {

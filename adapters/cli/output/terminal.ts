@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import type { Environment } from '../input/setting.ts'
+import type { Environment } from '../settings/setting.ts'
+import { askSecret } from './ask-secret.ts'
 import { tell } from './tell.ts'
 
 /** How a text stands out on a terminal. */
@@ -18,6 +19,11 @@ export interface Terminal {
   tell(message: string): void
   /** Shows how far something is, in one line that the next call replaces; on a terminal only. */
   progress(message: string): void
+  /**
+   * Asks for a secret and shows nothing of what is typed; undefined where nobody can be asked, because standard input or
+   * standard error is no terminal.
+   */
+  readonly askSecret: ((question: string) => Promise<string>) | undefined
   /** Takes the line of {@link Terminal.progress} away. */
   endProgress(): void
 }
@@ -25,8 +31,15 @@ export interface Terminal {
 /** The part of a stream that tells whether people read it. */
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
 
+/** Standard input, output and error. */
+export interface Streams {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly out: Stream
+  readonly error: Stream
+}
+
 /** The terminal of this process, or what a test puts in its place. */
-export function openTerminal(out: Stream, error: Stream, environment: Environment): Terminal {
+export function openTerminal({ input, out, error }: Streams, environment: Environment): Terminal {
   const hasColours = showsColours(out, environment)
   const showsProgress = error.isTTY && environment.TERM !== 'dumb'
   let isProgressing = false
@@ -49,6 +62,7 @@ export function openTerminal(out: Stream, error: Stream, environment: Environmen
       error.write(`\r\u001b[K${message}`)
       isProgressing = true
     },
+    askSecret: input.isTTY && error.isTTY ? (question) => askSecret(question, input, error) : undefined,
     endProgress,
   }
 }

@@ -1,45 +1,43 @@
-import { HEALTH_CHECKS } from './health-checks.ts'
-import {
-  ADDRESS,
-  closed,
-  DURATION,
-  inhabitedSet,
-  type JsonSchemaDocument,
-  PORT,
-  PORT_RANGE,
-  PROTOCOL,
-  TEXT,
-  TIMEOUT_SECONDS,
-} from './schema-parts.ts'
+import { HEALTH_CHECK_DEFINITIONS, HEALTH_CHECKS } from './health-checks.ts'
+import { closed, defined, inhabitedSetOf, type JsonSchemaDocument, TEXT } from './schema-parts.ts'
+import { TUNNEL_DEFINITIONS } from './tunnel-definitions.ts'
 
 const SCHEMAS = 'http://ziti-edge.netfoundry.io/schemas'
-const YES = { type: 'boolean', enum: [true] } as const
+const DEFINITIONS = { ...HEALTH_CHECK_DEFINITIONS, ...TUNNEL_DEFINITIONS } as const
 
-const LISTEN_OPTIONS = closed({
-  connectTimeoutSeconds: TIMEOUT_SECONDS,
-  connectTimeout: DURATION,
-  maxConnections: { type: 'integer', minimum: 1 },
-  identity: TEXT,
-  bindUsingEdgeIdentity: { type: 'boolean' },
-  cost: { type: 'integer', minimum: 0, maximum: 65_535 },
-  precedence: { type: 'string', enum: ['default', 'required', 'failed'] },
-})
-
-const PROXY = {
-  type: 'object',
-  properties: { type: { type: 'string', enum: ['http'] }, address: TEXT },
-  required: ['type', 'address'],
-} as const
-
-function translation(format: 'ipv4' | 'ipv6', longestPrefix: number): JsonSchemaDocument {
-  const address = { type: 'string', format }
-  return closed({ from: address, to: address, prefixLength: { type: 'integer', minimum: 0, maximum: longestPrefix } })
+/** What is true or not there. */
+function flag(description: string): JsonSchemaDocument {
+  return { type: 'boolean', enum: [true], description }
 }
 
+const LISTEN_OPTIONS = closed({
+  connectTimeoutSeconds: {
+    ...defined('timeoutSeconds', 'in the place of connectTimeout; 5 by default'),
+    deprecated: true,
+  },
+  connectTimeout: defined('duration', 'how long a connection to the server may take; 5s by default'),
+  maxConnections: { type: 'integer', minimum: 1, description: '3 by default' },
+  identity: {
+    ...TEXT,
+    description:
+      "the name that clients dial; '$tunneler_id.name' and '$tunneler_id.tag[name]' stand for those of the host",
+  },
+  bindUsingEdgeIdentity: {
+    type: 'boolean',
+    description: "true for the host's own name, as identity '$tunneler_id.name' says",
+  },
+  cost: { type: 'integer', minimum: 0, maximum: 65_535, description: '0 by default' },
+  precedence: {
+    type: 'string',
+    enum: ['default', 'required', 'failed'],
+    description: "'default' by default",
+  },
+})
+
 /** What is forwarded as the client dialed it needs a list of what is allowed; what is not needs a fixed value. */
-function forwards(flag: string, allowed: string, fixed: string): JsonSchemaDocument {
+function forwards(name: string, allowed: string, fixed: string): JsonSchemaDocument {
   return {
-    if: { properties: { [flag]: { const: true } }, required: [flag] },
+    if: { properties: { [name]: { const: true } }, required: [name] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON schema
     then: { required: [allowed] },
     else: { required: [fixed] },
@@ -48,19 +46,22 @@ function forwards(flag: string, allowed: string, fixed: string): JsonSchemaDocum
 
 const TERMINATOR = {
   ...closed({
-    protocol: PROTOCOL,
-    forwardProtocol: YES,
-    allowedProtocols: inhabitedSet(PROTOCOL),
-    address: ADDRESS,
-    forwardAddress: YES,
-    allowedAddresses: inhabitedSet(ADDRESS),
-    forwardAddressTranslations: inhabitedSet({ oneOf: [translation('ipv4', 32), translation('ipv6', 128)] }),
-    port: PORT,
-    forwardPort: YES,
-    allowedPortRanges: inhabitedSet(PORT_RANGE),
-    allowedSourceAddresses: inhabitedSet(ADDRESS),
+    protocol: defined('protocolName', 'the protocol by which the server is reached'),
+    forwardProtocol: flag('the protocol that the client dialed, in the place of a fixed one'),
+    allowedProtocols: inhabitedSetOf('protocolName', 'the protocols that clients may dial'),
+    address: defined('dialAddress', 'the host name or IP address of the server'),
+    forwardAddress: flag('the address that the client dialed, in the place of a fixed one'),
+    allowedAddresses: inhabitedSetOf('listenAddress', 'the addresses that clients may dial'),
+    forwardAddressTranslations: inhabitedSetOf('addressTranslation', 'how forwarded addresses are translated'),
+    port: defined('portNumber', 'the port of the server'),
+    forwardPort: flag('the port that the client dialed, in the place of a fixed one'),
+    allowedPortRanges: inhabitedSetOf('portRange', 'the ports that clients may dial'),
+    allowedSourceAddresses: inhabitedSetOf(
+      'listenAddress',
+      'the source addresses for which the host makes local routes',
+    ),
     listenOptions: LISTEN_OPTIONS,
-    proxy: PROXY,
+    proxy: defined('proxyConfiguration', 'the proxy through which the server is reached; none by default'),
     ...HEALTH_CHECKS,
   }),
   allOf: [
@@ -71,10 +72,15 @@ const TERMINATOR = {
 }
 
 /** Where a hosting endpoint sends the traffic of a service. */
-export const HOST_V1 = { $id: `${SCHEMAS}/host.v1.schema.json`, ...TERMINATOR }
+export const HOST_V1 = { $id: `${SCHEMAS}/host.v1.schema.json`, definitions: DEFINITIONS, ...TERMINATOR }
 
 /** The same for several servers at once. */
 export const HOST_V2 = {
   $id: `${SCHEMAS}/host.v2.schema.json`,
-  ...closed({ terminators: { type: 'array', items: TERMINATOR, minItems: 1 } }, ['terminators']),
+  definitions: {
+    ...DEFINITIONS,
+    terminator: TERMINATOR,
+    terminatorList: { type: 'array', items: defined('terminator'), minItems: 1 },
+  },
+  ...closed({ terminators: defined('terminatorList') }, ['terminators']),
 }

@@ -6,6 +6,7 @@ import { ROUTER_LINK_V1 } from './router-link.ts'
 import type { JsonSchemaDocument } from './schema-parts.ts'
 import { TUNNELER_CLIENT_V1, TUNNELER_SERVER_V1 } from './tunneler.ts'
 
+export { isFormerSchema } from './former-schemas.ts'
 export type { JsonSchemaDocument } from './schema-parts.ts'
 
 /** A config type that every controller begins with. */

@@ -7,19 +7,22 @@ export function closed(properties: JsonSchemaDocument, required: readonly string
   return { type: 'object', additionalProperties: false, properties, ...needs }
 }
 
-/** A list of distinct elements, at least one. */
-export function inhabitedSet(items: JsonSchemaDocument): JsonSchemaDocument {
-  return { type: 'array', items, minItems: 1, uniqueItems: true }
+/** What the definitions of the schema hold under a name; clients show the description beside the field. */
+export function defined(name: string, description?: string): JsonSchemaDocument {
+  return { $ref: `#/definitions/${name}`, ...(description !== undefined && { description }) }
+}
+
+/**
+ * A list of distinct elements, at least one. The type is told by reference: the admin console writes an empty list into every
+ * member that says `type: array` itself, and this one may not be empty.
+ */
+export function inhabitedSetOf(name: string, description?: string): JsonSchemaDocument {
+  return {
+    allOf: [defined('inhabitedSet'), { items: defined(name) }],
+    ...(description !== undefined && { description }),
+  }
 }
 
 export const TEXT = { type: 'string' } as const
 export const PORT = { type: 'integer', minimum: 0, maximum: 65_535 } as const
-export const PORT_RANGE = closed({ low: PORT, high: PORT }, ['low', 'high'])
 export const PROTOCOL = { type: 'string', enum: ['tcp', 'udp'] } as const
-export const TIMEOUT_SECONDS = { type: 'integer', minimum: 0, maximum: 2_147_483_647 } as const
-
-/** A span such as `5s` or `300ms`; deployed controllers look for it anywhere in the text. */
-export const DURATION = { type: 'string', pattern: '[0-9]+(h|m|s|ms)' } as const
-
-/** A host name, IP address, CIDR block or wildcard domain. No validator knows the format; only emptiness is refused. */
-export const ADDRESS = { type: 'string', format: 'idn-hostname', not: { pattern: '^$' } } as const

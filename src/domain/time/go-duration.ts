@@ -23,3 +23,13 @@ export function parseGoDuration(text: string): number | undefined {
   const span = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0)
   return span < LONGEST_MS ? sign * span : undefined
 }
+
+/** A span of milliseconds as Go writes it: `0s`, `12ms`, `1m1.5s`. */
+export function toGoDuration(milliseconds: number): string {
+  if (milliseconds === 0) return '0s'
+  if (milliseconds < 1000) return `${milliseconds}ms`
+  const hours = Math.floor(milliseconds / 3_600_000)
+  const minutes = Math.floor(milliseconds / 60_000) % 60
+  const seconds = `${(milliseconds % 60_000) / 1000}s`
+  return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
+}

@@ -1,5 +1,5 @@
 import { ControllerError, invalidField, notFound, unacceptableField } from '../../domain/errors.ts'
-import { both, equals, type Filter, isIn } from '../../domain/filter/index.ts'
+import { both, equals, type Filter, isIn, matches } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
@@ -39,7 +39,7 @@ export class Enrollments {
   /** A page of the enrollments that a caller may see, within `where`. Error: a filter error for asking about secrets. */
   async list(call: Call, find: FindQuery, where?: Filter): Promise<Page<DetailOf<typeof enrollments>>> {
     refuseQuestionsAboutSecrets(call, find)
-    return this.#reader.list(call, enrollments, find, async (tx) => both(where, await this.visibleTo(tx, call)))
+    return this.#reader.list(call, enrollments, find, async (tx) => both(where, await this.#visibleTo(tx, call)))
   }
 
   /** Invites an identity. Errors: `INVALID_FIELD` with the field, `ENROLLMENT_EXISTS` for a second one of its method. */
@@ -84,8 +84,18 @@ export class Enrollments {
     })
   }
 
+  /** One enrollment. Errors: `NOT_FOUND`, `UNAUTHORIZED` for one that leads to an admin, unless an admin asks. */
+  get(call: Call, id: string): Promise<DetailOf<typeof enrollments>> {
+    return this.#reader.get(call, enrollments, id, async (tx, enrollment) => {
+      const visible = await this.#visibleTo(tx, call)
+      if (visible === undefined || matches(visible, enrollment)) return true
+      const message = 'non-admins may not see enrollments of admin identities'
+      throw new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message })
+    })
+  }
+
   /** What a caller may see of enrollments: everything as an admin, otherwise not the ones that lead to an admin. */
-  async visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
+  async #visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
     if (isAdminCall(call)) return undefined
     const ofAdmins = (await administrators(tx)).map(({ id }) => id)
     return { kind: 'not', of: isIn('identityId', ofAdmins) }

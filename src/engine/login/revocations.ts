@@ -14,7 +14,8 @@ import { newRecord } from '../records/new-record.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
+/** A UUID of any version, the nil one too, as deployed controllers read it: also in braces, as a URN, without hyphens. */
+const UUID = /^(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i
 /** Session tokens live longest of all: a year. */
 const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
 
@@ -29,11 +30,11 @@ export class Revocations {
   /**
    * Revokes the tokens of an identity, of an API session, or one token by its `jti`, until none of them can be good any
    * more; again, when it was done before. Sessions that are made of tokens end with them. Errors: `NOT_FOUND` for an identity, `COULD_NOT_VALIDATE` (`id`) for an id of
-   * the others that is no UUID.
+   * the others that is no UUID. The id of the revocation is the UUID as tokens have it.
    */
   async create(call: Call, request: Pick<Revocation, 'id' | 'type' | 'tags'>): Promise<Revocation> {
-    const { id, type, tags } = request
-    if (type !== 'IDENTITY' && !UUID.test(id)) throw invalidField('id', 'must be a valid UUID v4', id)
+    const { type, tags } = request
+    const id = type === 'IDENTITY' ? request.id : asTokensHaveIt(request.id)
     const now = this.#context.clock.now()
     const revocation = newRecord(id, now, { type, tags, expiresAt: now + LONGEST_TOKEN_MS })
     await this.#context.writes.run(call, async (tx) => {
@@ -95,6 +96,13 @@ export class Revocations {
     const now = this.#context.clock.now()
     await tx.collection(revocations).insert(newRecord(id, now, { type, expiresAt }))
   }
+}
+
+/** A UUID in lower case with hyphens. The message is that of deployed controllers, which take every version. Error: `COULD_NOT_VALIDATE` for what is none. */
+function asTokensHaveIt(id: string): string {
+  const [, ...parts] = UUID.exec(id) ?? []
+  if (parts.length === 0) throw invalidField('id', 'must be a valid UUID v4', id)
+  return parts.join('-').toLowerCase()
 }
 
 /** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */

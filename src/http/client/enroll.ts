@@ -74,7 +74,8 @@ export const enrollOperations = [
       }
       const method =
         query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
-      if (text === undefined && body === undefined && method !== 'ca') {
+      // What enrolls by a signing request alone is told that the request is missing.
+      if (text === undefined && body === undefined && method !== 'ca' && method !== 'ott') {
         throw invalidField('body', 'body is required', undefined)
       }
       return enroll(engine, call, { method, token, ...body, ...(text !== undefined && { clientCsr: text }) })
@@ -88,6 +89,8 @@ export const enrollOperations = [
       access: 'public',
       query: TokenInQuery,
       body: described(z.object({ token: z.string().optional(), clientCsr: Pem }), REQUESTS),
+      // A request that is not there is as bad as an empty one.
+      spellings: (body) => ({ clientCsr: '', ...body }),
       data: Enrolled,
       errors: ERRORS,
     },

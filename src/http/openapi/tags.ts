@@ -5,7 +5,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   [
     'Controller',
     'What the controller is and offers, and how many entities it keeps.',
-    '/ version specs swagger.json .well-known network-jwts protocols controllers controller-settings summary enumerated-capabilities enumerated-router-capabilities',
+    '/ version specs swagger.json .well-known network-jwts protocols health-checks controllers controller-settings summary enumerated-capabilities enumerated-router-capabilities',
   ],
   ['Authentication', 'Starting, completing and ending an API session.', 'authenticate current-api-session'],
   ['Current identity', 'What a caller sees and changes of itself.', 'current-identity'],

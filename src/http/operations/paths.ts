@@ -4,6 +4,9 @@ export const CLIENT_BASE = '/edge/client/v1'
 export const MANAGEMENT_BASE = '/edge/management/v1'
 export const FABRIC_BASE = '/fabric/v1'
 export const PORTCULLIS_BASE = '/portcullis/v1'
+/** What watches controllers asks here, below any version or none. */
+const HEALTH_CHECKS = '/health-checks'
+export const HEALTH_CHECKS_BASE = `${HEALTH_CHECKS}/v1`
 /** Clients look here too for what they need to know of the OpenID provider. */
 const DISCOVERY_PATH = '/.well-known/openid-configuration'
 
@@ -26,8 +29,16 @@ export function apiPathOf(pathname: string): ApiPath {
   if (fabric !== undefined) return { api: 'fabric', path: fabric || '/' }
   const portcullis = below(PORTCULLIS_BASE)
   if (portcullis !== undefined) return { api: 'portcullis', path: portcullis || '/' }
+  const health = below(HEALTH_CHECKS)
+  if (health !== undefined) return { api: 'client', path: `${HEALTH_CHECKS}${raftPathIn(health)}` }
   const client = below(CLIENT_BASE) ?? below('/edge/v1') ?? path
   return { api: 'client', path: client || '/' }
+}
+
+/** Deployed controllers answer every path of health checks alike, but for those that end so. */
+function raftPathIn(path: string): string {
+  const RAFT = '/controller/raft'
+  return path.endsWith(RAFT) ? RAFT : ''
 }
 
 /** The path below the base of the OpenID provider; `undefined` for what is none of its own. Every path with its prefix is. */

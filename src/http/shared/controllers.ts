@@ -5,7 +5,7 @@ import { Links, Tags } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import type { Access } from '../operations/operation.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
+import { clientApis, servedApis } from './served-apis.ts'
 import { shownController, thisController } from './shown-controllers.ts'
 
 const SCHEMA = described(
@@ -63,13 +63,10 @@ const SYMBOLS: SymbolTable = {
 }
 
 /** The controllers of the network: this one. Clients take addresses from here, so only those that answer are listed. */
-export const clientControllers = controllersFor('authenticated', { 'edge-client': CLIENT_BASE })
-export const managementControllers = controllersFor(
-  { entity: 'controllers', action: 'read' },
-  { 'edge-client': CLIENT_BASE, 'edge-management': MANAGEMENT_BASE },
-)
+export const clientControllers = controllersFor('authenticated', clientApis)
+export const managementControllers = controllersFor({ entity: 'controllers', action: 'read' }, servedApis)
 
-function controllersFor(access: Access, bases: Readonly<Record<string, string>>) {
+function controllersFor(access: Access, apisOf: typeof clientApis) {
   return defineOperation(
     {
       route: 'GET /controllers',
@@ -79,7 +76,7 @@ function controllersFor(access: Access, bases: Readonly<Record<string, string>>)
       symbols: SYMBOLS,
     },
     async ({ engine, find }) => {
-      const controller = await thisController(engine, bases)
+      const controller = await thisController(engine, apisOf)
       const { items, totalCount } = pageOf([{ ...controller, isSystem: false }], find)
       return { page: { items: items.map(() => shownController(controller)), totalCount } }
     },

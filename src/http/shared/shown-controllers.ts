@@ -1,20 +1,18 @@
-import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
 import { instant } from '../../domain/time/instant.ts'
 import { CONTROLLER_ID } from '../../engine/configs/controller-settings.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import { CLIENT_BASE } from '../operations/paths.ts'
+import { clientApis } from './served-apis.ts'
 
 /** The controllers of the network as clients see them, which tell whoever enrolls where to go. */
 export async function controllersForClients(engine: ControllerEngine) {
-  return [shownController(await thisController(engine, { 'edge-client': CLIENT_BASE }))]
+  return [shownController(await thisController(engine, clientApis))]
 }
 
-/** This controller, which serves APIs below their base paths; instants are epoch milliseconds. */
-export async function thisController(engine: ControllerEngine, bases: Readonly<Record<string, string>>) {
+/** This controller, with some of the APIs that it serves; instants are epoch milliseconds. */
+export async function thisController(engine: ControllerEngine, apisOf: typeof clientApis) {
   const { network } = engine
   const { fingerprint, pem } = await network.serverCertificate()
-  const served = { ...bases, ...(network.hasOpenId && { 'edge-oidc': OIDC_BASE }) }
-  const apiAddresses = Object.entries(served).map(([api, base]) => [
+  const apiAddresses = Object.entries(apisOf(network.hasOpenId)).map(([api, base]) => [
     api,
     [{ url: `https://${network.address}${base}`, version: 'v1' }],
   ])

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
-import { CLIENT_BASE, MANAGEMENT_BASE } from '../operations/paths.ts'
+import { CLIENT_BASE } from '../operations/paths.ts'
+import { servedApis } from './served-apis.ts'
 
 const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: z.string(), version: z.string() }), {
   apiBaseUrls: 'The URLs under which the API is served.',
@@ -13,7 +13,7 @@ const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: 
 const VersionInfo = described(
   z.object({
     apiVersions: z.record(z.string(), z.record(z.string(), ApiVersion)),
-    buildDate: z.string(),
+    buildDate: z.iso.datetime(),
     capabilities: z.array(z.string()),
     revision: z.string(),
     runtimeVersion: z.string(),
@@ -21,7 +21,7 @@ const VersionInfo = described(
   }),
   {
     apiVersions: 'The APIs that are served, by name and version.',
-    buildDate: 'When the software was built; empty when unknown.',
+    buildDate: 'When the software was built, RFC 3339.',
     capabilities: 'What the controller can do beyond the APIs, in the words of `/enumerated-capabilities`.',
     revision: 'The revision of the source; empty when unknown.',
     runtimeVersion: 'What the software runs on, with its version.',
@@ -50,14 +50,11 @@ export const versionOperations = [
 
 function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | 'versionFacts'>) {
   const { address, hasOpenId } = engine.network
+  // Older clients know the client API as `edge`.
+  const served = Object.entries({ edge: CLIENT_BASE, ...servedApis(hasOpenId) })
   const api = (path: string) => ({ v1: { apiBaseUrls: [`https://${address}${path}`], path, version: 'v1' } })
   return {
-    apiVersions: {
-      edge: api(CLIENT_BASE),
-      'edge-client': api(CLIENT_BASE),
-      'edge-management': api(MANAGEMENT_BASE),
-      ...(hasOpenId && { 'edge-oidc': api(OIDC_BASE) }),
-    },
+    apiVersions: Object.fromEntries(served.map(([name, path]) => [name, api(path)])),
     ...versionFacts,
     capabilities: hasOpenId ? ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'] : [],
   }

@@ -1,4 +1,5 @@
 import type { Ajv, Options } from 'ajv'
+import { canonicalJson } from '../../domain/canonical-json.ts'
 import { FORMATS } from './formats.ts'
 
 /** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
@@ -35,13 +36,5 @@ export async function loadAjv(): Promise<(options: Options) => Ajv> {
 }
 
 function areDistinct(elements: readonly unknown[]): boolean {
-  return new Set(elements.map(canonical)).size === elements.length
-}
-
-/** JSON text that is the same for equal values, whatever the order of their members. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`
+  return new Set(elements.map(canonicalJson)).size === elements.length
 }

@@ -30,8 +30,11 @@ async function run(...args: string[]): Promise<Ended> {
   const stdout: string[] = []
   const stderr: string[] = []
   const terminal = openTerminal(
-    { isTTY: false, write: (text: string) => stdout.push(text) > 0 },
-    { isTTY: false, write: () => true },
+    {
+      input: process.stdin,
+      out: { isTTY: false, write: (text: string) => stdout.push(text) > 0 },
+      error: { isTTY: false, write: () => true },
+    },
     {},
   )
   const words = args.map((word) => (/\.(yaml|xml|pem)$/.test(word) ? join(cwd, word) : word))

@@ -7,7 +7,7 @@ import { SERVE_OPTIONS } from '../../../adapters/cli/commands/serve/option-decla
 import { readServeOptions } from '../../../adapters/cli/commands/serve/serve-options.ts'
 import { missingPart } from '../../../adapters/cli/input/missing-part.ts'
 import { openStorage } from '../../../adapters/cli/input/open-storage.ts'
-import { UsageError } from '../../../adapters/cli/input/usage-error.ts'
+import { UsageError } from '../../../adapters/cli/settings/usage-error.ts'
 
 type Variables = Readonly<Record<string, string>>
 const read = (args: readonly string[], variables: Variables = {}) => {

@@ -26,13 +26,15 @@ const running = new Set<ChildProcess>()
 
 export interface RunOptions {
   readonly cwd: string
+  /** What it reads from standard input; nothing unless given. */
+  readonly input?: string
   readonly variables?: Readonly<Record<string, string>>
   /** The system refuses to let a file of the command grow beyond so many blocks of 512 bytes. */
   readonly fileBlocks?: number
 }
 
 /** Runs `portcullis …args` from its source, in a directory and with nothing in its environment but `variables`. */
-export function portcullis(args: readonly string[], { cwd, variables = {}, fileBlocks }: RunOptions): Running {
+export function portcullis(args: readonly string[], { cwd, variables = {}, fileBlocks, input }: RunOptions): Running {
   const command = ['--conditions=portcullis-source', `${project}adapters/cli/main.ts`, ...args]
   const node = `${project}node_modules/.bin/node`
   const [program, ...words] =
@@ -43,8 +45,10 @@ export function portcullis(args: readonly string[], { cwd, variables = {}, fileB
   const child = spawn(program, words, {
     cwd,
     env: { PATH: process.env.PATH ?? '', ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // What ends without reading its input closes the pipe.
+  child.stdin.on('error', () => undefined).end(input)
   running.add(child)
   let stdout = ''
   let stderr = ''

@@ -37,6 +37,35 @@ export function describeVersion(open: Mount): void {
         'edge-oidc': { v1: { apiBaseUrls: ['https://ctrl.example.org:443/oidc'], path: '/oidc', version: 'v1' } },
       },
     })
+    const { buildDate } = answer.body.data
+    expect(buildDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+    expect(Date.parse(buildDate)).toBeGreaterThan(Date.parse('2026-01-01T00:00:00Z'))
+  })
+
+  it('lists exactly what is served, each below a path that answers', async () => {
+    const mounted = await open()
+    const anybody = foreignClient(mounted, '')
+    const { apiVersions } = (await anybody.get('/version')).body.data
+    const paths = Object.values<{ v1: { path: string } }>(apiVersions).map(({ v1 }) => v1.path)
+    expect(Object.keys(apiVersions).sort()).toEqual([
+      'edge',
+      'edge-client',
+      'edge-management',
+      'edge-oidc',
+      'fabric',
+      'health-checks',
+      'portcullis',
+    ])
+    const asked = ['', '/version', '/.well-known/openid-configuration', '/routers', '/trust-anchors']
+    for (const path of paths) {
+      const statuses = await Promise.all(asked.map(async (below) => (await anybody.get(`${path}${below}`)).status))
+      // What needs a session is there as well.
+      expect(statuses.some((status) => status === 200 || status === 401)).toBe(true)
+    }
+    const closed = foreignClient(await open({ oidc: false }), '')
+    const { data } = (await closed.get('/version')).body
+    expect(data.apiVersions).not.toHaveProperty('edge-oidc')
+    expect((await closed.get('/oidc/.well-known/openid-configuration')).status).toBe(404)
   })
 
   it('is the same text under every path', async () => {

@@ -5,8 +5,8 @@ import {
   type AdminCredentials,
   adminCredentials,
 } from '../../input/admin-credentials.ts'
-import type { Environment } from '../../input/setting.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import type { Environment } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /** What `portcullis explain` was asked. */
 export interface ExplainOptions {

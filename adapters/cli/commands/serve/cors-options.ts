@@ -1,6 +1,6 @@
 import type { CorsOptions } from '../../../../src/index.ts'
-import type { Setting } from '../../input/setting.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import type { Setting } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /** The origins in settings, exactly as browsers send them. Throws {@link UsageError} for what is none, such as `*`. */
 export function readCors(settings: readonly Setting[]): CorsOptions {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { PkiFiles } from '../../../node/index.ts'
-import type { Setting } from '../../input/setting.ts'
+import type { Setting } from '../../settings/setting.ts'
 
 /** What those may do who are neither the owner of a file nor of its group: read it, write it. */
 const OTHERS = 0o006

@@ -1,6 +1,6 @@
 import type { OpenIdOptions } from '../../../../src/index.ts'
-import type { Setting } from '../../input/setting.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import type { Setting } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /** `off`, or the issuers with commas between; by default they follow from the addresses. Throws {@link UsageError}. */
 export function readOpenId(setting: Setting | undefined): OpenIdOptions | false {

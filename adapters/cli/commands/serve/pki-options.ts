@@ -1,5 +1,5 @@
 import type { PkiFiles } from '../../../node/index.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 import type { ServeArguments } from './option-declarations.ts'
 
 /** Where the certificates and keys come from. */

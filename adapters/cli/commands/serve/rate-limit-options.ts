@@ -1,6 +1,6 @@
 import type { RateLimitOptions } from '../../../../src/index.ts'
-import type { Setting } from '../../input/setting.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import type { Setting } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /** What is limited, by the name that it has on the command line. */
 const LIMITED = {

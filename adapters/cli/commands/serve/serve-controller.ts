@@ -2,7 +2,7 @@ import { type Controller, createController, type PkiMaterial, type Storage } fro
 import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../../../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { openStorage } from '../../input/open-storage.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 import { renewServerCertificate } from './certificate-renewal.ts'
 import { openCertificates, serverWarnings } from './certificates.ts'
 import { exposureNotes } from './exposure.ts'

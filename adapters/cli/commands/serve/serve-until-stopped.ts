@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PkiFileError } from '../../../node/index.ts'
-import { UsageError } from '../../input/usage-error.ts'
 import type { Terminal } from '../../output/terminal.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 import { type ServedController, serveController } from './serve-controller.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { stopSignal } from './stop-signals.ts'

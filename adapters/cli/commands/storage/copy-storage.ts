@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 import { storedIn, withStorageErrors } from './stored-in.ts'
 
 /** What copies the databases that have tools of their own for it. */

@@ -1,5 +1,5 @@
 import { withoutPasswords } from '../../input/open-storage.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /**
  * The storage that a command works on, `sqlite:FILE` or `postgres://…`, and the file of the former. Throws

@@ -8,7 +8,7 @@ import { authenticators } from '../../../resources/login/authenticators.ts'
 import { Created, created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { wireSchema } from '../../operations/wire-schema.ts'
-import { Password, Username } from '../../shared/passwords.ts'
+import { GivenUsername, Password, Username } from '../../shared/passwords.ts'
 
 const WORDS = {
   password: 'The password, 5 to 100 characters that fulfil the auth policy.',
@@ -33,7 +33,7 @@ const Creation = described(
     method: z.string(),
     password: Password.optional(),
     tags: Tags.default({}),
-    username: Username.optional(),
+    username: GivenUsername.optional(),
   }),
   {
     certPem:
@@ -41,7 +41,8 @@ const Creation = described(
     identityId: 'The id of the identity; it has no authenticator of the method yet.',
     method: '`updb` for a username and password, `cert` for a client certificate.',
     password: `For \`updb\`: ${WORDS.password}`,
-    username: `For \`updb\`: ${WORDS.username}`,
+    username:
+      'For `updb`: the username, 1 to 100 characters, unique in the network. With fewer than 4 one logs in by OpenID Connect alone.',
   },
 )
 const Replacement = described(z.object({ password: Password, tags: Tags.default({}), username: Username }), WORDS)

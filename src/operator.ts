@@ -1,0 +1,67 @@
+import { composeEngine } from './compose-engine.ts'
+import type { Explanation } from './domain/explain/index.ts'
+import type { ExplainOptions } from './engine/access/explain.ts'
+import { bootstrap } from './engine/bootstrap.ts'
+import { SYSTEM_CALL } from './engine/context/call.ts'
+import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Logger } from './ports/logger.ts'
+import type { PasswordHasher } from './ports/password-hasher.ts'
+import type { Storage } from './ports/storage.ts'
+
+/** What an operator works on. */
+export interface OperatorOptions {
+  /** May be served by other processes at the same time: they notice what changes. */
+  readonly storage: Storage
+  /** Default: the clock of the system. */
+  readonly clock?: Clock
+  /** Default: Argon2id. */
+  readonly passwordHasher?: PasswordHasher
+  /** Default: a line of JSON for each entry, on standard error. */
+  readonly logger?: Logger
+}
+
+/** What somebody may do who holds the store, without logging in anywhere. */
+export interface Operator {
+  /** Tells whether an identity may dial or bind a service, each by id or name, and why. Nothing is written. */
+  explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
+  /**
+   * Opens the last way in again: sets the password of an administrator and takes away what would keep it from letting in. A
+   * store that was never served gets its default admin. Errors: `NOT_FOUND` (`username`), `COULD_NOT_VALIDATE`.
+   */
+  resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
+  /** What does not fit together in the store, in words; empty when it is whole. Nothing is written. */
+  checkIntegrity(): Promise<readonly string[]>
+  /** Closes the storage. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a store for its operator: nothing is served, and nothing is written unless it is asked for.
+ *
+ * @example
+ * const operator = await openOperator({ storage: await sqliteStorage('portcullis.sqlite') })
+ * await operator.resetAdminPassword({ password: 'correct horse battery' })
+ * await operator.close()
+ */
+export async function openOperator(options: OperatorOptions): Promise<Operator> {
+  // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.
+  const { engine, timetable } = await composeEngine({ ...options, address: 'localhost:0', oidc: false })
+  return {
+    explain: (...question) => engine.explain(...question),
+    resetAdminPassword: async (reset) => {
+      await bootstrap(engine.context, undefined)
+      return engine.administratorRecovery.resetPassword(SYSTEM_CALL, reset)
+    },
+    checkIntegrity: async () => {
+      engine.dataIntegrity.start(SYSTEM_CALL, false)
+      await engine.dataIntegrity.finished()
+      const { error, results } = engine.dataIntegrity.report
+      return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
+    },
+    close: async () => {
+      await timetable.close()
+      await options.storage.close()
+    },
+  }
+}
