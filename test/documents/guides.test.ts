@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { STATUS_OF } from '../../src/http/pipeline/answer/problem.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, 'docs')
+const guides = readdirSync(folder).filter((name) => name.endsWith('.md'))
+
+/** The blocks of a guide whose fence names exactly this: what is a fragment has another word behind its language. */
+function blocksOf(text: string, fence: string): readonly string[] {
+  return [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, code = '']) =>
+    kind === fence ? [code] : [],
+  )
+}
+
+/** The guides whose TypeScript runs from the first block to the last, and prints what the text blocks say. */
+const running = guides.filter((name) => {
+  const text = readFileSync(join(folder, name), 'utf8')
+  return blocksOf(text, 'text').length > 0 && blocksOf(text, 'ts').length > 0
+})
+
+describe('the guides', () => {
+  it.each(running)('%s runs as it stands, and prints what it says', async (name) => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    const program = blocksOf(text, 'ts').join('\n')
+    const flags = ['--conditions=portcullis-source', '--input-type=module-typescript', '--eval', program]
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd: root })
+    expect(stderr).toBe('')
+    expect(stdout).toBe(blocksOf(text, 'text').join(''))
+  })
+
+  it.each(guides)('%s links to what is there', (name) => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    const own = [...text.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, path = '']) => join(folder, path))
+    for (const path of own) expect(readFileSync(path, 'utf8')).not.toBe('')
+  })
+})
+
+describe('the guide to errors', () => {
+  const rows = readFileSync(join(folder, 'errors.md'), 'utf8').matchAll(/^\| (`.+?`) \| ([\d, ]+) \|/gm)
+  const told = new Map(
+    [...rows].flatMap(([, codes = '', statuses = '']) =>
+      codes.split(', ').map((code) => [code.replaceAll('`', ''), statuses.split(', ').map(Number)] as const),
+    ),
+  )
+
+  it.each(Object.entries(STATUS_OF))('tells cause and cure of %s, with status %i', (code, status) => {
+    expect(told.get(code)).toContain(status)
+  })
+
+  it('tells of no others', () => {
+    expect([...told.keys()].filter((code) => !(code in STATUS_OF))).toEqual([])
+  })
+})
