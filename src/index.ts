@@ -1,3 +1,8 @@
+/**
+ * A zero-trust network controller: make one with {@link createController}, and mount its `fetch`.
+ *
+ * @module portcullis
+ */
 export type { ControllerOptions } from './controller-options.ts'
 export { type Controller, createController } from './create-controller.ts'
 export type { Compat, Leniency } from './domain/compatibility.ts'

@@ -2,7 +2,7 @@
  * The rules by themselves: which entities a role list selects, who may reach what, whether posture passes, and why.
  * Pure functions over plain values; nothing else is loaded with them.
  *
- * @module
+ * @module portcullis/policy
  */
 export {
   AccessIndex,

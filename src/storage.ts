@@ -2,7 +2,7 @@
  * What a storage of your own is written with: the port, the filters that it answers, the kinds of record that it holds
  * and the errors that it throws. `portcullis/storage/contract` tells whether it keeps its promises.
  *
- * @module
+ * @module portcullis/storage
  */
 export {
   both,

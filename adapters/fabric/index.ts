@@ -1,3 +1,8 @@
+/**
+ * The control channel of routers.
+ *
+ * @module portcullis/fabric
+ */
 export {
   CONTROL_PROTOCOL,
   type ControlListener,

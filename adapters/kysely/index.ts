@@ -1,3 +1,8 @@
+/**
+ * Storages in SQLite and PostgreSQL.
+ *
+ * @module portcullis/kysely
+ */
 export type { ConnectionOptions } from './driver/connections.ts'
 export { type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
 export type { CopyProgress, OnCopyProgress } from './driver/sqlite-copy.ts'

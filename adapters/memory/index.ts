@@ -1,1 +1,6 @@
+/**
+ * A storage in memory, which copies a whole world at no cost.
+ *
+ * @module portcullis/memory
+ */
 export { type MemoryStorage, memoryStorage } from './memory-storage.ts'

@@ -1,7 +1,7 @@
 /**
  * Networks as files: read and tested, compared with a controller and applied to it, written from a controller and drawn.
  *
- * @module
+ * @module portcullis/model
  */
 export {
   type AccessAssertion,

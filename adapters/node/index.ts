@@ -1,3 +1,8 @@
+/**
+ * An HTTPS server, a listener for `node:http`, PKI folders, and a `fetch` with client certificates.
+ *
+ * @module portcullis/node
+ */
 export { type HttpsFetchOptions, httpsFetch } from './client/https-fetch.ts'
 export { connectionInfo } from './connection-info.ts'
 export type { ControlChannelOptions, FabricSource } from './control-channel.ts'

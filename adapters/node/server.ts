@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import type { ControllerFetch } from '../../src/index.ts'
 import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
@@ -41,6 +42,13 @@ export interface ServeOptions extends ListenerOptions {
    * All clients behind a proxy that passes TLS on, or behind a NAT, have one address.
    */
   readonly maxConnectionsPerAddress?: number
+  /**
+   * A host application that answers every request instead of the controller, which is mounted in it: an Express application
+   * as it is, `getRequestListener(app.fetch)` of `@hono/node-server`, `fastify.routing`. It gets the connection limits, the
+   * draining at the end and the renewal of the certificate; limits of bodies and answers come with the handler that mounts
+   * the controller.
+   */
+  readonly app?: RequestListener
   /**
    * Lets routers connect: `true` on the same port, told apart by ALPN, under the address of `host` and the port that is
    * bound; or as the options say. Without it no router is served.
@@ -98,10 +106,9 @@ export async function serve(controller: ServableController, options: ServeOption
     maxHeaderSize: MAX_HEADER_BYTES,
   })
   server.timeout = STALLED_CONNECTION_MS
-  server.on(
-    'request',
-    createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options }),
-  )
+  const ownListener = () =>
+    createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options })
+  server.on('request', options.app ?? ownListener())
   const connections = trackConnections(server, connectionLimits(options))
   control.share(server, (socket) => connections.keep(socket))
   await control.bind()

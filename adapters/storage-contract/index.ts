@@ -1,7 +1,7 @@
 /**
  * The promises of the storage port as test cases that any runner runs: every storage has to pass all of them.
  *
- * @module
+ * @module portcullis/storage/contract
  */
 import { describeChangeFeed } from './change-feed.ts'
 import { describeConcurrency } from './concurrency.ts'

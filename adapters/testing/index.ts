@@ -2,7 +2,7 @@
  * A whole controller for tests, in memory, with a clock that the test turns: devices that enroll, posture, MFA, faults,
  * forks, and assertions about access.
  *
- * @module
+ * @module portcullis/testing
  */
 export { type FakeClock, fakeClock, liveClock } from './clock/fake-clock.ts'
 export { type FakeScheduler, fakeScheduler } from './clock/fake-scheduler.ts'

@@ -1,7 +1,7 @@
 /**
  * Puts the matchers of `portcullis/testing` in place for vitest: import it in a test, or name it in `setupFiles`.
  *
- * @module
+ * @module portcullis/testing/vitest
  */
 import { expect } from 'vitest'
 import { type AccessMatchers, accessMatchers } from './expectations/matchers.ts'

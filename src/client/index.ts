@@ -2,7 +2,7 @@
  * Typed calls of a controller's APIs by anything that has `fetch`: browsers, devices, tools. Nothing of the controller itself
  * is loaded.
  *
- * @module
+ * @module portcullis/client
  */
 import type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
 import { type ApiClient, type ClientOptions, createApiClient } from './api-client.ts'
