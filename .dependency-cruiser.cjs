@@ -33,7 +33,7 @@ module.exports = {
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric|model)/index.ts$',
-      '^adapters/node/connection-info.ts$',
+      '^adapters/node/(connection-info|http/mount-prefix).ts$',
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',

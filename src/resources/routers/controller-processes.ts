@@ -3,7 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'controller-processes',
   singular: 'controller process',
   storeName: 'controllerProcesses',
@@ -18,8 +18,8 @@ const definition = {
  * The processes over this store to which routers are connected. What one keeps here of its routers counts for as long as it
  * says again and again that it is alive.
  */
-export interface ControllerProcesses extends Resource<typeof definition> {}
-export const controllerProcesses: ControllerProcesses = defineResource(definition, {
+export interface ControllerProcesses extends Resource<typeof DEFINITION> {}
+export const controllerProcesses: ControllerProcesses = defineResource(DEFINITION, {
   address: 'Where routers reach the process, as it advertises it; null where its host runs the data plane.',
   aliveUntil: 'Until when what it says counts, RFC 3339.',
 })

@@ -4,7 +4,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Id } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
-const definition = {
+const DEFINITION = {
   name: 'router-connections',
   singular: 'router connection',
   storeName: 'routerConnections',
@@ -17,8 +17,8 @@ const definition = {
 } as const satisfies ResourceDefinition
 
 /** A router's control channel to one of the processes over this store. */
-export interface RouterConnections extends Resource<typeof definition> {}
-export const routerConnections: RouterConnections = defineResource(definition, {
+export interface RouterConnections extends Resource<typeof DEFINITION> {}
+export const routerConnections: RouterConnections = defineResource(DEFINITION, {
   routerId: 'The id of the router.',
   processId: 'The process that holds the channel.',
   connection: 'What is known of the router.',
