@@ -1,11 +1,12 @@
 import { checkOptions } from './check-options.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { leniencyOf, type Profile, profileOf } from './domain/compatibility.ts'
+import { type Profile, profileOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
 import { type Limits, limitsOf } from './domain/limits.ts'
 import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from './domain/oidc/redirect-uri.ts'
 import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access/access-feed.ts'
+import { AccessMoves } from './engine/access/access-moves.ts'
 import type { OpenIdUris } from './engine/configs/controller-settings.ts'
 import { Timetable } from './engine/context/timetable.ts'
 import { Writes } from './engine/context/writes.ts'
@@ -71,10 +72,9 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const pki = (await options.pki) ?? (await ephemeralPki(options, clock))
   const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
-  const leniency = leniencyOf(options)
-  const profile = profileOf(options.compat)
-  requireInRange('recoveryCodeLength', leniency.recoveryCodeLength, 6, 100)
-  const keySets = options.keySets ?? createHttpKeySets({ allowInternal: leniency.allowPrivateJwks })
+  const profile = profileOf(options)
+  requireInRange('recoveryCodeLength', profile.recoveryCodeLength, 6, 100)
+  const keySets = options.keySets ?? createHttpKeySets({ allowInternal: profile.allowPrivateJwks })
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
@@ -92,7 +92,6 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     totpIssuer: options.totpIssuer ?? 'openziti.io',
     limits,
     profile,
-    ...leniency,
   }
   const engine = new ControllerEngine({
     storage,
@@ -112,11 +111,12 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     presence,
     events,
     logger,
-    rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, leniency.allowUnlimitedLogins),
+    rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access: new AccessFeed(
       eventLoopTurns,
       (change) => events.emit('access.changed', { ...change, at: clock.now() }),
       () => options.storage.read(async (tx) => tx.revision),
+      profile.tellsPassingAccess ? new AccessMoves() : undefined,
     ),
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },

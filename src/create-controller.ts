@@ -1,6 +1,5 @@
 import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { leniencyOf } from './domain/compatibility.ts'
 import { resume } from './engine/access/enforcement/resume.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { publishSigningKey } from './engine/credentials/signing-keys.ts'
@@ -145,6 +144,6 @@ async function openIdOf(engine: ControllerEngine, options: ControllerOptions): P
   const { oidc = {}, cors } = options
   if (oidc === false) return undefined
   const { openProvider } = await import('./open-id-provider.ts')
-  const allowInternal = leniencyOf(options).allowPrivateJwks
+  const { allowPrivateJwks: allowInternal } = engine.context.settings.profile
   return openProvider(engine, oidc, { origins: cors?.origins ?? [], allowInternal })
 }

@@ -23,7 +23,30 @@ export interface Leniency {
   readonly recoveryCodeLength: number
 }
 
-const STRICT: Leniency = {
+/**
+ * Everything in which a controller may do as deployed ones do: what each option of {@link Leniency} says, and where no safety
+ * is at stake and `compat` alone decides. What is asked anywhere is a member of this one value.
+ */
+export interface Profile extends Leniency {
+  /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
+  readonly allowsUntypedKeys: boolean
+  /** A patch of a certificate authority that says nothing of its external id claim takes it away. */
+  readonly clearsUnsentClaims: boolean
+  /** Operations answer with the status of deployed controllers where it is another one of success. */
+  readonly answersDeployedStatus: boolean
+  /** Hashes and fingerprints of posture checks are shown as they were written, not as lower-case hex digits. */
+  readonly keepsHexAsWritten: boolean
+  /** Too many wrong passwords disable the identity as well: no other method lets it in, and its API sessions end. */
+  readonly disablesLockedOut: boolean
+  /** Service updates move for access that came and went since the last look, too. */
+  readonly tellsPassingAccess: boolean
+  /** Lists that nobody filled are null where deployed controllers write null. */
+  readonly showsEmptyListsAsNull: boolean
+  /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */
+  readonly knowsDefaultTypeAlone: boolean
+}
+
+const STRICT: Profile = {
   allowTotpReuse: false,
   allowUnlimitedCodes: false,
   allowUnlimitedLogins: false,
@@ -33,9 +56,17 @@ const STRICT: Leniency = {
   allowTokensOfOthers: false,
   keepSessionsOnPasswordChange: false,
   recoveryCodeLength: 10,
+  allowsUntypedKeys: false,
+  clearsUnsentClaims: false,
+  answersDeployedStatus: false,
+  keepsHexAsWritten: false,
+  disablesLockedOut: false,
+  tellsPassingAccess: false,
+  showsEmptyListsAsNull: false,
+  knowsDefaultTypeAlone: false,
 }
 
-const OPENZITI: Leniency = {
+const DEPLOYED: Profile = {
   allowTotpReuse: true,
   allowUnlimitedCodes: true,
   allowUnlimitedLogins: true,
@@ -45,12 +76,21 @@ const OPENZITI: Leniency = {
   allowTokensOfOthers: true,
   keepSessionsOnPasswordChange: true,
   recoveryCodeLength: 6,
+  allowsUntypedKeys: true,
+  clearsUnsentClaims: true,
+  answersDeployedStatus: true,
+  keepsHexAsWritten: true,
+  disablesLockedOut: true,
+  tellsPassingAccess: true,
+  showsEmptyListsAsNull: true,
+  knowsDefaultTypeAlone: true,
 }
 
-/** How lenient a controller is: as each option says, else as `compat` does, else not at all. */
-export function leniencyOf(options: { readonly compat?: Compat | undefined } & Partial<Leniency>): Leniency {
-  const base = options.compat === 'openziti' ? OPENZITI : STRICT
+/** The profile of a controller: as each option says, else as `compat` does, else strict. */
+export function profileOf(options: { readonly compat?: Compat | undefined } & Partial<Leniency>): Profile {
+  const base = options.compat === 'openziti' ? DEPLOYED : STRICT
   return {
+    ...base,
     allowTotpReuse: options.allowTotpReuse ?? base.allowTotpReuse,
     allowUnlimitedCodes: options.allowUnlimitedCodes ?? base.allowUnlimitedCodes,
     allowUnlimitedLogins: options.allowUnlimitedLogins ?? base.allowUnlimitedLogins,
@@ -61,20 +101,4 @@ export function leniencyOf(options: { readonly compat?: Compat | undefined } & P
     keepSessionsOnPasswordChange: options.keepSessionsOnPasswordChange ?? base.keepSessionsOnPasswordChange,
     recoveryCodeLength: options.recoveryCodeLength ?? base.recoveryCodeLength,
   }
-}
-
-/** Where deployed controllers accept more and no safety is at stake: these follow `compat` alone. */
-export interface Profile {
-  /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
-  readonly allowsUntypedKeys: boolean
-  /** A patch of a certificate authority that says nothing of its external id claim takes it away. */
-  readonly clearsUnsentClaims: boolean
-  /** Operations answer with the status of deployed controllers where it is another one of success. */
-  readonly answersDeployedStatus: boolean
-}
-
-/** What follows `compat` alone. */
-export function profileOf(compat: Compat | undefined): Profile {
-  const isDeployed = compat === 'openziti'
-  return { allowsUntypedKeys: isDeployed, clearsUnsentClaims: isDeployed, answersDeployedStatus: isDeployed }
 }

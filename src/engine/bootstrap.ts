@@ -21,6 +21,7 @@ export interface AdminCredentials {
 }
 
 const IDENTITY_TYPES = ['User', 'Device', 'Service', 'Router', 'Default']
+const DEPLOYED_IDENTITY_TYPES = ['Router', 'Default']
 
 /** What a start found or made of the default admin. */
 export interface DefaultAdminState {
@@ -66,7 +67,8 @@ async function fillStore(context: EngineContext, admin: AdminCredentials | undef
   const passwordHash = admin && (await context.passwordHasher.hash(admin.password))
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
-    for (const name of IDENTITY_TYPES) {
+    const { knowsDefaultTypeAlone } = context.settings.profile
+    for (const name of knowsDefaultTypeAlone ? DEPLOYED_IDENTITY_TYPES : IDENTITY_TYPES) {
       if (!(await isStored(() => tx.collection(identityTypes).get(name)))) {
         await tx.collection(identityTypes).insert(newRecord(name, now, { name }))
       }

@@ -3,6 +3,7 @@ import { resume } from './access/enforcement/resume.ts'
 import { containRights } from './authority/containment.ts'
 import { keepAnAdministrator } from './authority/last-administrator.ts'
 import type { EngineContext } from './context/context.ts'
+import type { RecordedChange } from './context/recorded-changes.ts'
 import type { ApiSessions } from './login/api-sessions.ts'
 import type { Revocations } from './login/revocations.ts'
 import { tellChanges } from './records/tell-changes.ts'
@@ -25,6 +26,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.amend((tx, changes) => revocations.revokeEnded(tx, changes))
   writes.follow((write) => revocations.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
+  if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
 }
 
 /** Everything that time brings by itself. */
@@ -34,4 +36,10 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
   timetable.onDue('access', () => resume(context))
   timetable.onDue('api-session', (ids) => apiSessions.endIdle(ids))
   timetable.onDue('revocation', (ids) => revocations.forgetExpired(ids))
+}
+
+/** Brings the access index level with every single write, so that what one write gives and the next one takes is noticed. */
+async function seeEachChange({ storage, access }: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
+  const indexed = ['identities', 'services', 'service-policies', 'posture-checks']
+  if (changes.some(({ kind }) => indexed.includes(kind))) await storage.read((tx) => access.at(tx))
 }

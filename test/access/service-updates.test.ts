@@ -1,3 +1,4 @@
+import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { lastChangeAt } from '../support/last-change-at.ts'
 import { world } from '../support/world.ts'
@@ -5,8 +6,8 @@ import { world } from '../support/world.ts'
 const SECOND = 1000
 const params = (id: string) => ({ params: { id } })
 
-async function stage() {
-  const here = await world()
+async function stage(options: TestControllerOptions = {}) {
+  const here = await world(options)
   const web = await here.service('web', ['apps'])
   const policyId = await here.policy('people dial apps', { identityRoles: ['#people'], serviceRoles: ['#apps'] })
   const alice = await here.person('alice', ['people'])
@@ -63,6 +64,77 @@ describe('GET /current-api-session/service-updates', () => {
       instants.push(await lastChangeAt(alice))
     }
     expect(new Set(instants).size).toBe(4)
+  })
+
+  type Stage = Awaited<ReturnType<typeof stage>>
+  const PASSING: readonly [string, (here: Stage) => Promise<unknown>][] = [
+    [
+      'a policy that is made and deleted',
+      async ({ admin, policy, service }) => {
+        await service('db', ['databases'])
+        const id = await policy('passing', { identityRoles: ['#people'], serviceRoles: ['#databases'] })
+        await admin.call('DELETE /service-policies/{id}', params(id))
+      },
+    ],
+    [
+      'a policy that is narrowed and widened again',
+      async ({ admin, policyId }) => {
+        for (const identityRoles of [[], ['#people']])
+          await admin.call('PATCH /service-policies/{id}', { ...params(policyId), body: { identityRoles } })
+      },
+    ],
+    [
+      'a policy that grants something else for a while',
+      async ({ admin, policyId }) => {
+        for (const type of ['Bind', 'Dial'] as const)
+          await admin.call('PATCH /service-policies/{id}', { ...params(policyId), body: { type } })
+      },
+    ],
+    [
+      'role attributes of the identity that are taken and given back',
+      async ({ admin, alice }) => {
+        for (const roleAttributes of [[], ['people']])
+          await admin.call('PATCH /identities/{id}', { ...params(alice.id), body: { roleAttributes } })
+      },
+    ],
+    [
+      'role attributes of the service that are taken and given back',
+      async ({ admin, web }) => {
+        for (const roleAttributes of [[], ['apps']])
+          await admin.call('PATCH /services/{id}', { ...params(web), body: { roleAttributes } })
+      },
+    ],
+    [
+      'a service that is made and deleted',
+      async ({ admin, service }) => {
+        await admin.call('DELETE /services/{id}', params(await service('passing', ['apps'])))
+      },
+    ],
+  ]
+
+  it.each(PASSING)('%s: is told as deployed controllers do with compat alone', async (_what, change) => {
+    for (const [options, isTold] of [
+      [{}, false],
+      [{ compat: 'openziti' }, true],
+    ] as const) {
+      const here = await stage(options)
+      const other = await here.person('bob')
+      const [before, ofOther] = [await lastChangeAt(here.alice), await lastChangeAt(other)]
+      await change(here)
+      const now = await lastChangeAt(here.alice)
+      expect(now > before).toBe(isTold)
+      expect(await lastChangeAt(here.alice)).toBe(now)
+      expect(await lastChangeAt(other)).toBe(ofOther)
+    }
+  })
+
+  it('access that another policy gives meanwhile did not come and go', async () => {
+    const here = await stage({ compat: 'openziti' })
+    const before = await lastChangeAt(here.alice)
+    const id = await here.policy('again', { identityRoles: ['#people'], serviceRoles: ['#apps'] })
+    await here.admin.call('DELETE /service-policies/{id}', params(id))
+    await here.admin.call('PATCH /service-policies/{id}', { ...params(here.policyId), body: { tags: { a: 'b' } } })
+    expect(await lastChangeAt(here.alice)).toBe(before)
   })
 
   it('needs an API session', async () => {

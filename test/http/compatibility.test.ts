@@ -1,8 +1,8 @@
 import 'reflect-metadata'
 import { importPKCS8, SignJWT } from 'jose'
-import type { TestControllerOptions } from 'portcullis/testing'
+import { TEST_ADMIN, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { adminOf, create, type ForeignClient } from '../contract/http/foreign-client.ts'
+import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
@@ -168,7 +168,136 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
       return (await admin.get(`/cas/${id}`)).body.data.externalIdClaim?.location
     },
   ],
+  [
+    'the hashes and fingerprints of a process, as they are shown',
+    ['ab'.repeat(32), 'abcdef'],
+    ['AB'.repeat(32), 'AB:CD:ef'],
+    async (mounted, admin) => {
+      const process = { osType: 'Linux', path: '/bin/a', hashes: ['AB'.repeat(32)], signerFingerprint: 'AB:CD:ef' }
+      const id = await create(admin, '/posture-checks', {
+        name: 'p',
+        typeId: 'PROCESS',
+        roleAttributes: ['p'],
+        process,
+      })
+      await admitted(mounted, admin, { id, typeId: 'PROCESS', path: '/bin/a', isRunning: true }, [
+        { hash: 'ab'.repeat(32), signerFingerprints: ['ABCDEF'] },
+        { hash: 'Ab'.repeat(32), signerFingerprints: ['ab-cd-EF'] },
+      ])
+      const shown = (await read(admin, `/posture-checks/${id}`)).process
+      return [shown.hashes[0], shown.signerFingerprint]
+    },
+  ],
+  [
+    'the hashes and fingerprints of several processes, as they are shown',
+    ['ab'.repeat(64), '0a1b'],
+    ['aB'.repeat(64), '0A-1b'],
+    async (_mounted, admin) => {
+      const process = { osType: 'Linux', path: '/bin/a', hashes: ['aB'.repeat(64)], signerFingerprints: ['0A-1b'] }
+      const body = { name: 'p', typeId: 'PROCESS_MULTI', semantic: 'AllOf', processes: [process] }
+      const [shown] = (await read(admin, `/posture-checks/${await create(admin, '/posture-checks', body)}`)).processes
+      return [shown.hashes[0], shown.signerFingerprints[0]]
+    },
+  ],
+  [
+    'an identity whose password was guessed too often, until its time is over and somebody enables it',
+    { disabled: false, hasEnd: false, session: 200, over: 200, again: false },
+    { disabled: true, hasEnd: true, session: 401, over: 200, again: true },
+    async (mounted, admin) => {
+      const rules = { maxAttempts: 2, lockoutDurationMinutes: 5 }
+      const authPolicyId = await create(admin, '/auth-policies', authPolicy('locking', rules))
+      const who = await person(mounted, admin, 'alice', { authPolicyId })
+      const { api } = await apisOf(mounted, who)
+      const guess = async () => {
+        for (let tried = 0; tried < 3; tried += 1) await login(mounted, { ...who, password: 'a-wrong-one' })
+      }
+      await guess()
+      const { disabled, disabledUntil } = await read(admin, `/identities/${who.id}`)
+      const session = (await api.get('/current-identity')).status
+      await mounted.controller.elapse(5 * 60_000)
+      const over = (await login(mounted, who)).status
+      await guess()
+      const again = (await read(admin, `/identities/${who.id}`)).disabled
+      expect((await admin.post(`/identities/${who.id}/enable`)).status).toBe(200)
+      expect((await read(admin, `/identities/${who.id}`)).disabled).toBe(false)
+      expect((await login(mounted, who)).status).toBe(200)
+      return { disabled, hasEnd: disabledUntil !== null, session, over, again }
+    },
+  ],
+  [
+    'lists that nobody filled',
+    Array.from({ length: 13 }, () => []),
+    Array.from({ length: 13 }, () => null),
+    async (_mounted, admin) => {
+      const lists: unknown[] = []
+      const look = async (path: string, body: object, fields: readonly string[]) => {
+        const id = await create(admin, path, body)
+        const shown = await read(admin, `${path}/${id}`)
+        const [listed] = (await admin.get(`${path}?filter=id="${id}"`)).body.data
+        for (const field of fields) {
+          expect(listed[field]).toEqual(shown[field])
+          lists.push(shown[field])
+        }
+      }
+      const semantic = 'AnyOf'
+      await look('/services', { name: 'a', encryptionRequired: true }, ['configs', 'roleAttributes'])
+      await look('/edge-routers', { name: 'a', roleAttributes: [] }, ['configs', 'roleAttributes'])
+      await look('/routers', { name: 'b' }, ['configs'])
+      await look('/identities', { name: 'a', type: 'User', isAdmin: false }, ['permissions'])
+      const roles = ['identityRoles', 'serviceRoles', 'postureCheckRoles']
+      await look('/service-policies', { name: 'a', semantic, type: 'Dial', serviceRoles: [] }, roles)
+      await look('/edge-router-policies', { name: 'a', semantic }, ['edgeRouterRoles', 'identityRoles'])
+      await look('/service-edge-router-policies', { name: 'a', semantic }, ['edgeRouterRoles', 'serviceRoles'])
+      // Those of identities are a list on every controller.
+      const [{ id }] = (await admin.get('/identities?filter=name="a"')).body.data
+      expect((await read(admin, `/identities/${id}`)).roleAttributes).toEqual([])
+      return lists
+    },
+  ],
+  [
+    'the types of identities',
+    ['User', 'User', 'Device', ['Default', 'Device', 'Router', 'Service', 'User']],
+    ['Default', 'Default', 'Default', ['Default', 'Router']],
+    async (_mounted, admin) => {
+      const id = await create(admin, '/identities', { name: 'a', type: 'User', isAdmin: false })
+      const { typeId, type } = await read(admin, `/identities/${id}`)
+      expect((await admin.patch(`/identities/${id}`, { type: 'Device' })).status).toBe(200)
+      const changed = (await read(admin, `/identities/${id}`)).typeId
+      const listed = (await admin.get('/identity-types?sort=name')).body.data
+      return [typeId, type.name, changed, listed.map(({ name }: { name: string }) => name)]
+    },
+  ],
 ]
+
+/** Expects every one of some reports to make a person pass a posture check. */
+async function admitted(
+  mounted: MountedController,
+  admin: ForeignClient,
+  response: object,
+  reports: readonly object[],
+): Promise<void> {
+  const { id, api } = await (async () => {
+    const who = await person(mounted, admin, 'reporter')
+    return { id: who.id, api: (await apisOf(mounted, who)).api }
+  })()
+  const serviceId = await create(admin, '/services', { name: 'guarded', encryptionRequired: true })
+  await create(admin, '/service-policies', {
+    name: 'guarded',
+    semantic: 'AnyOf',
+    type: 'Dial',
+    identityRoles: [`@${id}`],
+    serviceRoles: [`@${serviceId}`],
+    postureCheckRoles: ['#p'],
+  })
+  const isPassing = async () => (await read(api, `/services/${serviceId}`)).postureQueries[0].isPassing
+  expect(await isPassing()).toBe(false)
+  for (const report of reports) {
+    await api.post('/posture-response', { ...response, ...report })
+    expect(await isPassing()).toBe(true)
+  }
+  await api.post('/posture-response', { ...response, ...reports[0], hash: '00' })
+  expect(await isPassing()).toBe(false)
+}
 
 it.each(PROFILE)('%s is as deployed controllers have it with compat alone', async (_, strict, deployed, look) => {
   for (const [options, expected] of [
@@ -176,8 +305,40 @@ it.each(PROFILE)('%s is as deployed controllers have it with compat alone', asyn
     [{ compat: 'openziti' }, deployed],
   ] as const) {
     const mounted = await mount({ now: Date.now(), ...options })
-    expect(await look(mounted, await adminOf(mounted))).toBe(expected)
+    expect(await look(mounted, await adminOf(mounted))).toEqual(expected)
   }
+})
+
+describe('with compat', () => {
+  const compat = 'openziti' as const
+
+  it('wrong passwords do not shut out the last administrator who can log in', async () => {
+    const mounted = await mount({ compat })
+    const admin = await adminOf(mounted)
+    const locking = authPolicy('locking', { maxAttempts: 2, lockoutDurationMinutes: 0 })
+    const authPolicyId = await create(admin, '/auth-policies', locking)
+    const { id } = await read(admin, '/current-identity')
+    expect((await admin.patch(`/identities/${id}`, { authPolicyId })).status).toBe(200)
+    for (let tried = 0; tried < 4; tried += 1) await login(mounted, { ...TEST_ADMIN, password: 'a-wrong-one' })
+    expect(await read(admin, `/identities/${id}`)).toMatchObject({ disabled: false })
+  })
+
+  it.each([
+    'http://169.254.169.254/latest',
+    'http://[fe80::1]/keys',
+    'http://[fd00:ec2::254]/keys',
+    'http://[::ffff:169.254.169.254]/keys',
+    'http://224.0.0.5/keys',
+    'http://[ff02::1]/keys',
+    'http://0.0.0.0:8080/keys',
+    'http://[::]/keys',
+    'ftp://idp.example/keys',
+  ])('a signer is refused with keys at %s, as deployed controllers do', async (jwksEndpoint) => {
+    const admin = await adminOf(await mount({ compat }))
+    const answer = await admin.post('/external-jwt-signers', signer(jwksEndpoint))
+    expect(answer.body.error).toMatchObject({ code: 'INVALID_FIELD', cause: { field: 'jwksEndpoint' } })
+    expect(answer.status).toBe(400)
+  })
 })
 
 it('a rate of logins that is given limits them with compat too', async () => {

@@ -17,7 +17,7 @@ const sides: Record<PolicyKind, readonly EntityKind[]> = {
 /** What can be asked of both: everything but the sets that only mean something inside of an index. */
 export type ComparableAccess = Omit<
   AccessIndex,
-  'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'reachOf' | 'servicesIn'
+  'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'reachOf' | 'selection' | 'servicesIn'
 >
 
 /** The oracle of the access index: plain maps, and the matching rule applied to every pair for every question. */
@@ -52,6 +52,10 @@ export class NaiveAccess implements ComparableAccess {
 
   has(kind: EntityKind | PolicyKind, id: string): boolean {
     return { ...this.#entities, ...this.#policies }[kind].has(id)
+  }
+
+  typeOf(id: string): AccessType | undefined {
+    return this.#policies['service-policies'].get(id)?.type
   }
 
   rolesOf(kind: EntityKind, id: string): string[] {

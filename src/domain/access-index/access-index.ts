@@ -95,6 +95,16 @@ export class AccessIndex {
     return this.#entities[entityKind].idsOf(this.#policies[policyKind].members(policyId, entityKind))
   }
 
+  /** The same as a set that can be compared with others of this index. */
+  selection(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): SlotSet {
+    return this.#policies[policyKind].members(policyId, entityKind)
+  }
+
+  /** What a service policy grants; nothing for an unknown one. */
+  typeOf(servicePolicyId: string): AccessType | undefined {
+    return this.#policies['service-policies'].typeOf(servicePolicyId)
+  }
+
   /** How many entities of the kind the policy selects; of those in `among` alone, where it is given. */
   countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind, among?: SlotSet): number {
     const members = this.#policies[policyKind].members(policyId, entityKind)
@@ -132,14 +142,14 @@ export class AccessIndex {
 
   /**
    * The same as a set that can be compared with another of this index, as long as nobody is added or removed between. It is
-   * the set `into`, which whoever asks often uses again.
+   * the set `into`, which whoever asks often uses again. The policy `besides`, if any, does not count.
    */
-  audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet()): SlotSet {
+  audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet(), besides?: string): SlotSet {
     const slot = this.#entities.services.slotOf(serviceId)
     into.clear()
     return slot === undefined
       ? into
-      : this.#policies['service-policies'].linked('services', slot, 'identities', type, into)
+      : this.#policies['service-policies'].linked('services', slot, 'identities', type, into, besides)
   }
 
   /** The ids of the identities in a set of this index, ascending. */

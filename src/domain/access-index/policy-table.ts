@@ -72,9 +72,28 @@ export class PolicyTable {
     return entities.map((entity) => (entity === undefined ? [] : (asked?.selecting(entity) ?? [])))
   }
 
-  /** The entities of the other kind that some policy links with the entity: the union over the policies that select it. */
-  linked(kind: EntityKind, entity: number, other: EntityKind, type?: AccessType, into = new SlotSet()): SlotSet {
-    return this.#union(other, this.selecting(kind, entity, type).slots(), into)
+  /** The type of a policy; none for an unknown one, or one that grants nothing. */
+  typeOf(id: string): AccessType | undefined {
+    const slot = this.#table.slotOf(id)
+    return slot === undefined ? undefined : (['Bind', 'Dial'] as const).find((type) => this.#ofType[type].has(slot))
+  }
+
+  /**
+   * The entities of the other kind that some policy links with the entity: the union over the policies that select it, but
+   * for one.
+   */
+  linked(
+    kind: EntityKind,
+    entity: number,
+    other: EntityKind,
+    type?: AccessType,
+    into = new SlotSet(),
+    besides?: string,
+  ): SlotSet {
+    const policies = this.selecting(kind, entity, type)
+    const one = besides === undefined ? undefined : this.#table.slotOf(besides)
+    if (one !== undefined) policies.delete(one)
+    return this.#union(other, policies.slots(), into)
   }
 
   /** What the policies select on one side. A part that many of them share goes into the union once. */

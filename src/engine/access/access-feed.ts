@@ -12,6 +12,7 @@ import type { Turns } from '../../ports/turns.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { AccessIndexFeed } from '../context/context.ts'
+import type { AccessMoves } from './access-moves.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
@@ -33,6 +34,7 @@ export class AccessFeed implements AccessIndexFeed {
   readonly #turns: Turns
   readonly #tell: (change: AccessChange) => void
   readonly #latestRevision: (() => Promise<number>) | undefined
+  readonly #moves: AccessMoves | undefined
   #checking: Promise<void> | undefined
   #index = new AccessIndex()
   #unreadableChecks: readonly string[] = []
@@ -43,14 +45,16 @@ export class AccessFeed implements AccessIndexFeed {
 
   /**
    * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
-   * take; `latestRevision` asks the store, in a snapshot of its own, for its revision.
+   * take; `latestRevision` asks the store, in a snapshot of its own, for its revision; `moves` remembers who gained or lost access.
    */
   constructor(
     turns: Turns,
     tell: (change: AccessChange) => void = () => undefined,
     latestRevision?: () => Promise<number>,
+    moves?: AccessMoves,
   ) {
     this.#turns = turns
+    this.#moves = moves
     this.#tell = tell
     this.#latestRevision = latestRevision
   }
@@ -69,6 +73,11 @@ export class AccessFeed implements AccessIndexFeed {
   /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
   isLevelWith(tx: ReadTransaction): boolean {
     return !this.#isMoving && this.#revision === tx.revision
+  }
+
+  /** Reports whether an identity gained or lost access after a revision, as far as that is remembered. */
+  hasMoved(since: number, identityId: string): boolean {
+    return this.#moves?.concern(this.#index, since, identityId) ?? false
   }
 
   /**
@@ -91,6 +100,7 @@ export class AccessFeed implements AccessIndexFeed {
     const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
     if (changes === undefined || !(await this.#follow(tx, changes))) await this.#build(tx)
     this.#isMoving = false
+    this.#moves?.settle(tx.revision)
     this.#revision = tx.revision
   }
 
@@ -123,13 +133,17 @@ export class AccessFeed implements AccessIndexFeed {
     if (entityKind === undefined && policyKind === undefined) return
     const resource = resourceNamed(kind)
     const record = await tx.collection(resource).get(id)
-    if (entityKind !== undefined) {
-      if (record === undefined) this.#index.removeEntity(entityKind, id)
-      else this.#putEntity(entityKind, indexedEntity(record))
-    } else if (policyKind !== undefined) {
-      if (record === undefined) this.#index.removePolicy(policyKind, id)
-      else this.#index.putPolicy(policyKind, indexedPolicy(resource, record, this.#unreadableChecks))
+    const put = () => {
+      if (entityKind !== undefined) {
+        if (record === undefined) this.#index.removeEntity(entityKind, id)
+        else this.#putEntity(entityKind, indexedEntity(record))
+      } else if (policyKind !== undefined) {
+        if (record === undefined) this.#index.removePolicy(policyKind, id)
+        else this.#index.putPolicy(policyKind, indexedPolicy(resource, record, this.#unreadableChecks))
+      }
     }
+    if (this.#moves === undefined) put()
+    else this.#moves.during(this.#index, { kind, id }, put)
   }
 
   #putEntity(kind: EntityKind, entity: IndexedEntity): void {

@@ -1,5 +1,6 @@
 import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { serviceViews } from '../../resources/services/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -19,7 +20,8 @@ interface Look {
 
 /**
  * Tells API sessions when they have to read their service list again. The instant moves
- * when, and only when, the list with all configs would look different to that API session than at its last look.
+ * when, and only when, the list with all configs would look different to that API session than at its last look; where the
+ * controller does as deployed ones do, for access that came and went since, too.
  */
 export class ServiceUpdates {
   readonly #context: EngineContext
@@ -67,9 +69,15 @@ export async function beginServiceView(context: EngineContext, caller: Caller): 
 }
 
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
-async function keepServiceView(context: EngineContext, { apiSession }: Caller, view: ServiceView): Promise<number> {
+async function keepServiceView(
+  context: EngineContext,
+  { apiSession, identity }: Caller,
+  view: ServiceView,
+): Promise<number> {
+  const isSame = (before: RecordOf<typeof serviceViews>) =>
+    before.digest === view.digest && !context.access.hasMoved(before.revision, identity.id)
   const kept = await context.storage.read((tx) => whatIsLeft(() => tx.collection(serviceViews).get(apiSession.id)))
-  if (kept?.digest === view.digest) return kept.lastChangeAt
+  if (kept !== undefined && isSame(kept)) return kept.lastChangeAt
   const { id, createdAt } = apiSession
   const { digest, revision } = view
   const now = context.clock.now()
@@ -82,7 +90,7 @@ async function keepServiceView(context: EngineContext, { apiSession }: Caller, v
       await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
       return createdAt
     }
-    if (before.digest === digest || before.revision > revision) return before.lastChangeAt
+    if (isSame(before) || before.revision > revision) return before.lastChangeAt
     // Clients compare for inequality, at a resolution of milliseconds.
     const lastChangeAt = Math.max(now, before.lastChangeAt + 1)
     await collection.update({ ...before, digest, revision, lastChangeAt, updatedAt: now })

@@ -67,17 +67,18 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
 
 /** Stands for what the services show of themselves and for their configs. */
 async function servicesDigest(
-  { digest, turns }: EngineContext,
+  context: EngineContext,
   records: readonly RecordOf<typeof services>[],
   configs: readonly ConfigMap[],
 ): Promise<string> {
+  const { digest, turns } = context
   const turn = turns.begin()
   let before = ''
   for (let from = 0; from < records.length; from += CHUNK) {
     const prints = records
       .slice(from, from + CHUNK)
       .map((record, at) => [
-        fingerprint(digest, ownDetail(services, record)),
+        fingerprint(digest, ownDetail(context, services, record)),
         ...Object.entries(configs[from + at] ?? {}).map(([name, config]) => [name, fingerprint(digest, config)]),
       ])
     before = digest.sha256(JSON.stringify([before, prints]))

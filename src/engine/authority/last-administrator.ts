@@ -24,9 +24,15 @@ const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'a
  */
 export async function keepAnAdministrator(tx: WriteTransaction, write: RecordedWrite, now: number): Promise<void> {
   if (write.call.by !== 'caller' || !mayShutOut(write)) return
-  for (const identity of await administrators(tx)) if (await canLogIn(tx, identity, now)) return
+  if (await hasAdministratorWhoLogsIn(tx, now)) return
   const message = 'no administrator could log in any more'
   throw new ControllerError('ENTITY_CAN_NOT_BE_UPDATED', { code: 'UNHANDLED', message })
+}
+
+/** Reports whether some administrator has a way to log in, now or once it is not disabled any more. */
+export async function hasAdministratorWhoLogsIn(tx: ReadTransaction, now: number): Promise<boolean> {
+  for (const identity of await administrators(tx)) if (await canLogIn(tx, identity, now)) return true
+  return false
 }
 
 function mayShutOut({ changes }: RecordedWrite): boolean {

@@ -1,5 +1,5 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
-import type { Leniency, Profile } from '../../domain/compatibility.ts'
+import type { Profile } from '../../domain/compatibility.ts'
 import type { Link, Path } from '../../domain/fabric/index.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -24,7 +24,7 @@ import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
 
-export interface EngineSettings extends Leniency {
+export interface EngineSettings {
   /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
   readonly address: string
   /** Milliseconds without use after which an API session ends. */
@@ -96,6 +96,8 @@ export interface AccessIndexFeed {
   at(tx: ReadTransaction): Promise<AccessIndex>
   /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
   isLevelWith(tx: ReadTransaction): boolean
+  /** Reports whether an identity gained or lost access after a revision, though it may be as before; false if nobody watched. */
+  hasMoved(since: number, identityId: string): boolean
 }
 
 /** The ports and settings that every engine service works with. */

@@ -93,7 +93,7 @@ export async function signerProof(
 ): Promise<'proven' | TokenProblem> {
   const isTrusted = signer.mayAuthenticateAdmins || !hasRights(identity)
   const { verified, problems } = await verifyTokens(context, tokens, signer.enabled && isTrusted ? [signer] : [])
-  const { allowTokensOfOthers } = context.settings
+  const { allowTokensOfOthers } = context.settings.profile
   if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
   return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')
 }

@@ -1,29 +1,9 @@
-import { afterFailure, isLocked, type LockoutRules, NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
+import { isLocked, NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
-
-/**
- * Counts a wrong password. The count is in the store and each write sees the one before, so that of any number of
- * concurrent attempts none is lost.
- */
-export async function recordWrongPassword(
-  context: EngineContext,
-  authenticatorId: string,
-  rules: LockoutRules,
-  now: number,
-): Promise<void> {
-  if (rules.maxAttempts === 0) return
-  await context.writes.run(SYSTEM_CALL, async (tx) => {
-    const known = await tx.collection(authenticators).get(authenticatorId)
-    if (known !== undefined)
-      await tx.collection(authenticators).update({ ...known, ...afterFailure(known, rules, now) })
-  })
-}
 
 /**
  * Admits a right password within the write that acts on it: `changed` when another verifier was stored in between, `locked`

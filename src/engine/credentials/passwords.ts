@@ -16,7 +16,7 @@ export async function newPasswordHash(context: EngineContext, identityId: string
   })
   if (authPolicy === undefined) throw notFound('auth policy', identityId)
   const weakness = passwordWeakness(password, authPolicy.primary.updb)
-  if (weakness !== undefined && !context.settings.allowWeakPasswords)
+  if (weakness !== undefined && !context.settings.profile.allowWeakPasswords)
     throw invalidField('password', `password in body ${weakness}`, '')
   return context.passwordHasher.hash(password)
 }

@@ -41,20 +41,26 @@ export const identityBehaviour: Behaviour<Identities> = {
     if (!isAdminCall(call)) refuseEscalation(change)
     if (change.kind === 'delete') {
       await refuseDeletion(tx, change.before)
-      if (!settings.allowSelfDeletion) refuseSelfDeletion(call, change.before)
+      if (!settings.profile.allowSelfDeletion) refuseSelfDeletion(call, change.before)
       return undefined
     }
     const externalId = change.after.externalId?.trim() === '' ? null : change.after.externalId
+    const typeId = settings.profile.knowsDefaultTypeAlone ? deployedTypeOf(change) : change.after.typeId
     const authPolicyId = change.after.authPolicyId === '' ? 'default' : change.after.authPolicyId
     if (change.kind === 'update') {
       refuseRouterIdentityChange(change.before, change.after)
       if (!covers(change.before, change.after)) await endSessionsOfAnchors(tx, change.after.id)
     }
     await checkHostedServices(tx, change.after)
-    return { ...change.after, externalId, authPolicyId }
+    return { ...change.after, externalId, authPolicyId, typeId }
   },
 
   members: identityMembers,
+}
+
+/** Deployed controllers have one type for all that connect. Which identities are those of routers they say themselves. */
+function deployedTypeOf({ kind, after }: Exclude<PendingChange<Identities>, { readonly kind: 'delete' }>) {
+  return kind === 'update' && after.typeId === 'Router' ? 'Router' : 'Default'
 }
 
 function invitationOf(

@@ -10,7 +10,8 @@ import type { EngineContext } from '../context/context.ts'
 import { certificateHolder, noteCertificateUse, vouchesStill } from '../credentials/certificate-holder.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
-import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
+import { admitPassword } from '../credentials/password-attempts.ts'
+import { recordWrongPassword } from '../identities/wrong-passwords.ts'
 import { findOne } from '../records/find-one.ts'
 import type { ClientInfo, Start } from './api-session-start.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
@@ -134,7 +135,7 @@ export class Authentication<Begun> {
     if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
     const now = clock.now()
     if (!valid || verifier === undefined) {
-      await recordWrongPassword(this.#context, authenticator.id, authPolicy.primary.updb, now)
+      await recordWrongPassword(this.#context, authenticator, authPolicy.primary.updb, now)
       throw new Refusal('wrong password', identity.id)
     }
     const fresh = passwordHasher.needsRehash(verifier) ? await passwordHasher.hash(password) : undefined

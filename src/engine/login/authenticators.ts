@@ -12,10 +12,11 @@ import type { EngineContext } from '../context/context.ts'
 import { trustedCertificate } from '../credentials/client-certificates.ts'
 import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import { admitPassword, recordWrongPassword } from '../credentials/password-attempts.ts'
+import { admitPassword } from '../credentials/password-attempts.ts'
 import { newPasswordHash } from '../credentials/passwords.ts'
 import { insertInvitation } from '../enrollment/enrollments.ts'
 import { endApiSessions } from '../identities/identity-state.ts'
+import { recordWrongPassword } from '../identities/wrong-passwords.ts'
 import { deleteEntity, endReasonsOf } from '../records/deletion.ts'
 import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
@@ -91,7 +92,7 @@ export class Authenticators {
     await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, known.username ?? '')
     const now = this.#context.clock.now()
     if (!(await this.#context.passwordHasher.verify(currentPassword, known.passwordHash ?? undefined))) {
-      await recordWrongPassword(this.#context, known.id, authPolicy.primary.updb, now)
+      await recordWrongPassword(this.#context, known, authPolicy.primary.updb, now)
       throw wrongCurrentPassword()
     }
     await this.#changePassword(call, known, change, async (tx) => {
@@ -165,7 +166,7 @@ export class Authenticators {
         : { passwordHash: await newPasswordHash(this.#context, known.identityId, password), ...NO_FAILED_ATTEMPTS }
     const work = async (tx: WriteTransaction, part: Part) => {
       await confirm(tx)
-      const areOver = password !== undefined && !this.#context.settings.keepSessionsOnPasswordChange
+      const areOver = password !== undefined && !this.#context.settings.profile.keepSessionsOnPasswordChange
       if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) return MORE
       const current = await tx.collection(authenticators).get(known.id)
       if (current === undefined) throw notFound('authenticator', known.id)

@@ -16,7 +16,7 @@ const RECOVERY_CODES = 20
 /** Fresh recovery codes of an identity, as they are stored. */
 export function newRecoveryCodes(context: EngineContext, identityId: string): Promise<string> {
   const { random, sealer, settings } = context
-  const codes = Array.from({ length: RECOVERY_CODES }, () => random.base32(settings.recoveryCodeLength))
+  const codes = Array.from({ length: RECOVERY_CODES }, () => random.base32(settings.profile.recoveryCodeLength))
   return sealer.seal(JSON.stringify(codes), purposeOf('codes', identityId))
 }
 
@@ -52,7 +52,7 @@ export async function withCode(
   const outcome = await context.writes.run(call, async (tx) => {
     const current = await tx.collection(mfas).get(mfa.id)
     if (current === undefined) return 'wrong'
-    const retryAfterMs = context.settings.allowUnlimitedCodes ? 0 : codeLockoutMs(current.failedAt, now)
+    const retryAfterMs = context.settings.profile.allowUnlimitedCodes ? 0 : codeLockoutMs(current.failedAt, now)
     if (retryAfterMs > 0) return { retryAfterMs }
     const accepted = use?.(current)
     if (accepted === 'stale') return 'stale'
@@ -83,7 +83,7 @@ async function useOf(
 ): Promise<Use | undefined> {
   const step = await context.totp.stepOf(await totpSecretOf(context, mfa), code, now)
   if (step !== undefined) {
-    const { allowTotpReuse } = context.settings
+    const { allowTotpReuse } = context.settings.profile
     return (current) => {
       if (step <= current.lastStep && !allowTotpReuse) return undefined
       return { ...current, lastStep: Math.max(step, current.lastStep), failedAt: [] }

@@ -14,6 +14,17 @@ export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureC
   return { id, name, typeId, ...Object.fromEntries(members) } as PostureCheck
 }
 
+/** The same with hashes and fingerprints in lower-case hex digits: routers compare them letter by letter. */
+export function normalPostureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
+  const check = postureCheckOf(record)
+  const members = Object.entries(membersOf(check.typeId)).flatMap(([name, member]) => {
+    const stored = member.stored(Reflect.get(check, name), false)
+    return stored.ok ? [[name, stored.value]] : []
+  })
+  // Each member keeps its type.
+  return { ...check, ...Object.fromEntries(members) } as PostureCheck
+}
+
 /** Every member that belongs to some type of check. */
 export const TYPED_MEMBERS: readonly string[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) =>
   Object.keys(membersOf(typeId)),

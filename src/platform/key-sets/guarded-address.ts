@@ -1,10 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Never fetched from: link-local addresses, behind which clouds keep the credentials of the machine. */
+/** Never fetched from: link-local addresses, behind which clouds keep the credentials of the machine, and no address at all. */
 const FORBIDDEN = new BlockList()
 FORBIDDEN.addSubnet('169.254.0.0', 16)
 FORBIDDEN.addSubnet('fe80::', 10, 'ipv6')
 FORBIDDEN.addAddress('fd00:ec2::254', 'ipv6')
+FORBIDDEN.addSubnet('224.0.0.0', 24)
+FORBIDDEN.addSubnet('ff02::', 16, 'ipv6')
+FORBIDDEN.addAddress('0.0.0.0')
+FORBIDDEN.addAddress('::', 'ipv6')
 
 /** Fetched from where the host allows it: addresses that lead into the host's own networks, or nowhere. */
 const INTERNAL = new BlockList()

@@ -63,6 +63,8 @@ export interface ResourceDefinition {
   readonly derived?: Shape
   /** Shown members that an answer leaves out where they have nothing to say. */
   readonly mayBeAbsent?: readonly string[]
+  /** Lists that deployed controllers show as null while they are empty; shown so where the controller does as they do. */
+  readonly nullWhenEmpty?: readonly string[]
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
   readonly required: readonly string[]

@@ -49,6 +49,7 @@ const DEFINITION = {
   clearedUnlessSent: ['externalIdClaim'],
   mayBeAbsent: ['externalIdClaim', 'verificationToken'],
   hidden: ['mayAuthenticateAdmins'],
+  nullWhenEmpty: ['identityRoles'],
   required: [
     'name',
     'certPem',

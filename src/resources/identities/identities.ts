@@ -138,6 +138,7 @@ const DEFINITION = {
     interfaces: z.array(NetworkInterface).nullable(),
     isMfaEnabled: z.boolean(),
   },
+  nullWhenEmpty: ['permissions'],
   required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
   indexed: ['authPolicyId', 'isAdmin', 'isDefaultAdmin', 'permissions'],

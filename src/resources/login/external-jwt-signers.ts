@@ -38,6 +38,7 @@ const DEFINITION = {
   },
   derived: { notBefore: z.iso.datetime(), notAfter: z.iso.datetime() },
   hidden: ['mayAuthenticateAdmins'],
+  nullWhenEmpty: ['scopes'],
   required: ['name', 'audience', 'enabled', 'issuer'],
   unique: ['name', 'issuer', 'kid', 'fingerprint'],
   references: { enrollAuthPolicyId: { to: 'auth-policies', onDelete: 'restrict' } },

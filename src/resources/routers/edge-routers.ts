@@ -72,6 +72,7 @@ const DEFINITION = {
       },
     ),
   },
+  nullWhenEmpty: ['configs', 'roleAttributes'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },

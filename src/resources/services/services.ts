@@ -25,6 +25,7 @@ const DEFINITION = {
     permissions: z.array(z.enum(['Dial', 'Bind', 'Invalid'])),
     postureQueries: z.array(PostureQueries),
   },
+  nullWhenEmpty: ['configs', 'roleAttributes'],
   required: ['name'],
   unique: ['name'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },

@@ -36,7 +36,7 @@ export interface MacTypes {
 export const MAC: PostureCheckKind<MacTypes> = {
   schemaName: 'MacAddress',
   listed: listedOn('MAC Address Check', ['Android', 'Linux', 'Windows', 'macOS']),
-  members: { macAddresses: { absent: [], stored: storedHexList } },
+  members: { macAddresses: { absent: [], stored: (given) => storedHexList(given) } },
   nothingReported: { mac: null },
   response: {
     typeId: 'MAC',

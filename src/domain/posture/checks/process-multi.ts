@@ -86,10 +86,11 @@ function spelledProcesses(given: unknown): unknown {
 /** The processes of a PROCESS_MULTI check as they are stored: the last of each system and path, sorted by both. */
 export function storedProcesses(
   processes: readonly (Omit<CheckedMultiProcess, 'osType'> & { readonly osType: string })[],
+  isAsWritten = false,
 ): StoredForm<readonly CheckedMultiProcess[]> {
   const stored: CheckedMultiProcess[] = []
   for (const [index, process] of processes.entries()) {
-    const form = storedMultiProcess(process)
+    const form = storedMultiProcess(process, isAsWritten)
     if (!form.ok) return { ...form, field: `[${index}].${form.field}` }
     stored.push(form.value)
   }

@@ -109,10 +109,11 @@ function processView(process: ReportedProcess): ProcessView {
 /** The process of a PROCESS check as it is stored. Path is kept verbatim; an empty signer asks for none. */
 export function storedProcess(
   process: Omit<CheckedProcess, 'osType'> & { readonly osType: string },
+  isAsWritten = false,
 ): StoredForm<CheckedProcess> {
   const { signerFingerprint = '' } = process
   const signerFingerprints = signerFingerprint === '' ? [] : [signerFingerprint]
-  const stored = storedMultiProcess({ ...process, signerFingerprints })
+  const stored = storedMultiProcess({ ...process, signerFingerprints }, isAsWritten)
   if (!stored.ok) return { ...stored, field: stored.field.replace('signerFingerprints[0]', 'signerFingerprint') }
   const { osType, path, hashes } = stored.value
   const [signer] = stored.value.signerFingerprints
@@ -120,7 +121,7 @@ export function storedProcess(
 }
 
 /** The wire shows an empty signer where none is asked for. */
-function storedWithSigner(process: CheckedProcess): StoredForm<CheckedProcess> {
-  const stored = storedProcess(process)
+function storedWithSigner(process: CheckedProcess, isAsWritten: boolean): StoredForm<CheckedProcess> {
+  const stored = storedProcess(process, isAsWritten)
   return stored.ok ? { ok: true, value: { signerFingerprint: '', ...stored.value } } : stored
 }

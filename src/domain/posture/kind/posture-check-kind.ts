@@ -89,8 +89,8 @@ export interface PostureCheckMember<Value = unknown> {
   readonly absent: Value
   /** Puts other documented spellings of an unvalidated value right; absent when there are none. */
   spelled?(given: unknown): unknown
-  /** The value as it is kept, or why it has no such form. */
-  stored(given: Value): StoredForm<Value>
+  /** The value as it is kept, or why it has no such form. Hashes and fingerprints may be kept as they are written. */
+  stored(given: Value, isAsWritten: boolean): StoredForm<Value>
 }
 
 /** What endpoints submit for a type of posture check. */

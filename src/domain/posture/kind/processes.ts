@@ -105,15 +105,16 @@ export function processValue(report: ReportedProcess | undefined): ProcessValue 
   return { hash: report.hash, isRunning: report.isRunning, signerFingerprints: report.signerFingerprints }
 }
 
-/** A process as it is stored. Path is kept verbatim. */
+/** A process as it is stored. Path is kept verbatim, and hex digits too where they are kept as written. */
 export function storedMultiProcess(
   process: Omit<CheckedMultiProcess, 'osType'> & { readonly osType: string },
+  isAsWritten: boolean,
 ): StoredForm<CheckedMultiProcess> {
   const osType = canonicalOsType(process.osType)
   if (osType === undefined) return unknownOs('osType', process.osType)
-  const hashes = storedHexList(process.hashes)
+  const hashes = storedHexList(process.hashes, isAsWritten)
   if (!hashes.ok) return { ...hashes, field: `hashes${hashes.field}` }
-  const signers = storedHexList(process.signerFingerprints)
+  const signers = storedHexList(process.signerFingerprints, isAsWritten)
   if (!signers.ok) return { ...signers, field: `signerFingerprints${signers.field}` }
   return { ok: true, value: { osType, path: process.path, hashes: hashes.value, signerFingerprints: signers.value } }
 }

@@ -10,13 +10,16 @@ export function storedAsGiven<Value>(value: Value): StoredForm<Value> {
   return { ok: true, value }
 }
 
-/** MAC addresses, hashes or fingerprints as they are stored: lower-case hex. Fails on a text without hex digits. */
-export function storedHexList(texts: readonly string[]): StoredForm<readonly string[]> {
+/**
+ * MAC addresses, hashes or fingerprints as they are stored: lower-case hex, or as they are written. Fails on a text without
+ * hex digits.
+ */
+export function storedHexList(texts: readonly string[], isAsWritten = false): StoredForm<readonly string[]> {
   const stored: string[] = []
   for (const [index, text] of texts.entries()) {
     const digits = normaliseHex(text)
     if (digits === undefined) return { ok: false, field: `[${index}]`, reason: 'no hex digits', value: text }
-    stored.push(digits)
+    stored.push(isAsWritten ? text : digits)
   }
   return { ok: true, value: stored }
 }

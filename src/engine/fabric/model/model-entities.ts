@@ -13,7 +13,7 @@ import { configTypes } from '../../../resources/services/config-types.ts'
 import { configs } from '../../../resources/services/configs.ts'
 import { serviceConfigs } from '../../../resources/services/service-configs.ts'
 import { services } from '../../../resources/services/services.ts'
-import { postureCheckOf } from '../../posture/posture-check-of.ts'
+import { normalPostureCheckOf } from '../../posture/posture-check-of.ts'
 
 type Association = RecordOf<typeof serviceConfigs>
 
@@ -37,7 +37,7 @@ export const MODEL_KINDS: readonly ModelKind[] = [
   kind(transitRouters, 'router', async (_tx, router) => routerEntity(router)),
   kind(postureChecks, 'posture-check', async (_tx, record) => ({
     type: 'posture-check',
-    check: postureCheckOf(record),
+    check: normalPostureCheckOf(record),
   })),
   kind(servicePolicies, 'service-policy', async (_tx, { id, name, type: policyType }) => {
     return policyType === 'Invalid' ? undefined : { type: 'service-policy', id, name, policyType }

@@ -12,6 +12,9 @@ import { entityRef, linksOf } from './links.ts'
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
 export type Detail = Readonly<Record<string, unknown>>
 
+/** What of a controller decides how fields are shown. */
+type ShownBy = Pick<EngineContext, 'settings'>
+
 /** Computes the derived members of a page of records, one object each, in order. */
 export type DeriveMembers<R extends Resource> = (
   context: EngineContext,
@@ -34,13 +37,13 @@ export async function renderDetails<R extends Resource>(
 ): Promise<readonly Detail[]> {
   const derived = await derive?.(context, tx, call, records)
   if (isSelfContained(resource)) {
-    return records.map((record, position) => composed(ownDetail(resource, record), derived?.[position] ?? {}))
+    return records.map((record, position) => composed(ownDetail(context, resource, record), derived?.[position] ?? {}))
   }
   const related = await relatedEntities(tx, resource, records)
   return records.map((record, position) =>
     withoutAbsent(resource, {
       _links: linksOf(resource, record),
-      ...shownFields(resource, record),
+      ...shownFields(context, resource, record),
       ...shownReferences(resource, record, related),
       ...roleDisplays(resource, record, related),
       ...derived?.[position],
@@ -61,26 +64,30 @@ function isSelfContained({ definition: { references = {}, selects = {} } }: Reso
   return Object.keys(selects).length === 0 && Object.values(references).every(({ show }) => show === undefined)
 }
 
-/** A change of an entity makes a new record, so an entry never grows old. */
+/** A change of an entity makes a new record, so an entry never grows old. Controllers of either profile may share records. */
 const OWN_DETAILS = new WeakMap<RecordOf<Resource>, Detail>()
+const OWN_DETAILS_WITH_NULLS = new WeakMap<RecordOf<Resource>, Detail>()
 
 /** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
-export function ownDetail(resource: Resource, record: RecordOf<Resource>): Detail {
-  const known = OWN_DETAILS.get(record)
+export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
+  const details = context.settings.profile.showsEmptyListsAsNull ? OWN_DETAILS_WITH_NULLS : OWN_DETAILS
+  const known = details.get(record)
   if (known !== undefined) return known
-  const shown = { _links: linksOf(resource, record), ...shownFields(resource, record) }
+  const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
   const detail = keepText(withoutAbsent(resource, shown))
-  OWN_DETAILS.set(record, detail)
+  details.set(record, detail)
   return detail
 }
 
-function shownFields(resource: Resource, record: RecordOf<Resource>): Detail {
-  const hidden = resource.definition.hidden ?? []
+function shownFields({ settings }: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
+  const { hidden = [], nullWhenEmpty = [] } = resource.definition
+  const nulls = settings.profile.showsEmptyListsAsNull ? nullWhenEmpty : []
   const shown: Record<string, unknown> = { id: record.id }
   for (const [field, kind] of Object.entries(resource.fields)) {
     if (hidden.includes(field)) continue
     const value = record[field]
     shown[field] = kind === 'instant' && typeof value === 'number' ? instant(value) : value
+    if (Array.isArray(value) && value.length === 0 && nulls.includes(field)) shown[field] = null
   }
   return shown
 }

@@ -1,0 +1,131 @@
+import { type AccessIndex, type AccessType, SlotSet } from '../../domain/access-index/index.ts'
+
+/** So many moves are remembered; who did not look for so long is told of none but by what it sees. */
+const MOST_MOVES = 256
+/** Beyond so many services of one policy everybody whom it selects counts as concerned. */
+const MOST_SERVICES = 1_000
+
+const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
+
+/** What a service policy grants to whom. */
+interface Grant {
+  readonly type: AccessType | undefined
+  readonly identities: SlotSet
+  readonly services: readonly string[]
+}
+
+/**
+ * Who gained or lost access to a service, or has it by a posture check that changed: remembered for a while, because it may
+ * be undone before anybody looks. An identity that takes the place of another in the index may count as concerned.
+ */
+export class AccessMoves {
+  readonly #moves: { readonly revision: number; readonly identities: SlotSet }[] = []
+  #pending: SlotSet[] = []
+
+  /** Makes a change of an entity or policy to the index, and notes whom it concerns. */
+  during(index: AccessIndex, { kind, id }: { readonly kind: string; readonly id: string }, change: () => void): void {
+    const before = LOOKS.get(kind)?.(index, id)
+    change()
+    const concerned = before?.(index)
+    if (concerned !== undefined && concerned.size > 0) this.#pending.push(concerned)
+  }
+
+  /** What was noted became true with a revision of the store. */
+  settle(revision: number): void {
+    for (const identities of this.#pending) this.#moves.push({ revision, identities })
+    this.#pending = []
+    this.#moves.splice(0, this.#moves.length - MOST_MOVES)
+  }
+
+  /** Reports whether an identity is among those whom something concerned after a revision. */
+  concern(index: AccessIndex, since: number, identityId: string): boolean {
+    const [slot] = index.entitiesNamed('identities', [identityId]).slots()
+    return (
+      slot !== undefined && this.#moves.some(({ revision, identities }) => revision > since && identities.has(slot))
+    )
+  }
+}
+
+/** Looks before a change of an entity of a kind; what it answers looks again afterwards, and tells whom the change concerns. */
+const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: AccessIndex) => SlotSet> = new Map([
+  [
+    'service-policies',
+    (index, id) => {
+      const before = grantOf(index, id)
+      return (changed) => concernedByPolicy(changed, id, before, grantOf(changed, id))
+    },
+  ],
+  [
+    'services',
+    (index, id) => {
+      const before = ACCESS_TYPES.map((type) => index.audienceOf(id, type))
+      return (changed) =>
+        union(ACCESS_TYPES.map((type, at) => difference(before[at] ?? new SlotSet(), changed.audienceOf(id, type))))
+    },
+  ],
+  [
+    'identities',
+    (index, id) => {
+      const before = ACCESS_TYPES.map((type) => index.reachOf(id, type))
+      return (changed) => {
+        const isMoved = ACCESS_TYPES.some(
+          (type, at) => difference(before[at] ?? new SlotSet(), changed.reachOf(id, type)).size > 0,
+        )
+        return isMoved ? changed.entitiesNamed('identities', [id]) : new SlotSet()
+      }
+    },
+  ],
+  [
+    'posture-checks',
+    (index, id) => {
+      const before = concernedByCheck(index, id)
+      return (changed) => union([before, concernedByCheck(changed, id)])
+    },
+  ],
+])
+
+function grantOf(index: AccessIndex, id: string): Grant {
+  return {
+    type: index.typeOf(id),
+    identities: index.selection('service-policies', id, 'identities'),
+    services: index.selectedBy('service-policies', id, 'services'),
+  }
+}
+
+/** Whom a policy lets reach, before or after but not both, what no other policy lets them reach. */
+function concernedByPolicy(index: AccessIndex, id: string, before: Grant, after: Grant): SlotSet {
+  const everybody = union([before.identities, after.identities])
+  const services = new Set([...before.services, ...after.services])
+  if (services.size > MOST_SERVICES) return everybody
+  const [were, are] = [new Set(before.services), new Set(after.services)]
+  const concerned = new SlotSet()
+  const others = new SlotSet()
+  for (const service of services) {
+    for (const type of ACCESS_TYPES) {
+      const isGranted = (grant: Grant, granted: ReadonlySet<string>) => grant.type === type && granted.has(service)
+      if (!isGranted(before, were) && !isGranted(after, are)) continue
+      index.audienceOf(service, type, others, id)
+      const lost = isGranted(before, were) ? before.identities.without(others) : new SlotSet()
+      const gained = isGranted(after, are) ? after.identities.without(others) : new SlotSet()
+      concerned.addAll(difference(lost, gained))
+    }
+    if (everybody.countWithout(concerned) === 0) break
+  }
+  return concerned
+}
+
+function concernedByCheck(index: AccessIndex, id: string): SlotSet {
+  const policies = index.policiesSelecting('service-policies', 'posture-checks', id)
+  return union(policies.map((policy) => index.selection('service-policies', policy, 'identities')))
+}
+
+/** What is in one of the sets and not in the other. */
+function difference(one: SlotSet, other: SlotSet): SlotSet {
+  return union([one.without(other), other.without(one)])
+}
+
+function union(sets: readonly SlotSet[]): SlotSet {
+  const all = new SlotSet()
+  for (const set of sets) all.addAll(set)
+  return all
+}

@@ -1,0 +1,55 @@
+import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import { afterFailure, isLocked, type LockoutRules } from '../../domain/login/lockout.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { identities } from '../../resources/identities/identities.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
+import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
+import { SYSTEM_CALL } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { endReasonsOf } from '../records/deletion.ts'
+import { writeInParts } from '../records/parts.ts'
+import { endApiSessions } from './identity-state.ts'
+
+type Authenticator = RecordOf<typeof authenticators>
+
+/**
+ * Counts a wrong password. The count is in the store and each write sees the one before, so that of any number of
+ * concurrent attempts none is lost. Where the controller does as deployed ones do, one too many disables the identity too,
+ * for as long as the password is locked, and ends its API sessions.
+ */
+export async function recordWrongPassword(
+  context: EngineContext,
+  { id, identityId }: Pick<Authenticator, 'id' | 'identityId'>,
+  rules: LockoutRules,
+  now: number,
+): Promise<void> {
+  if (rules.maxAttempts === 0) return
+  const { disablesLockedOut } = context.settings.profile
+  const isShutOut = await context.writes.run(SYSTEM_CALL, async (tx) => {
+    const known = await tx.collection(authenticators).get(id)
+    if (known === undefined) return false
+    const counted = { ...known, ...afterFailure(known, rules, now) }
+    await tx.collection(authenticators).update(counted)
+    const isNew = !isLocked(known, now) && isLocked(counted, now)
+    return isNew && disablesLockedOut && disable(tx, identityId, counted.lockedUntil, now)
+  })
+  if (!isShutOut) return
+  await writeInParts(
+    context,
+    SYSTEM_CALL,
+    (tx, part) => endApiSessions(tx, 'identityId', identityId, part),
+    endReasonsOf(apiSessions),
+  )
+}
+
+/** Answers whether the identity is disabled by this. Wrong passwords disable nobody for good without whom none could let others in. */
+async function disable(tx: WriteTransaction, id: string, disabledUntil: number | null, now: number): Promise<boolean> {
+  const identity = await tx.collection(identities).get(id)
+  if (identity === undefined || isDisabled(identity, now)) return false
+  await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
+  if (!isAdministrator(identity) || (await hasAdministratorWhoLogsIn(tx, now))) return true
+  await tx.collection(identities).update(identity)
+  return false
+}
