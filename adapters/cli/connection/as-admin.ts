@@ -1,7 +1,7 @@
 import { createManagementClient, type Fetch } from '../../../src/client/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME, adminCredentials } from '../input/admin-credentials.ts'
-import type { Environment } from '../input/setting.ts'
-import { UsageError } from '../input/usage-error.ts'
+import type { Environment } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
 import { httpsFetch } from './https-fetch.ts'
 
 /** How a running controller is named. */

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../command-line/command.ts'
-import { UsageError } from '../../input/usage-error.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
 
 /** `portcullis export`. */

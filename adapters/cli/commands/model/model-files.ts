@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { type Model, ModelError, readModel } from '../../../model/index.ts'
-import { UsageError } from '../../input/usage-error.ts'
 import type { Terminal } from '../../output/terminal.ts'
+import { UsageError } from '../../settings/usage-error.ts'
 
 /** Reads the model files that a command was given. Throws {@link UsageError} with every mistake in them. */
 export async function readModelFiles(files: readonly string[], command: string): Promise<Model> {
