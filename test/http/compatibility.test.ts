@@ -159,13 +159,19 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
     },
   ],
   [
-    'the external id claim of a CA of which a patch says nothing',
-    'COMMON_NAME',
-    undefined,
+    'the external id claim of a CA of which a patch says nothing, null, or no member',
+    ['COMMON_NAME', 'COMMON_NAME', 'COMMON_NAME', 'COMMON_NAME'],
+    [undefined, undefined, 'COMMON_NAME', 'COMMON_NAME'],
     async (_mounted, admin) => {
       const id = await registered(admin, await newAuthority('third party'), { externalIdClaim: CLAIM })
-      expect((await admin.patch(`/cas/${id}`, { externalIdClaim: {}, isAuthEnabled: true })).status).toBe(200)
-      return (await admin.get(`/cas/${id}`)).body.data.externalIdClaim?.location
+      const nulls = Object.fromEntries(Object.keys(CLAIM).map((member) => [member, null]))
+      const left: unknown[] = []
+      for (const sent of [{}, { externalIdClaim: null }, { externalIdClaim: {} }, { externalIdClaim: nulls }]) {
+        expect((await admin.patch(`/cas/${id}`, { externalIdClaim: CLAIM })).status).toBe(200)
+        expect((await admin.patch(`/cas/${id}`, { isAuthEnabled: true, ...sent })).status).toBe(200)
+        left.push((await admin.get(`/cas/${id}`)).body.data.externalIdClaim?.location)
+      }
+      return left
     },
   ],
   [

@@ -21,7 +21,7 @@ function mergeMembers(
 }
 
 /** Reports whether a member of a patch says anything. */
-export function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
+function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
   if (value === undefined || value === null) return false
   const inner = schema instanceof z.ZodType ? required(schema) : undefined
   if (!(inner instanceof z.ZodObject) || !isObject(value)) return true

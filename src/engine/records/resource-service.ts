@@ -10,7 +10,7 @@ import type { Behaviour, PendingRequest } from './behaviour.ts'
 import { collectionOf } from './collection-of.ts'
 import { readToDelete } from './damaged-records.ts'
 import { deletePart, endReasonsOf } from './deletion.ts'
-import { isSent, mergePatch } from './merge-patch.ts'
+import { mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
 import { type Part, writeInParts } from './parts.ts'
 import { checkReferences } from './references.ts'
@@ -119,8 +119,9 @@ export class ResourceService<R extends Resource> {
 
   /** The record with the changes of a patch, and without what it clears by leaving it out. */
   #patched(before: RecordOf<R>, patch: PatchOf<R>): RecordOf<R> {
-    const { clearedUnlessSent = [], writable } = this.resource.definition
-    const unsent = clearedUnlessSent.filter((field) => !isSent(writable[field], Reflect.get(patch, field)))
+    const { clearedUnlessSent = [] } = this.resource.definition
+    // An object of which no member is given is there: it changes nothing.
+    const unsent = clearedUnlessSent.filter((field) => (Reflect.get(patch, field) ?? null) === null)
     const isCleared = this.#context.settings.profile.clearsUnsentClaims
     const cleared = isCleared ? Object.fromEntries(unsent.map((field) => [field, null])) : {}
     return { ...mergePatch(this.resource, before, patch), ...cleared }

@@ -40,6 +40,32 @@ const BLANK_FORM = {
   promptOnWake: '',
 }
 
+/** What the form of the admin console holds before anybody fills it in: all of it is sent, whatever type is chosen. */
+const CONSOLE_FORM = {
+  semantic: 'AllOf',
+  roleAttributes: [],
+  domains: [],
+  macAddresses: [],
+  operatingSystems: [],
+  processes: [{ hashes: [], osType: '', path: '', signerFingerprints: [] }],
+  process: { hashes: [], osType: '', path: '', signerFingerprint: '' },
+  promptOnWake: false,
+  promptOnUnlock: false,
+  timeoutSeconds: 0,
+  tags: {},
+}
+const FILLED_IN: readonly [string, object][] = [
+  ['OS', { operatingSystems: [{ type: 'Windows', versions: ['>=10.0.0'] }] }],
+  ['DOMAIN', { domains: ['corp'] }],
+  ['MAC', { macAddresses: ['0123456789ab'] }],
+  ['MFA', { timeoutSeconds: 60, promptOnWake: true, promptOnUnlock: false }],
+  ['PROCESS', { process: { hashes: [], osType: 'Linux', path: '/bin/a', signerFingerprint: '' } }],
+  [
+    'PROCESS_MULTI',
+    { semantic: 'AllOf', processes: [{ hashes: [], osType: 'Linux', path: '/bin/a', signerFingerprints: [] }] },
+  ],
+]
+
 /** Policies and posture 2.1 to 2.5. */
 export function describePostureChecks(open: Mount): void {
   it.each(CHECKS)('%s is kept in its normal form, with the members of its type only', async (typeId, given, shown) => {
@@ -71,6 +97,18 @@ export function describePostureChecks(open: Mount): void {
       expect(rest).toEqual({ name: 'patched', roleAttributes: ['a'], typeId, ...shown })
     },
   )
+
+  it.each(FILLED_IN)('%s is made and changed by what the admin console sends', async (typeId, own) => {
+    const admin = await adminOf(await open())
+    const form = { ...CONSOLE_FORM, ...own, typeId, name: 'check' }
+    const at = `/posture-checks/${await create(admin, '/posture-checks', form)}`
+    expect(await read(admin, at)).toMatchObject({ typeId, name: 'check', ...own })
+    expectDone(await admin.patch(at, { ...form, id: at.slice(-1), name: 'patched' }))
+    const shown = await read(admin, at)
+    expect(shown).toMatchObject({ typeId, name: 'patched', roleAttributes: [], ...own })
+    const foreign = Object.keys(Object.assign({}, ...FILLED_IN.map(([, others]) => others)))
+    for (const member of foreign.filter((name) => !Object.hasOwn(own, name))) expect(shown).not.toHaveProperty(member)
+  })
 
   it.each([{ toString: 1 }, ['OS'], 5, true, 'constructor', '__proto__', 'toString', 'postureCheckNoneCreate'])(
     'a type of %j is refused',
