@@ -234,3 +234,34 @@ describe('on a socket', () => {
     expect((await ended).reason).toBe('timeout')
   })
 })
+
+describe('a model of a network', () => {
+  const model = {
+    services: [{ name: 'wiki', roleAttributes: ['internal'] }],
+    identities: [{ name: 'laptop', type: 'Device' as const, isAdmin: false, roleAttributes: ['staff'] }],
+    servicePolicies: [
+      {
+        name: 'staff dial',
+        type: 'Dial' as const,
+        semantic: 'AnyOf' as const,
+        identityRoles: ['#staff'],
+        serviceRoles: ['#internal'],
+      },
+    ],
+  }
+
+  it('is there from the beginning, with a router that serves everybody: a session is one line away', async () => {
+    const net = await createTestController({ model })
+    expect((await net.as('laptop').dial('wiki')).type).toBe('Dial')
+    expect((await (await net.fork()).admin.call('GET /edge-routers')).data).toHaveLength(1)
+  })
+
+  it('may be a text, and keeps its own routers', async () => {
+    const net = await createTestController()
+    const text = 'edgeRouters: [{ name: mine }]\nservices: [{ name: wiki }]\n'
+    await net.seed({ name: 'network.yaml', text })
+    expect((await net.admin.call('GET /edge-routers')).data.map(({ name }) => name)).toEqual(['mine'])
+    const wrong = net.seed({ name: 'network.yaml', text: 'services: [{ nam: wiki }]\n' })
+    await expect(wrong).rejects.toThrow('network.yaml')
+  })
+})

@@ -1,11 +1,13 @@
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
 import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
 import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
+import type { ModelInput } from '../../model/index.ts'
 import { fakeClock, liveClock } from '../clock/fake-clock.ts'
 import { fakeScheduler } from '../clock/fake-scheduler.ts'
 import { endpoints } from '../endpoints/endpoints.ts'
 import { plainPasswordHasher, recordingLogger, seededRandom } from '../fakes/fakes.ts'
 import { faultPlan } from '../faults/faults.ts'
+import { seedNetwork } from '../network/seed.ts'
 import { type ListeningController, listenWith } from './listening.ts'
 import type { TestController, TestControllerOptions } from './test-controller.ts'
 import { waitingEvents } from './waiting-events.ts'
@@ -29,7 +31,7 @@ const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
  * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
-  const { now, clock: pace = 'turned', seed = 1, ...rest } = options
+  const { now, clock: pace = 'turned', seed = 1, model, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
@@ -68,13 +70,16 @@ export async function createTestController(options: TestControllerOptions = {}):
   const snapshot = () => {
     const kept = forkOf(storage)
     const at = clock.now()
-    const fork = () => createTestController({ ...options, storage: forkOf(kept), pki, admin, now: at })
+    const { model: _applied, ...again } = options
+    const fork = () => createTestController({ ...again, storage: forkOf(kept), pki, admin, now: at })
     return { fork }
   }
   const close = async () => {
     await Promise.all([...listening].map((server) => server.close()))
     await controller.close()
   }
+  const seedWith = async (input: ModelInput) => seedNetwork({ ...connect, token: await login() }, input)
+  if (model !== undefined) await seedWith(model)
   return {
     ...controller,
     ...reach,
@@ -84,6 +89,7 @@ export async function createTestController(options: TestControllerOptions = {}):
     events: waitingEvents(controller.events),
     elapse,
     admin: loggedIn,
+    seed: seedWith,
     management,
     client: (connection) => createClient({ baseUrl, fetch: (request) => fetch(request, connection) }),
     asAdmin: async () => management.withToken(await login()),

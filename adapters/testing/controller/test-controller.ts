@@ -1,5 +1,6 @@
 import type { ApiClient, ClientApi, ManagementApi } from '../../../src/client/index.ts'
 import type { ConnectionInfo, Controller, ControllerOptions, EndpointFacts, Storage } from '../../../src/index.ts'
+import type { ModelInput } from '../../model/index.ts'
 import type { FakeClock } from '../clock/fake-clock.ts'
 import type { AuthenticatorApp } from '../endpoints/authenticator-app.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
@@ -15,6 +16,8 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
   readonly clock?: 'turned' | 'live'
   /** Ids and one-time tokens follow from it, the same in every run; keys and certificates do not. Default: 1. */
   readonly seed?: number
+  /** A network to begin with, as for {@link TestController.seed}. */
+  readonly model?: ModelInput
 }
 
 /** A controller in memory with a clock that the test turns. */
@@ -28,6 +31,12 @@ export interface TestController extends Omit<Controller, 'events'>, Endpoints, A
   elapse(milliseconds: number): Promise<void>
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
   readonly admin: ApiClient<ManagementApi>
+  /**
+   * Applies a model of a network (see `portcullis/model`): an object, a YAML text with its name, or the name of a file. Where the
+   * network has no edge router then, one is added that serves everybody, so that sessions can be opened. Rejects with
+   * `ModelError`, which tells every mistake.
+   */
+  seed(model: ModelInput): Promise<void>
   /** The management API as nobody yet, without a network. */
   readonly management: ApiClient<ManagementApi>
   /** The client API as nobody yet, without a network; `connection` plays the TLS client. */
