@@ -1,14 +1,43 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
+
+const { PORTCULLIS_SUITE } = process.env
+
+// Processes that tests start run the source, which they would compile anew each time.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
+
+/** What takes long and seldom breaks: `npm run test:slow` has it, which continuous integration runs after `npm test`. */
+const SLOW = [
+  // Kills of running processes, one machine that runs out of disk, three processes over one database.
+  'test/crash/*.test.ts',
+  'test/examples/cluster.test.ts',
+  'test/adapters/cli/served-disasters.test.ts',
+  // What every field of every API does in every request that does not take it.
+  'test/laws/mass-assignment.test.ts',
+  // The contract of storages under another test runner, that of the APIs over PostgreSQL, clients that are generated.
+  'test/examples/storage.test.ts',
+  'test/adapters/sql/postgres-storage.http.test.ts',
+  'test/documents/generated-client.test.ts',
+]
+
+/** What `npm test` has in short and `npm run test:slow` in full: the API behind each adapter, what is tried at random. */
+const IN_FULL = [
+  'test/adapters/http-{express,fastify,hono,node}.test.ts',
+  'test/adapters/sql/storage-faults.test.ts',
+  'test/adapters/sql/*-storage.test.ts',
+  'test/**/*.property.test.ts',
+]
 
 export default defineConfig({
   // Tests import the package by its name and get its source, as the examples do.
   resolve: { conditions: ['portcullis-source'] },
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: PORTCULLIS_SUITE === 'slow' ? [...SLOW, ...IN_FULL] : ['test/**/*.test.ts'],
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
+      ...(PORTCULLIS_SUITE === 'short' ? SLOW : []),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
       // These build and install the package; `npm run test:package` asks for them.
@@ -17,6 +46,8 @@ export default defineConfig({
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
     maxWorkers: 2,
+    // A worker loads the product once, which would otherwise take longer than many a file's tests. Tests restore what they change.
+    isolate: false,
     // A shared runner may stall for seconds; what is wrong fails three times.
     retry: process.env.CI ? 2 : 0,
     testTimeout: 30_000,

@@ -1,6 +1,7 @@
 import express from 'express'
 import { expressHandler } from 'portcullis/express'
 import { httpContract } from '../contract/http.ts'
+import { ADAPTER_PART } from '../contract/http-part.ts'
 import { createServer, listening, tlsOf } from '../support/framework-server.ts'
 import { socketMount } from '../support/socket-mount.ts'
 
@@ -12,4 +13,5 @@ httpContract(
     app.use(expressHandler(controller))
     return listening(createServer(tlsOf(controller), app))
   }),
+  ADAPTER_PART,
 )

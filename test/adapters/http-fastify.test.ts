@@ -2,6 +2,7 @@ import { fastify } from 'fastify'
 import { fastifyController } from 'portcullis/fastify'
 import { createListener, serve } from 'portcullis/node'
 import { httpContract } from '../contract/http.ts'
+import { ADAPTER_PART } from '../contract/http-part.ts'
 import { socketMount } from '../support/socket-mount.ts'
 
 httpContract(
@@ -15,4 +16,5 @@ httpContract(
     const server = await serve(controller, { port: 0, app: app.routing })
     return { port: server.port, close: () => server.close({ graceMs: 0 }) }
   }),
+  ADAPTER_PART,
 )

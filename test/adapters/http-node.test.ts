@@ -1,5 +1,6 @@
 import { serve } from 'portcullis/node'
 import { httpContract } from '../contract/http.ts'
+import { ADAPTER_PART } from '../contract/http-part.ts'
 import { socketMount } from '../support/socket-mount.ts'
 
 httpContract(
@@ -8,4 +9,5 @@ httpContract(
     const server = await serve(controller, { port: 0 })
     return { port: server.port, close: () => server.close({ graceMs: 0 }) }
   }),
+  ADAPTER_PART,
 )

@@ -1,7 +1,8 @@
 import { describe, it } from 'vitest'
 import { type StorageUnderTest, storageContract } from '../../adapters/storage-contract/index.ts'
+import { times } from '../support/property-runs.ts'
 
-const HISTORIES = Math.ceil(300 * Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1))
+const HISTORIES = times(300, 75)
 
 /** Declares the cases of the exported contract suite for one of our storages; {@link storageContract} says what is made. */
 export function describeStorageContract(name: string, makeStorage: () => Promise<StorageUnderTest>): void {

@@ -143,7 +143,7 @@ describe('the access index answers as the matching rule does', () => {
             expect(askEverything(index, smallIds)).toEqual(askEverything(naive, smallIds))
           }
         }),
-        runs(3_000),
+        runs(3_000, 750),
       )
     },
     patience(600_000),
@@ -171,7 +171,7 @@ describe('the access index answers as the matching rule does', () => {
             expect(askEverything(index, asked)).toEqual(askEverything(naive, asked))
           }
         }),
-        runs(40),
+        runs(40, 15),
       )
     },
     patience(600_000),

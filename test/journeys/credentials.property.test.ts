@@ -8,12 +8,13 @@ import type { ClientCertificate } from '../contract/http/mount.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { mountOf } from '../support/mount.ts'
 import { person } from '../support/people.ts'
+import { times } from '../support/property-runs.ts'
 import { clientOf, newAuthority, now, registered } from '../support/third-party.ts'
 import { totp, wrongCode } from '../support/totp.ts'
 import { type Code, CredentialModel } from './credential-model.ts'
 
-/** Sequences; `PORTCULLIS_PROPERTY_RUNS` multiplies them. */
-const RUNS = Math.ceil(300 * Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1))
+/** Sequences. */
+const RUNS = times(300, 75)
 const MINUTE_MS = 60_000
 
 const session = fc.nat(3)

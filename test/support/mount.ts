@@ -2,10 +2,11 @@ import { X509Certificate } from 'node:crypto'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
 import type { MountedController } from '../contract/http/mount.ts'
+import { withSharedPki } from './shared-pki.ts'
 
 /** A fresh test controller, called in process; gone when the test is. */
 export async function mount(options?: TestControllerOptions): Promise<MountedController> {
-  const controller = await createTestController(options)
+  const controller = await createTestController(await withSharedPki(options))
   onTestFinished(() => controller.close())
   return mountOf(controller)
 }

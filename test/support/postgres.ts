@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { chmod, chown, mkdtemp } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { findPostgres, POSTGRES_PLACES } from './postgres-installation.ts'
 
 export interface PostgresServer {
@@ -20,6 +21,8 @@ export interface PostgresServer {
 export interface PostgresServerOptions {
   /** Whether a commit waits for the disk. Tests of behaviour need not. Default: false. */
   readonly isDurable?: boolean
+  /** Whether the server lets the process end that started it, and ends with it. Default: false. */
+  readonly endsWithProcess?: boolean
 }
 
 interface Installation {
@@ -33,7 +36,10 @@ interface Installation {
 /**
  * Starts a real PostgreSQL server on data of its own, with the programs that {@link findPostgres} finds. It ends with the process that started it.
  */
-export async function startPostgres({ isDurable = false }: PostgresServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  isDurable = false,
+  endsWithProcess = false,
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { bin, as, owner } = await findInstallation()
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-postgres-'))
   await chmod(directory, 0o755)
@@ -67,6 +73,7 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
   const launched = () =>
     launch(run('postgres', ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]), directory)
   let server = await launched()
+  if (endsWithProcess) endWithThisProcess(server, directory)
   const crash = () => ended(server, 'SIGQUIT')
   const start = async () => {
     server = await launched()
@@ -90,6 +97,38 @@ export async function startPostgres({ isDurable = false }: PostgresServerOptions
       removeAll()
     },
   }
+}
+
+let shared: Promise<PostgresServer> | undefined
+let databases = 0
+
+/** A database of its own on a server that all tests of this process share, and how it is given back. */
+export interface PostgresDatabase {
+  /** What `pg` takes as a connection, as a superuser. */
+  readonly url: string
+  /** Removes the database, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/**
+ * Makes a database for tests that only use one. Who ends or restarts the server needs {@link startPostgres}, which takes a
+ * second.
+ */
+export async function createDatabase(): Promise<PostgresDatabase> {
+  shared ??= startPostgres({ endsWithProcess: true })
+  const { url } = await shared
+  const name = `tests_${++databases}`
+  await administer(url, `create database ${name}`)
+  const place = new URL(url)
+  place.pathname = name
+  return { url: place.href, drop: () => administer(url, `drop database ${name} with (force)`) }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(statement)
+  await client.end()
 }
 
 async function findInstallation(): Promise<Installation> {
@@ -124,6 +163,18 @@ function launch([command = '', ...args]: readonly string[], directory: string): 
     server.once('error', reject)
     server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)))
   })
+}
+
+/** A worker of tests may be ended from outside, which lets no code of ours run: another process sees its end and cleans up. */
+function endWithThisProcess(server: ChildProcess, directory: string): void {
+  const script = 'cat; kill -INT "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"'
+  const watcher = spawn('/bin/sh', ['-c', script, String(server.pid), directory], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.unref()
+  server.unref()
+  for (const pipe of [watcher.stdin, server.stderr]) if (pipe instanceof Socket) pipe.unref()
 }
 
 function ended(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {

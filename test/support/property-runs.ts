@@ -1,11 +1,21 @@
-const effort = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
+import { IS_SHORT } from './suite.ts'
 
-/** How often a property runs: so many times, times what `PORTCULLIS_PROPERTY_RUNS` asks for. */
-export function runs(usual: number): { readonly numRuns: number } {
-  return { numRuns: Math.ceil(usual * effort) }
+const EFFORT = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
+
+/**
+ * How often something random is tried: `usual` times, or `short` times in `npm test` where that is given because each takes
+ * long; times what `PORTCULLIS_PROPERTY_RUNS` asks for.
+ */
+export function times(usual: number, short = usual): number {
+  return Math.ceil((IS_SHORT ? short : usual) * EFFORT)
+}
+
+/** How often a property runs: as {@link times} says. */
+export function runs(usual: number, short = usual): { readonly numRuns: number } {
+  return { numRuns: times(usual, short) }
 }
 
 /** How long (ms) such a property may take. */
 export function patience(usual: number): number {
-  return usual * Math.max(1, effort)
+  return usual * Math.max(1, EFFORT)
 }

@@ -3,6 +3,7 @@ import type { Controller } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import type { Mount } from '../contract/http/mount.ts'
 import { httpsClient } from './https-fetch.ts'
+import { withSharedPki } from './shared-pki.ts'
 
 /** A controller that listens on a port of this machine. */
 export interface Listening {
@@ -13,7 +14,7 @@ export interface Listening {
 /** Mounts controllers on a socket: real TLS, whose client verifies the server, so that the clock starts at the real now. */
 export function socketMount(listen: (controller: Controller) => Promise<Listening>): Mount {
   return async (options) => {
-    const controller = await createTestController({ now: Date.now(), ...options })
+    const controller = await createTestController(await withSharedPki({ now: Date.now(), ...options }))
     const server = await listen(controller)
     const client = httpsClient({ port: server.port, ca: rootsOf(controller.caPem) })
     return {

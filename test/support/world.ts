@@ -7,6 +7,7 @@ import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { changePosture } from '../../src/engine/posture/posture-store.ts'
 import { sessions as sessionRecords } from '../../src/resources/access/sessions.ts'
 import { givePassword } from './identity-state.ts'
+import { withSharedPki } from './shared-pki.ts'
 
 /** An identity in an API session. */
 export interface Person {
@@ -53,7 +54,7 @@ export interface MfaRule {
 
 /** A fresh controller in which one edge router serves everybody; gone when the test is. */
 export async function world(options: TestControllerOptions = {}): Promise<World> {
-  const controller = await createTestController(options)
+  const controller = await createTestController(await withSharedPki(options))
   onTestFinished(() => controller.close())
   const admin = await controller.asAdmin()
   await admin.call('POST /edge-routers', { body: { name: 'router' } })

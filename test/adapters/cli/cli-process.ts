@@ -22,6 +22,10 @@ export interface Running {
   kill(signal: NodeJS.Signals): void
 }
 
+/** Where Node keeps the code that it compiled: most of what a short command takes is to compile its source. */
+const { NODE_COMPILE_CACHE } = process.env
+const COMPILED = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+
 const running = new Set<ChildProcess>()
 
 export interface RunOptions {
@@ -44,7 +48,7 @@ export function portcullis(args: readonly string[], { cwd, variables = {}, fileB
         ['/bin/sh', '-c', `trap '' XFSZ; ulimit -f ${fileBlocks}; exec "$0" "$@"`, node, ...command]
   const child = spawn(program, words, {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...variables },
+    env: { PATH: process.env.PATH ?? '', ...(fileBlocks === undefined ? COMPILED : {}), ...variables },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   // What ends without reading its input closes the pipe.

@@ -5,24 +5,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ClientCertificate } from '../../contract/http/mount.ts'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
 import { type ServedController, serveOn, textIn } from '../../crash/served-controller.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { endAll } from './cli-process.ts'
 
 const TRIES = 60
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-processes-'))
-let server: PostgresServer
+let database: PostgresDatabase
 beforeAll(async () => {
-  server = await startPostgres()
+  database = await createDatabase()
 })
 afterAll(async () => {
   endAll()
-  await server.stop()
+  await database.drop()
   rmSync(directory, { recursive: true })
 })
 
 describe.each([
   ['SQLite', () => 'sqlite:shared.db'],
-  ['PostgreSQL', () => server.url],
+  ['PostgreSQL', () => database.url],
 ])('three processes that serve one database in %s', (name, storage) => {
   const cwd = join(directory, name)
   let processes: readonly ServedController[] = []

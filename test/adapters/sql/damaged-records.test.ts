@@ -19,16 +19,16 @@ import {
 import type { MountedController } from '../../contract/http/mount.ts'
 import { network } from '../../contract/http/scenario.ts'
 import { mountOf } from '../../support/mount.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-damage-'))
-let server: PostgresServer
+let database: PostgresDatabase
 let databases = 0
 beforeAll(async () => {
-  server = await startPostgres()
+  database = await createDatabase()
 })
 afterAll(async () => {
-  await server.stop()
+  await database.drop()
   rmSync(directory, { recursive: true })
 })
 
@@ -53,9 +53,9 @@ function sqliteDatabase(): Database {
 function postgresDatabase(): Database {
   const schema = `damage_${++databases}`
   return {
-    open: (options) => postgresStorage({ connection: server.url, schema, ...options }),
+    open: (options) => postgresStorage({ connection: database.url, schema, ...options }),
     async run(sql) {
-      const client = new pg.Client(server.url)
+      const client = new pg.Client(database.url)
       await client.connect()
       await client.query(`set search_path to ${schema}`)
       await client.query(sql)

@@ -1,20 +1,20 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { postgresDialect } from '../../../adapters/kysely/index.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeCache } from './sql-cache.ts'
 
-let server: PostgresServer
+let database: PostgresDatabase
 let client: pg.Client
 let databases = 0
 beforeAll(async () => {
-  server = await startPostgres()
-  client = new pg.Client(server.url)
+  database = await createDatabase()
+  client = new pg.Client(database.url)
   await client.connect()
 })
 afterAll(async () => {
   await client.end()
-  await server.stop()
+  await database.drop()
 })
 
 describe('what a storage over PostgreSQL keeps in memory', () => {
@@ -22,7 +22,7 @@ describe('what a storage over PostgreSQL keeps in memory', () => {
     databases += 1
     const schema = `cache_${databases}`
     await client.query(`create schema ${schema}`)
-    const connection = `${server.url}?options=-csearch_path%3D${schema}`
+    const connection = `${database.url}?options=-csearch_path%3D${schema}`
     return {
       dialect: await postgresDialect({ connection }),
       async execute(statement) {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { postgresDialect } from '../../../adapters/kysely/index.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeMigrations } from './sql-migration.ts'
 import { describeReleased } from './sql-released.ts'
 
-let server: PostgresServer
+let database: PostgresDatabase
 let schemas = 0
 beforeAll(async () => {
-  server = await startPostgres()
+  database = await createDatabase()
 })
-afterAll(() => server.stop())
+afterAll(() => database.drop())
 
 describe('migrations of PostgreSQL', () => {
   describeMigrations(async () => {
     schemas += 1
-    return { dialect: await postgresDialect({ connection: server.url }), schema: `storage_${schemas}` }
+    return { dialect: await postgresDialect({ connection: database.url }), schema: `storage_${schemas}` }
   })
-  describeReleased('postgres', () => postgresDialect({ connection: server.url }))
+  describeReleased('postgres', () => postgresDialect({ connection: database.url }))
 })

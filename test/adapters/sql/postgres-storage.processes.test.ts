@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeProcesses } from './sql-processes.ts'
 
-let server: PostgresServer
+let database: PostgresDatabase
 let schemas = 0
 beforeAll(async () => {
-  server = await startPostgres()
+  database = await createDatabase()
 })
-afterAll(() => server.stop())
+afterAll(() => database.drop())
 
 describe('several processes over one PostgreSQL database', () => {
   describeProcesses(async () => {
     schemas += 1
-    const where = { url: server.url, schema: `storage_${schemas}` }
+    const where = { url: database.url, schema: `storage_${schemas}` }
     const { url: connection, schema } = where
     return { where, open: () => postgresStorage({ connection, schema, kinds: [machines, tickets] }) }
   })

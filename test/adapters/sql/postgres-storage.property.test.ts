@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { machines } from '../../../adapters/storage-contract/kinds.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { createDatabase } from '../../support/postgres.ts'
 import { describeDifferential } from './sql-differential.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -10,8 +10,8 @@ afterAll(async () => {
 })
 
 describeDifferential('PostgreSQL', 900, async () => {
-  const server = await startPostgres()
-  const storage = await postgresStorage({ connection: server.url, kinds: [machines] })
-  closing.push(storage.close, server.stop)
+  const database = await createDatabase()
+  const storage = await postgresStorage({ connection: database.url, kinds: [machines] })
+  closing.push(storage.close, database.drop)
   return storage
 })

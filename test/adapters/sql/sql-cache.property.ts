@@ -4,8 +4,9 @@ import type { KyselyStorageOptions } from '../../../adapters/kysely/index.ts'
 import { type Machine, machine, machines, signal, where } from '../../../adapters/storage-contract/kinds.ts'
 import { NaiveMachines, type Question } from '../../../adapters/storage-contract/naive-storage.ts'
 import type { ReadTransaction, Storage } from '../../../src/index.ts'
+import { times } from '../../support/property-runs.ts'
 
-const RUNS = Math.ceil(100 * Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1))
+const RUNS = times(100, 50)
 const IDS = ['a', 'b', 'c', 'd', 'e', '\u{1f600}'] as const
 const SERIALS = ['x', 'y', null] as const
 

@@ -3,16 +3,16 @@ import { expect, it } from 'vitest'
 import { memoryStorage } from '../../../adapters/memory/index.ts'
 import { insertAll, type Machine, machine, machines } from '../../../adapters/storage-contract/kinds.ts'
 import type { Filter, FindQuery, Literal, Operand, OrderBy, Storage } from '../../../src/index.ts'
+import { times } from '../../support/property-runs.ts'
 
 const QUESTIONS_PER_POPULATION = 25
-const SCALE = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
 
 /**
  * Asks the memory storage and `open`'s the same random questions about the same random records, and expects the same
- * answers. `cases` is the number of questions in the short form; 70 times as many make the long one.
+ * answers. `cases` is the number of questions in `npm run test:slow`; 70 times as many make the long form.
  */
 export function describeDifferential(name: string, cases: number, open: () => Promise<Storage>): void {
-  const populations = Math.ceil((cases * SCALE) / QUESTIONS_PER_POPULATION)
+  const populations = Math.ceil(times(cases, cases / 2) / QUESTIONS_PER_POPULATION)
   const count = populations * QUESTIONS_PER_POPULATION
   it(`answers ${count} random questions as the memory storage does: ${name}`, {
     timeout: 60_000 + count * 50,

@@ -1,39 +1,60 @@
-import { X509Certificate } from 'node:crypto'
 import { createTestController } from 'portcullis/testing'
-import type { Storage } from '../../../src/index.ts'
+import { RECORD_KINDS, type Storage } from '../../../src/index.ts'
 import type { Mount } from '../../contract/http/mount.ts'
+import { mountOf } from '../../support/mount.ts'
+import { withSharedPki } from '../../support/shared-pki.ts'
 
-/** In `npm test` the part that a storage matters to; `npm run test:storage` runs all. */
-export const PART = process.env.PORTCULLIS_STORAGE_MATRIX === 'all' ? 'all' : 'what a storage matters to'
+/** Storages for one controller after the other. */
+export interface EmptiedStorages {
+  /** Mounts a controller in process on a storage that is empty. */
+  readonly mount: Mount
+  close(): Promise<void>
+}
 
-const URL_OF_CONTROLLER = 'https://controller.test:1280'
+/**
+ * Mounts controllers on storages that `open` makes. Connecting and making the tables takes longer than any of the tests, so a
+ * storage that nobody uses any more is emptied and used again.
+ */
+export function emptiedStorages(open: () => Promise<Storage>): EmptiedStorages {
+  const all: Storage[] = []
+  const free: Storage[] = []
 
-/** Mounts controllers in process on storages that `open` makes, empty for each. */
-export function mountOn(open: () => Promise<Storage>): Mount {
-  return async (options) => {
-    const controller = await createTestController({ storage: await open(), ...options })
+  async function openAnother(): Promise<Storage> {
+    const storage = await open()
+    all.push(storage)
+    return storage
+  }
+
+  async function next(): Promise<Storage> {
+    const storage = free.pop() ?? (await openAnother())
     return {
-      url: URL_OF_CONTROLLER,
-      controller,
-      clock: controller.clock,
-      fetch: (path, { body, authorizations = [], ...request } = {}, client) => {
-        // Bytes, because a Request of text makes up a content type.
-        const content = typeof body === 'string' ? new TextEncoder().encode(body) : body
-        const init = { ...request, ...(content === undefined ? {} : { body: content }) }
-        const connection = { remoteAddress: '127.0.0.1' }
-        const sent = new Request(`${URL_OF_CONTROLLER}${path}`, init)
-        for (const line of authorizations) sent.headers.append('authorization', line)
-        return controller.fetch(
-          sent,
-          client === undefined ? connection : { ...connection, clientCertificates: chainOf(client.cert) },
-        )
+      ...storage,
+      async close() {
+        await empty(storage)
+        free.push(storage)
       },
-      dispose: () => controller.close(),
     }
+  }
+
+  return {
+    mount: mountOn(next),
+    close: async () => {
+      for (const storage of all) await storage.close()
+    },
   }
 }
 
-function chainOf(pem: string): readonly Uint8Array[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  return blocks.map((block) => new Uint8Array(new X509Certificate(block).raw))
+/** Mounts controllers in process on storages that `open` makes, empty for each. */
+export function mountOn(open: () => Promise<Storage>): Mount {
+  return async (options) =>
+    mountOf(await createTestController({ storage: await open(), ...(await withSharedPki(options)) }))
+}
+
+function empty(storage: Storage): Promise<void> {
+  return storage.write(async (tx) => {
+    for (const kind of RECORD_KINDS) {
+      const { items } = await tx.collection(kind).find()
+      for (const { id } of items) await tx.collection(kind).delete(id)
+    }
+  })
 }

@@ -1,9 +1,10 @@
+import { afterAll } from 'vitest'
 import { sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { httpContract } from '../../contract/http.ts'
-import { mountOn, PART } from './sql-http.ts'
+import { STORAGE_PART } from '../../contract/http-part.ts'
+import { emptiedStorages } from './sql-http.ts'
 
-httpContract(
-  'controller.fetch on SQLite',
-  mountOn(() => sqliteStorage(':memory:')),
-  PART,
-)
+const { mount, close } = emptiedStorages(() => sqliteStorage(':memory:'))
+afterAll(close)
+
+httpContract('controller.fetch on SQLite', mount, STORAGE_PART)

@@ -4,21 +4,24 @@ import { memoryStorage } from '../../../adapters/memory/index.ts'
 import { RECORD_KINDS, type Storage } from '../../../src/index.ts'
 import { credentialScript } from '../../support/credential-script.ts'
 import { networkScript, type ScriptedRequest } from '../../support/network-script.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { type ScriptedNetwork, startNetwork } from '../../support/scripted-network.ts'
+import { IS_SHORT } from '../../support/suite.ts'
 
 const credentials = await credentialScript()
 const script = [...networkScript(), ...credentials.requests]
 
-/** On a server each call takes longer: unless all are asked for, one of so many fails. */
-const STRIDE = process.env.PORTCULLIS_STORAGE_MATRIX === 'all' ? 1 : 20
+const IS_MATRIX = process.env.PORTCULLIS_STORAGE_MATRIX === 'all'
+/** In a database each call takes longer: unless all are asked for, one of so many fails. */
+const FILE_STRIDE = IS_SHORT ? 20 : 1
+const SERVER_STRIDE = IS_SHORT ? 60 : IS_MATRIX ? 1 : 20
 
-let server: PostgresServer
+let database: PostgresDatabase
 let schemas = 0
 beforeAll(async () => {
-  server = await startPostgres()
+  database = await createDatabase()
 })
-afterAll(() => server.stop())
+afterAll(() => database.drop())
 
 /**
  * What a request did: its answer, the length of the list in it, and which kinds of records changed how. The first look at the
@@ -50,11 +53,11 @@ const noFault = () => undefined
 
 describe.each<{ name: string; stride: number; open: () => Promise<Storage> }>([
   { name: 'memory', stride: 1, open: async () => memoryStorage() },
-  { name: 'SQLite', stride: 1, open: () => sqliteStorage(':memory:') },
+  { name: 'SQLite', stride: FILE_STRIDE, open: () => sqliteStorage(':memory:') },
   {
     name: 'PostgreSQL',
-    stride: STRIDE,
-    open: () => postgresStorage({ connection: server.url, schema: `faults_${++schemas}` }),
+    stride: SERVER_STRIDE,
+    open: () => postgresStorage({ connection: database.url, schema: `faults_${++schemas}` }),
   },
 ])('$name', ({ stride, open }) => {
   it(`does all or nothing when any one storage call of ${script.length} requests fails`, async () => {

@@ -1,3 +1,4 @@
+import { createPkiMaterial } from 'portcullis'
 import { TEST_ADMIN } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { disable, useAuthPolicy } from '../../support/identity-state.ts'
@@ -109,7 +110,10 @@ export function describeRefusedLogins(open: Mount): void {
   })
 
   it('the certificate of another network is refused, though the identity has the same id', async () => {
-    const [here, there] = [await open(), await open()]
+    const here = await open()
+    const request = { hosts: ['127.0.0.1'], trustDomain: 'portcullis.internal', now: here.clock.now() }
+    const there = await open({ pki: await createPkiMaterial(request) })
+    expect(there.controller.caPem).not.toBe(here.controller.caPem)
     const [mine, theirs] = [await alice(here), await alice(there)]
     expect(theirs.id).toBe(mine.id)
     expect((await byCertificate(here, mine.certificate)).status).toBe(200)

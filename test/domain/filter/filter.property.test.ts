@@ -10,11 +10,9 @@ import {
   parseSort,
 } from '../../../src/domain/filter/index.ts'
 import { printFilter } from '../../support/filter-print.ts'
+import { runs } from '../../support/property-runs.ts'
 import { SYMBOLS } from './gadgets.ts'
 import { filter, record, symbolOf } from './random-filters.ts'
-
-const effort = Number(process.env.PORTCULLIS_PROPERTY_RUNS ?? 1)
-const runs = (usual: number): { numRuns: number } => ({ numRuns: Math.ceil(usual * effort) })
 
 /** A filter as a text, spelled in one of the many ways that the language has for it. */
 const spelled = fc.tuple(filter, fc.infiniteStream(fc.nat(1 << 20))).map(([of, choices]) => {
