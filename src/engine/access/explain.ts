@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
 import {
   type Explanation,
@@ -9,10 +10,13 @@ import { equals, ids } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { applyResponses, type PostureData, type PostureResponse, recordMfaPass } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
+import { AccessTypeName, AssumedPosture, IdOrName } from '../../resources/access/access-questions.ts'
 import { servicePolicies } from '../../resources/access/policies.ts'
+import { EpochMs, Id } from '../../resources/declaration/fields.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { services } from '../../resources/services/services.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -39,14 +43,21 @@ const NO_API_SESSION = ''
  * Explains whether an identity may dial or bind a service, each by id or by name: from one snapshot, by the rules that
  * decide about sessions. An unknown name is a reason, not an error.
  */
-export function explain(
+export async function explain(
   context: EngineContext,
   identityIdOrName: string,
   serviceIdOrName: string,
   type: AccessType,
   options: ExplainOptions = {},
 ): Promise<Explanation> {
-  const at = options.at ?? context.clock.now()
+  readValue('identity', IdOrName, identityIdOrName)
+  readValue('service', IdOrName, serviceIdOrName)
+  readValue('type', AccessTypeName, type)
+  const at = readValue('at', EpochMs.optional(), options.at) ?? context.clock.now()
+  const asked = readValue('apiSessionId', Id.optional(), options.apiSessionId)
+  const mfa = readValue('mfa', z.boolean().optional(), options.mfa)
+  // Reading makes posture responses of them, as their type says.
+  const responses = readRequest(AssumedPosture, options.posture ?? []) as readonly PostureResponse[]
   return context.storage.read(async (tx) => {
     const identity = await byIdOrName(tx, identities, identityIdOrName)
     const service = await byIdOrName(tx, services, serviceIdOrName)
@@ -55,13 +66,13 @@ export function explain(
     const identityRouters = identity ? index.edgeRoutersOfIdentity(identity.id) : []
     const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
     const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
-    const apiSessionId = options.apiSessionId ?? (identity && (await newestApiSession(tx, identity.id)))
+    const apiSessionId = asked ?? (identity && (await newestApiSession(tx, identity.id)))
     return explainAccess({
       ...question,
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
       service,
       policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id) : [],
-      posture: await postureAt(tx, identity?.id, apiSessionId, options, at),
+      posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),

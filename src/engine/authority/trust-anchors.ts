@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { notFound } from '../../domain/errors.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 
@@ -39,6 +41,8 @@ export class TrustAnchors {
    * await engine.trustAnchors.trust(SYSTEM_CALL, signer.id, true)
    */
   async trust(call: Call, id: string, mayAuthenticateAdmins: boolean): Promise<TrustAnchor> {
+    readId(id)
+    readValue('mayAuthenticateAdmins', z.boolean(), mayAuthenticateAdmins)
     const now = this.#context.clock.now()
     return this.#context.writes.run(call, async (tx) => {
       const ca = await tx.collection(cas).get(id)

@@ -1,8 +1,11 @@
+import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { redirectUriProblem } from '../../domain/oidc/redirect-uri.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import { controllerSettings } from '../../resources/controller-settings.ts'
+import { SettingsChange, SettingsCreation } from '../../resources/controller-settings-requests.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
@@ -18,11 +21,7 @@ export interface OpenIdUris {
   readonly postLogoutUris: readonly string[]
 }
 
-/** What may be set; what is not given stays as it is configured. */
-export interface SettingsChange {
-  readonly uris: Partial<OpenIdUris>
-  readonly tags?: Readonly<Record<string, unknown>> | undefined
-}
+type Change = z.output<typeof SettingsChange>
 
 /** The settings of a controller: those in force, and those that were set in place of the configuration. */
 export interface SettingsView {
@@ -58,21 +57,24 @@ export class ControllerSettingsService {
   }
 
   /** Sets what is given. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` for a URI that cannot be used or settings that are there. */
-  create(call: Call, id: string, change: SettingsChange): Promise<void> {
-    return this.#write(call, id, change, (stored) => {
+  async create(call: Call, request: z.input<typeof SettingsCreation>): Promise<void> {
+    const { controllerId: id, ...change } = readRequest(SettingsCreation, request)
+    await this.#write(call, id, change, (stored) => {
       if (stored === undefined) return undefined
       throw invalidField('controllerId', `duplicate value '${id}' in unique index on controllerSettings`, id)
     })
   }
 
   /** Sets what is given, and leaves the rest to the configuration. Errors as for {@link create}. */
-  replace(call: Call, id: string, change: SettingsChange): Promise<void> {
-    return this.#write(call, id, change, (stored) => stored && { ...stored, redirectUris: null, postLogoutUris: null })
+  async replace(call: Call, id: string, request: z.input<typeof SettingsChange>): Promise<void> {
+    const change = readRequest(SettingsChange, request)
+    await this.#write(call, id, change, (stored) => stored && { ...stored, redirectUris: null, postLogoutUris: null })
   }
 
   /** Sets what is given, and leaves the rest as it is. Errors as for {@link create}. */
-  patch(call: Call, id: string, change: SettingsChange): Promise<void> {
-    return this.#write(call, id, change, (stored) => stored)
+  async patch(call: Call, id: string, request: z.input<typeof SettingsChange>): Promise<void> {
+    const change = readRequest(SettingsChange, request)
+    await this.#write(call, id, change, (stored) => stored)
   }
 
   /** Goes back to the configuration. Error: `NOT_FOUND`. */
@@ -84,12 +86,14 @@ export class ControllerSettingsService {
   async #write(
     call: Call,
     id: string,
-    { uris, tags }: SettingsChange,
+    { oidc, tags }: Change,
     basedOn: (stored: Stored | undefined) => Stored | undefined,
   ): Promise<void> {
     requireThisController(id)
-    requireUsable('oidc.redirectUris', uris.redirectUris)
-    requireUsable('oidc.postLogoutUris', uris.postLogoutUris)
+    const { redirectUris, postLogoutUris } = oidc ?? {}
+    const uris = { ...(redirectUris && { redirectUris }), ...(postLogoutUris && { postLogoutUris }) }
+    requireUsable('oidc.redirectUris', redirectUris)
+    requireUsable('oidc.postLogoutUris', postLogoutUris)
     const now = this.#context.clock.now()
     await this.#context.writes.run(call, async (tx) => {
       const stored = await storedSettings(tx)
@@ -119,11 +123,12 @@ async function store(tx: WriteTransaction, record: Stored, isKnown: boolean): Pr
 }
 
 function requireThisController(id: string): void {
+  readId(id)
   if (id !== CONTROLLER_ID) throw notFound('controller settings', id)
 }
 
-function requireUsable(field: string, uris: readonly string[] = []): void {
-  for (const uri of uris) {
+function requireUsable(field: string, uris: readonly string[] | null = []): void {
+  for (const uri of uris ?? []) {
     const problem = redirectUriProblem(uri)
     if (problem !== undefined) throw invalidField(field, problem, uri)
   }

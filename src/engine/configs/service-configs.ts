@@ -1,21 +1,20 @@
+import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { both, equals } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { configTypes } from '../../resources/services/config-types.ts'
 import { configs } from '../../resources/services/configs.ts'
+import { ServiceConfigPairs } from '../../resources/services/service-config-requests.ts'
 import { serviceConfigs } from '../../resources/services/service-configs.ts'
 import { services } from '../../resources/services/services.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
 
-/** A service and the config that an identity is to see for it. */
-export interface ServiceConfigPair {
-  readonly serviceId: string
-  readonly configId: string
-}
+type Pairs = z.input<typeof ServiceConfigPairs>
 
 /** Configs that one identity sees for services instead of the services' own. */
 export class ServiceConfigs {
@@ -30,14 +29,16 @@ export class ServiceConfigs {
    * `NOT_FOUND` for the identity or a config, `COULD_NOT_VALIDATE` (`serviceConfigs`) for an unknown service or a config
    * that is not meant for services.
    */
-  async associate(call: Call, identityId: string, pairs: readonly ServiceConfigPair[]): Promise<void> {
+  async associate(call: Call, identityId: string, request: Pairs): Promise<void> {
+    const pairs = readRequest(ServiceConfigPairs, request)
     await this.#write(call, identityId, async (tx) => {
       for (const pair of pairs) await this.#associate(tx, identityId, pair)
     })
   }
 
   /** Takes from an identity what it has for the service and the type of the config, whichever config it is. */
-  async remove(call: Call, identityId: string, pairs: readonly ServiceConfigPair[]): Promise<void> {
+  async remove(call: Call, identityId: string, request: Pairs): Promise<void> {
+    const pairs = readRequest(ServiceConfigPairs, request)
     await this.#write(call, identityId, async (tx) => {
       for (const { serviceId, configId } of pairs) {
         const { configTypeId } = await knownConfig(tx, configId)
@@ -47,7 +48,7 @@ export class ServiceConfigs {
     })
   }
 
-  async #associate(tx: WriteTransaction, identityId: string, pair: ServiceConfigPair): Promise<void> {
+  async #associate(tx: WriteTransaction, identityId: string, pair: Pairs[number]): Promise<void> {
     const { serviceId, configId } = pair
     if ((await tx.collection(services).get(serviceId)) === undefined) {
       throw invalidField('serviceConfigs', 'no edge service found with the given id', serviceId)
@@ -69,6 +70,7 @@ export class ServiceConfigs {
   }
 
   #write(call: Call, identityId: string, work: (tx: WriteTransaction) => Promise<void>): Promise<void> {
+    readId(identityId, 'identityId')
     return this.#context.writes.run(call, async (tx) => {
       if ((await tx.collection(identities).get(identityId)) === undefined) throw notFound('identity', identityId)
       await work(tx)

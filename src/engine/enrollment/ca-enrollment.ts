@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { externalIdOf } from '../../domain/enrollment/external-id-claim.ts'
 import { formatIdentityName, type NameSymbols, numberedName } from '../../domain/enrollment/identity-name-format.ts'
 import { ControllerError } from '../../domain/errors.ts'
@@ -7,6 +8,7 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
@@ -38,6 +40,7 @@ export class CaEnrollment {
    * a name or external id that a request could not give either.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {
+    readValue('name', z.string().optional(), requestedName)
     const now = this.#context.clock.now()
     const { ca, leaf } = await this.#authority(call, now)
     const externalId = ca.externalIdClaim === null ? null : externalIdOf(ca.externalIdClaim, leaf)

@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import type { CertificateFacts, CertificateProblem } from '../../ports/pki.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
@@ -22,6 +24,7 @@ export class CertificateAuthorities {
    * `INVALID_COMMON_NAME`, `CERTIFICATE_FAILED_VALIDATION`.
    */
   async verify(call: Call, id: string, certPem: string): Promise<void> {
+    readValue('certPem', z.string(), certPem)
     const { clock, pki } = this.#context
     const now = clock.now()
     const ca = await this.#get(id)
@@ -49,6 +52,7 @@ export class CertificateAuthorities {
   }
 
   async #get(id: string): Promise<Ca> {
+    readId(id)
     const ca = await this.#context.storage.read((tx) => tx.collection(cas).get(id))
     if (ca === undefined) throw notFound('ca', id)
     return ca

@@ -1,6 +1,8 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
+import { Pem } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
@@ -20,6 +22,8 @@ export class CertificateExtension {
 
   /** Issues the next certificate and answers its chain, leaf first, PEM. Error: `COULD_NOT_PROCESS_CSR`, and as below. */
   async extend(call: Call, id: string, csrPem: string): Promise<string> {
+    readValue('clientCertCsr', Pem, csrPem)
+    readId(id)
     const { clock, pki } = this.#context
     const now = clock.now()
     const current = await this.#extendable(call, id)
@@ -36,6 +40,8 @@ export class CertificateExtension {
    * `CAN_NOT_UPDATE_AUTHENTICATOR`, `INVALID_CLIENT_CERT` for another certificate than the one that was issued.
    */
   async verify(call: Call, id: string, certPem: string): Promise<void> {
+    readValue('clientCert', Pem, certPem)
+    readId(id)
     const { clock, pki } = this.#context
     const current = await this.#extendable(call, id)
     if (current.unverifiedFingerprint === null) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')

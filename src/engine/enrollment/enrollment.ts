@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ControllerError, invalidField } from '../../domain/errors.ts'
 import type { CertificateFacts } from '../../ports/pki.ts'
 import { type ReadTransaction, UniqueViolation } from '../../ports/storage.ts'
@@ -6,6 +7,8 @@ import { cas } from '../../resources/enrollment/cas.ts'
 import { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { Password } from '../../resources/login/passwords.ts'
+import { readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt, refusedCsr } from '../credentials/client-certificates.ts'
@@ -38,6 +41,8 @@ export class Enrollment {
    * Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`, `COULD_NOT_PROCESS_CSR`.
    */
   async byOneTimeToken(call: Call, token: string, csrPem: string): Promise<{ readonly certificateChainPem: string }> {
+    readValue('token', z.string(), token)
+    readValue('clientCsr', z.string(), csrPem)
     const { clock, pki } = this.#context
     const now = clock.now()
     const invited = await this.#invited(token, 'ott', now)
@@ -54,6 +59,7 @@ export class Enrollment {
    * `ENROLLMENT_CA_NOT_VALID`, `CERTIFICATE_FAILED_VALIDATION`, `CERT_IN_USE`.
    */
   async byClientCertificate(call: Call, token: string): Promise<void> {
+    readValue('token', z.string(), token)
     const now = this.#context.clock.now()
     const invited = await this.#invited(token, 'ottca', now)
     const caId = invited.enrollment.caId ?? ''
@@ -77,9 +83,12 @@ export class Enrollment {
    * determines. Errors: as above, and `COULD_NOT_VALIDATE` for a password that the auth policy refuses.
    */
   async byPassword(call: Call, token: string, password: string): Promise<{ readonly username: string }> {
+    readValue('token', z.string(), token)
+    readValue('password', z.string().max(100), password)
     const now = this.#context.clock.now()
     const invited = await this.#invited(token, 'updb', now)
     if (password === '') throw invalidField('password', 'password in body is required', '')
+    readValue('password', Password, password)
     const username = invited.enrollment.username ?? ''
     const passwordHash = await newPasswordHash(this.#context, invited.identityId, password)
     await refusingDuplicates(authenticators, () => this.#enroll(call, invited, { username, passwordHash }, now))
@@ -88,6 +97,7 @@ export class Enrollment {
 
   /** The method of the enrollment that a token belongs to. Error: `INVALID_ENROLLMENT_TOKEN`. */
   async methodOf(token: string): Promise<EnrollmentRecord['method']> {
+    readValue('token', z.string(), token)
     const found = await this.#context.storage.read((tx) => findOne(tx, enrollments, 'token', token))
     if (found === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
     return found.method

@@ -1,10 +1,14 @@
+import type { z } from 'zod'
 import { ControllerError, invalidField, notFound, unacceptableField } from '../../domain/errors.ts'
 import { both, equals, type Filter, isIn, matches } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
+import { type EnrollmentCreate, EnrollmentCreation } from '../../resources/enrollment/enrollment-requests.ts'
 import { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { EnrollmentExpiry } from '../../resources/login/authenticator-requests.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
 import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
 import { administrators } from '../authority/privileged-identities.ts'
@@ -17,14 +21,7 @@ import { readToDelete } from '../records/damaged-records.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 
-export interface NewEnrollment {
-  readonly identityId: string
-  readonly method: 'ott' | 'ottca' | 'updb'
-  /** Epoch milliseconds. */
-  readonly expiresAt: number
-  readonly caId?: string | undefined
-  readonly username?: string | undefined
-}
+type Creation = z.output<typeof EnrollmentCreation>
 
 /** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins. */
 export class Enrollments {
@@ -43,7 +40,8 @@ export class Enrollments {
   }
 
   /** Invites an identity. Errors: `INVALID_FIELD` with the field, `ENROLLMENT_EXISTS` for a second one of its method. */
-  async create(call: Call, input: NewEnrollment): Promise<Enrollment> {
+  async create(call: Call, request: EnrollmentCreate): Promise<Enrollment> {
+    const input = readRequest(EnrollmentCreation, request)
     const { identityId, method, expiresAt } = input
     const now = this.#context.clock.now()
     if (expiresAt <= now) throw unacceptableField('expiresAt', 'expiresAt must be in the future', toText(expiresAt))
@@ -60,10 +58,11 @@ export class Enrollments {
     return enrollment
   }
 
-  /** Gives an enrollment a new token, good until `expiresAt` (epoch ms); the old one is void. */
-  async refresh(call: Call, id: string, expiresAt: number): Promise<void> {
+  /** Gives an enrollment a new token, good until `expiresAt` (RFC 3339); the old one is void. */
+  async refresh(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<void> {
+    const { expiresAt } = readRequest(EnrollmentExpiry, request)
     const now = this.#context.clock.now()
-    const known = await this.#context.storage.read((tx) => tx.collection(enrollments).get(id))
+    const known = await this.#context.storage.read((tx) => tx.collection(enrollments).get(readId(id)))
     if (known === undefined) throw notFound('enrollment', id)
     if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', toText(expiresAt))
     const { token, jwt } = await inviteToEnroll(this.#context, known, now, expiresAt)
@@ -76,6 +75,7 @@ export class Enrollments {
   }
 
   async delete(call: Call, id: string): Promise<void> {
+    readId(id)
     await this.#context.writes.run(call, async (tx) => {
       const known = await readToDelete(call, () => tx.collection(enrollments).get(id))
       if (known === undefined) throw notFound('enrollment', id)
@@ -119,7 +119,7 @@ export async function insertInvitation(tx: WriteTransaction, enrollment: Enrollm
   await tx.collection(enrollments).insert(enrollment)
 }
 
-function invitationOf({ identityId, method, caId, username }: NewEnrollment): Invitation {
+function invitationOf({ identityId, method, caId, username }: Creation): Invitation {
   switch (method) {
     case 'ott':
       return { method, identityId }

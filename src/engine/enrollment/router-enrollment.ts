@@ -1,8 +1,10 @@
+import { z } from 'zod'
 import { ControllerError, invalidField } from '../../domain/errors.ts'
 import type { CsrProblem } from '../../ports/pki.ts'
 import type { ReadTransaction, RecordKind, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { enrollments } from '../../resources/enrollment/enrollments.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { Call } from '../context/call.ts'
@@ -57,6 +59,9 @@ export class RouterEnrollment {
     token: string,
     requests: RouterRequests,
   ): Promise<RouterChains> {
+    readValue('method', z.enum(['erott', 'trott']), method)
+    readValue('token', z.string(), token)
+    readRequests(requests)
     const now = this.#context.clock.now()
     const kind = ROUTER_KINDS[method]
     const { enrollment, routerId } = await this.#context.storage.read(async (tx) => {
@@ -86,6 +91,7 @@ export class RouterEnrollment {
    * row *Router certificates* of the interface). Errors: `UNAUTHORIZED`, `COULD_NOT_VALIDATE`, `COULD_NOT_PROCESS_CSR`.
    */
   async extend(call: Call, requests: RouterRequests): Promise<RouterChains> {
+    readRequests(requests)
     const now = this.#context.clock.now()
     const verdict = await this.#context.pki.verifyClientChain(call.clientCertificates ?? [], now)
     if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('UNAUTHORIZED')
@@ -108,9 +114,14 @@ export class RouterEnrollment {
    * Takes the certificate from an edge router and invites it to enroll anew; an outstanding token is replaced. Error:
    * `NOT_FOUND`.
    */
-  reEnroll(call: Call, id: string): Promise<void> {
-    return reEnrollEdgeRouter(this.#context, call, id)
+  async reEnroll(call: Call, id: string): Promise<void> {
+    await reEnrollEdgeRouter(this.#context, call, readId(id))
   }
+}
+
+function readRequests(requests: RouterRequests): void {
+  readValue('clientCsr', z.string(), requests?.clientCsr)
+  readValue('serverCsr', z.string(), requests?.serverCsr)
 }
 
 /** Issues the certificates that a router asks for. Error: `COULD_NOT_PROCESS_CSR`. */

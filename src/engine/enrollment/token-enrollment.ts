@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ControllerError } from '../../domain/errors.ts'
 import { textClaim, textClaims } from '../../domain/login/claims.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
@@ -5,6 +6,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import { readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
@@ -31,6 +33,8 @@ export class TokenEnrollment {
    * `COULD_NOT_PROCESS_CSR`, `COULD_NOT_VALIDATE` for claims that a request could not give either.
    */
   async enroll(call: Call, signerId: string | null, csrPem: string | undefined): Promise<string | undefined> {
+    readValue('signerId', z.string().nullable(), signerId)
+    readValue('clientCsr', z.string().optional(), csrPem)
     const { clock, pki, random, storage } = this.#context
     const now = clock.now()
     const { signer, claims } = await this.#verified(call, signerId)

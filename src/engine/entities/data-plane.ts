@@ -1,8 +1,10 @@
+import { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import type { Link } from '../../domain/fabric/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { RouterConnection, RouterPresence } from '../../ports/router-presence.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import { services } from '../../resources/services/services.ts'
@@ -30,11 +32,13 @@ export class DataPlaneService {
 
   /** Error: `NOT_FOUND`. */
   async link(id: string): Promise<Link> {
+    readId(id)
     return this.links().find((known) => known.id === id) ?? this.#unknown('link', id)
   }
 
   /** Both routers close a link, and circuits take another way; it may be dialed again. Error: `NOT_FOUND`. */
   async cutLink(id: string): Promise<void> {
+    readId(id)
     if (this.#context.dataPlane.view?.cutLink(id) !== true) await this.#unknown('link', id)
   }
 
@@ -45,11 +49,14 @@ export class DataPlaneService {
 
   /** Error: `NOT_FOUND`. */
   async circuit(id: string): Promise<CircuitView> {
+    readId(id)
     return this.circuits().find((known) => known.id === id) ?? this.#unknown('circuit', id)
   }
 
   /** Ends a circuit, at once or once it is quiet. Error: `NOT_FOUND`. */
   async endCircuit(id: string, immediate: boolean): Promise<void> {
+    readId(id)
+    readValue('immediate', z.boolean(), immediate)
     if (this.#context.dataPlane.view?.endCircuit(id, immediate) !== true) await this.#unknown('circuit', id)
   }
 
@@ -65,6 +72,7 @@ export class DataPlaneService {
 
   /** A router of either kind. Error: `NOT_FOUND`. */
   async router(id: string): Promise<RouterView> {
+    readId(id)
     return this.#context.storage.read(async (tx) => {
       const router = (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
       if (router === undefined) throw notFound('router', id)

@@ -5,6 +5,7 @@ import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
 
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { readId } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
@@ -55,6 +56,7 @@ export class EntityReader {
 
   /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */
   async identityIdOf(idOrName: string): Promise<string> {
+    readId(idOrName, 'idOrName')
     const identity = await this.#context.storage.read(
       async (tx) =>
         (await tx.collection(identities).get(idOrName)) ?? (await findOne(tx, identities, 'name', idOrName)),
@@ -89,6 +91,7 @@ export class EntityReader {
    * Error: `NOT_FOUND`.
    */
   async anyRouter(call: Call, id: string): Promise<DetailOf<TransitRouters>> {
+    readId(id)
     const edgeRouter = await this.#context.storage.read((tx) => tx.collection(edgeRouters).get(id))
     if (edgeRouter === undefined) return this.get(call, transitRouters, id)
     const { appData, isTunnelerEnabled, roleAttributes, ...router } = edgeRouter

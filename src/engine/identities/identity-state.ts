@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
@@ -5,8 +6,10 @@ import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { DisableRequest } from '../../resources/identities/identity-requests.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { deletePart, endReasonsOf } from '../records/deletion.ts'
@@ -23,7 +26,8 @@ export class IdentityState {
   }
 
   /** Disables an identity for so many minutes, indefinitely when 0 or less, and ends its API sessions. Error: `NOT_FOUND`. */
-  async disable(call: Call, id: string, durationMinutes: number): Promise<void> {
+  async disable(call: Call, id: string, request: z.input<typeof DisableRequest>): Promise<void> {
+    const { durationMinutes } = readRequest(DisableRequest, request)
     const now = this.#context.clock.now()
     const disabledUntil = durationMinutes > 0 ? now + durationMinutes * MINUTE_MS : null
     await this.#change(call, id, async (tx, identity, part) => {
@@ -54,6 +58,7 @@ export class IdentityState {
       part: Part,
     ) => Promise<undefined | typeof MORE>,
   ): Promise<void> {
+    readId(id)
     const work = async (tx: WriteTransaction, part: Part) => {
       const identity = await tx.collection(identities).get(id)
       if (identity === undefined) throw notFound('identity', id)

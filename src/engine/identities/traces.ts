@@ -1,6 +1,9 @@
+import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { parseGoDuration } from '../../domain/time/go-duration.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { TraceRequest } from '../../resources/identities/identity-requests.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { requireCovered } from '../authority/containment.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -12,14 +15,6 @@ export interface Trace {
   readonly traceId: string
   readonly channels: readonly string[]
   readonly until: number
-}
-
-/** What a caller asks for; the duration is a span as Go writes it. */
-export interface TraceRequest {
-  readonly enabled?: boolean | undefined
-  readonly duration?: string | undefined
-  readonly traceId?: string | undefined
-  readonly channels?: readonly string[] | undefined
 }
 
 /** Tracing of identities: kept by this process only, for the host's data plane to ask for. */
@@ -39,7 +34,9 @@ export class Traces {
 
   /** Begins, replaces or ends a trace. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` (`duration`), and
    * `UNAUTHORIZED` for an identity with rights that the caller lacks. */
-  async set(call: Call, identityId: string, request: TraceRequest): Promise<Trace | undefined> {
+  async set(call: Call, identityId: string, wanted: z.input<typeof TraceRequest>): Promise<Trace | undefined> {
+    const request = readRequest(TraceRequest, wanted)
+    readId(identityId, 'identityId')
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
     requireCovered(call, identity)

@@ -7,7 +7,9 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
+import { LoginRequest } from '../../resources/login/login-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
+import { readRequest } from '../../resources/requests/read-body.ts'
 import { beginServiceView } from '../access/service-updates.ts'
 import { configTypeIds } from '../configs/config-map.ts'
 import type { Call, Caller } from '../context/call.ts'
@@ -32,6 +34,15 @@ export interface ClientInfo {
   readonly configTypes?: readonly string[] | undefined
   readonly envInfo?: Identity['envInfo'] | undefined
   readonly sdkInfo?: Identity['sdkInfo'] | undefined
+}
+
+/** The same as a client sends it, where null says as little as nothing. */
+export type SentClientInfo = { readonly [K in keyof ClientInfo]: ClientInfo[K] | null }
+
+/** What a client tells of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
+export function readClientInfo(sent: SentClientInfo): ClientInfo {
+  const { configTypes, envInfo, sdkInfo } = readRequest(LoginRequest, sent)
+  return { configTypes: configTypes ?? [], envInfo: envInfo ?? undefined, sdkInfo: sdkInfo ?? undefined }
 }
 
 /** What an API session is made of that begins by tokens instead of a secret for `zt-session`. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { standingOf } from '../../domain/login/api-session-end.ts'
@@ -6,6 +7,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
@@ -16,7 +18,7 @@ import { SessionActivity } from './api-session-activity.ts'
 import { callerOfSession } from './api-session-caller.ts'
 import { SessionEnds } from './api-session-ends.ts'
 import { followApiSessions } from './api-session-follow-up.ts'
-import { type ClientInfo, type Start, startApiSession } from './api-session-start.ts'
+import { readClientInfo, type SentClientInfo, type Start, startApiSession } from './api-session-start.ts'
 import { currentApiSessionMembers } from './current-api-session.ts'
 
 /**
@@ -52,7 +54,9 @@ export class ApiSessions {
    * const caller = await engine.apiSessions.startFor(SYSTEM_CALL, identity.id)
    * await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })
    */
-  async startFor(call: Call, identityId: string, client: ClientInfo = {}): Promise<Caller> {
+  async startFor(call: Call, identityId: string, sent: SentClientInfo = {}): Promise<Caller> {
+    const client = readClientInfo(sent)
+    readId(identityId, 'identityId')
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
@@ -66,6 +70,7 @@ export class ApiSessions {
 
   /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
+    readValue('token', z.string(), token)
     const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
     let ended: string | undefined
@@ -133,8 +138,8 @@ export class ApiSessions {
   }
 
   /** Ends an API session with its service sessions. */
-  end(call: Call, id: string): Promise<void> {
-    return this.#ends.end(call, id)
+  async end(call: Call, id: string): Promise<void> {
+    return this.#ends.end(call, readId(id))
   }
 
   /** Ends those of the API sessions that nobody used for too long, with their service sessions. */

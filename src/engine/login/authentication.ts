@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ControllerError, TokenRefused } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
@@ -5,6 +6,7 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { certificateHolder, noteCertificateUse, vouchesStill } from '../credentials/certificate-holder.ts'
@@ -13,7 +15,7 @@ import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
 import { admitPassword } from '../credentials/password-attempts.ts'
 import { recordWrongPassword } from '../identities/wrong-passwords.ts'
 import { findOne } from '../records/find-one.ts'
-import type { ClientInfo, Start } from './api-session-start.ts'
+import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from './api-session-start.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'
@@ -62,17 +64,21 @@ export class Authentication<Begun> {
    * const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
    * await engine.sessions.create({ by: 'caller', caller }, { serviceId, type: 'Dial' })
    */
-  async byPassword(call: Call, username: string, password: string, client: ClientInfo = {}): Promise<Begun> {
+  async byPassword(call: Call, username: string, password: string, client: SentClientInfo = {}): Promise<Begun> {
+    const known = readClientInfo(client)
+    readValue('username', z.string(), username)
+    readValue('password', z.string(), password)
     if (username === '' || password === '') {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
     }
     await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, username)
-    return this.#attempt('password', call, () => this.#withPassword(call, username, password, client))
+    return this.#attempt('password', call, () => this.#withPassword(call, username, password, known))
   }
 
   /** Lets in by the client certificate of the connection. Error: `INVALID_AUTH`. */
-  byCertificate(call: Call, client: ClientInfo = {}): Promise<Begun> {
+  async byCertificate(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
+    const client = readClientInfo(sent)
     return this.#attempt('cert', call, async () => {
       const now = this.#context.clock.now()
       const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
@@ -109,7 +115,8 @@ export class Authentication<Begun> {
   }
 
   /** Lets in by a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
-  byExternalJwt(call: Call, client: ClientInfo = {}): Promise<Begun> {
+  async byExternalJwt(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
+    const client = readClientInfo(sent)
     return this.#attempt('ext-jwt', call, async () => {
       const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
       return this.#enter(call, holder, {

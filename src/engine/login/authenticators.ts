@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { both, equals } from '../../domain/filter/index.ts'
 import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
@@ -6,7 +7,18 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import {
+  type AuthenticatorCreate,
+  AuthenticatorCreation,
+  EnrollmentExpiry,
+  ExtensionRequest,
+  OwnPasswordChange,
+  OwnPasswordReplacement,
+  PasswordChange,
+  PasswordReplacement,
+} from '../../resources/login/authenticator-requests.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { trustedCertificate } from '../credentials/client-certificates.ts'
@@ -24,21 +36,8 @@ import { requirePasswordRoom } from './rate-limits.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
-export interface NewAuthenticator {
-  readonly identityId: string
-  readonly method: string
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly certPem?: string | undefined
-  readonly tags?: Authenticator['tags']
-}
-
-/** What may be changed of a username and password; what is absent stays. */
-export interface PasswordChange {
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly tags?: Authenticator['tags'] | undefined
-}
+type Creation = z.output<typeof AuthenticatorCreation>
+type Change = z.output<typeof PasswordChange>
 
 /** The credentials of identities, as admins manage them and as identities manage their own. */
 export class Authenticators {
@@ -53,7 +52,8 @@ export class Authenticators {
    * `MAX_AUTHENTICATOR_METHODS_REACHED` for a second one of its method, `COULD_NOT_PARSE_PEM_BLOCK`,
    * `CERT_FAILED_VALIDATION`, `NOT_FOUND` and `COULD_NOT_VALIDATE`.
    */
-  async create(call: Call, input: NewAuthenticator): Promise<Authenticator> {
+  async create(call: Call, request: AuthenticatorCreate): Promise<Authenticator> {
+    const input = readRequest(AuthenticatorCreation, request)
     const { identityId, method } = input
     const now = this.#context.clock.now()
     const credential = await this.#credential(input)
@@ -73,18 +73,35 @@ export class Authenticators {
     })
   }
 
-  /** Changes a username or password. A new password ends the sessions of the old one. Error: `CAN_NOT_UPDATE_AUTHENTICATOR`. */
-  async change(call: Call, id: string, change: PasswordChange): Promise<void> {
-    const known = await this.#get(id)
-    await this.#changePassword(call, known, change, async () => undefined)
+  /** Sets username and password. A new password ends the sessions of the old one. Error: `CAN_NOT_UPDATE_AUTHENTICATOR`. */
+  async replace(call: Call, id: string, request: z.input<typeof PasswordReplacement>): Promise<void> {
+    const change = readRequest(PasswordReplacement, request)
+    await this.#changePassword(call, await this.#get(id), change, async () => undefined)
+  }
+
+  /** Changes username or password; what is absent stays. Otherwise as {@link replace}. */
+  async patch(call: Call, id: string, request: z.input<typeof PasswordChange>): Promise<void> {
+    const change = readRequest(PasswordChange, request)
+    await this.#changePassword(call, await this.#get(id), change, async () => undefined)
   }
 
   /**
-   * Changes the caller's own username or password, which needs the current password. Errors: `NOT_FOUND` for somebody
+   * Sets the caller's own username and password, which needs the current password. Errors: `NOT_FOUND` for somebody
    * else's, `CAN_NOT_UPDATE_AUTHENTICATOR`, `UNAUTHORIZED` for a wrong password, which counts towards a lockout, and
    * `SERVER_TOO_MANY_REQUESTS` as for logins: an API session gives nobody more guesses.
    */
-  async changeOwn(call: Call, id: string, currentPassword: string, change: PasswordChange): Promise<void> {
+  replaceOwn(call: Call, id: string, request: z.input<typeof OwnPasswordReplacement>): Promise<void> {
+    const { currentPassword, ...change } = readRequest(OwnPasswordReplacement, request)
+    return this.#changeOwn(call, id, currentPassword, change)
+  }
+
+  /** Changes the caller's own username or password; what is absent stays. Otherwise as {@link replaceOwn}. */
+  patchOwn(call: Call, id: string, request: z.input<typeof OwnPasswordChange>): Promise<void> {
+    const { currentPassword, ...change } = readRequest(OwnPasswordChange, request)
+    return this.#changeOwn(call, id, currentPassword, change)
+  }
+
+  async #changeOwn(call: Call, id: string, currentPassword: string, change: Change): Promise<void> {
     const { identity, authPolicy } = callerOf(call)
     const known = await this.#get(id)
     if (known.identityId !== identity.id) throw notFound('authenticator', id)
@@ -101,10 +118,11 @@ export class Authenticators {
   }
 
   /**
-   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (epoch ms), and
+   * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339), and
    * answers the enrollment's id. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE`, `ENROLLMENT_EXISTS`.
    */
-  async revertToEnrollment(call: Call, id: string, expiresAt: number): Promise<string> {
+  async revertToEnrollment(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<string> {
+    const { expiresAt } = readRequest(EnrollmentExpiry, request)
     const now = this.#context.clock.now()
     if (expiresAt <= now) throw invalidField('expiresAt', 'must be after the current date and time', expiresAt)
     const { identityId, method, username, caId } = await this.#get(id)
@@ -124,10 +142,11 @@ export class Authenticators {
   }
 
   /** Asks the holder of a certificate to extend it, with a new key if it can. Error: `UNAUTHORIZED` for a password. */
-  async requestExtension(call: Call, id: string, rollKeys: boolean): Promise<void> {
+  async requestExtension(call: Call, id: string, request: z.input<typeof ExtensionRequest> = {}): Promise<void> {
+    const { rollKeys } = readRequest(ExtensionRequest, request)
     const extendRequestedAt = this.#context.clock.now()
     await this.#write(call, async (tx) => {
-      const known = await tx.collection(authenticators).get(id)
+      const known = await tx.collection(authenticators).get(readId(id))
       if (known === undefined) throw notFound('authenticator', id)
       if (known.method !== 'cert') throw new ControllerError('UNAUTHORIZED')
       const requested = { isExtendRequested: true, isKeyRollRequested: rollKeys, extendRequestedAt }
@@ -135,7 +154,7 @@ export class Authenticators {
     })
   }
 
-  async #credential({ identityId, method, username, password, certPem }: NewAuthenticator) {
+  async #credential({ identityId, method, username, password, certPem }: Creation) {
     switch (method) {
       case 'updb': {
         if (!username) throw invalidField('username', 'username is required', username)
@@ -154,7 +173,7 @@ export class Authenticators {
   async #changePassword(
     call: Call,
     known: Authenticator,
-    change: PasswordChange,
+    change: Change,
     confirm: (tx: WriteTransaction) => Promise<void>,
   ): Promise<void> {
     if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
@@ -178,7 +197,7 @@ export class Authenticators {
   }
 
   async #get(id: string): Promise<Authenticator> {
-    const found = await this.#context.storage.read((tx) => tx.collection(authenticators).get(id))
+    const found = await this.#context.storage.read((tx) => tx.collection(authenticators).get(readId(id)))
     if (found === undefined) throw notFound('authenticator', id)
     return found
   }

@@ -3,7 +3,9 @@ import { recordMfaPass } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { MfaCode } from '../../resources/login/login-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, callerOf, isAdminCall, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refuseAdminChange } from '../identities/identity-state.ts'
@@ -49,6 +51,7 @@ export class Mfa {
 
   /** Completes a pending enrollment; the caller's session has passed MFA then. Error: `NOT_FOUND` without a pending one. */
   async verify(call: Call, code: string): Promise<void> {
+    readValue('code', MfaCode, code)
     const mfa = await this.#get(call, false)
     await withCode(this.#context, call, mfa, code, 'totp', async (tx, accepted) => {
       if (accepted.isVerified) throw notFound('mfa', mfa.identityId)
@@ -59,6 +62,7 @@ export class Mfa {
 
   /** The caller's session passes MFA, by one-time password or recovery code. Error: `MFA_NOT_ENROLLED`. */
   async authenticate(call: Call, code: string): Promise<void> {
+    readValue('code', MfaCode, code)
     const mfa = await this.#find(call)
     if (!mfa?.isVerified) throw new ControllerError('MFA_NOT_ENROLLED')
     await withCode(this.#context, call, mfa, code, 'totp-or-recovery', async (tx, accepted) => {
@@ -91,6 +95,7 @@ export class Mfa {
 
   /** Ends the caller's enrollment; a complete one needs a code. Error: `NOT_FOUND`. */
   async remove(call: Call, code: string): Promise<void> {
+    readValue('code', MfaCode, code)
     const mfa = await this.get(call)
     if (mfa.isVerified) {
       await withCode(this.#context, call, mfa, code, 'totp-or-recovery', (tx) =>
@@ -110,6 +115,7 @@ export class Mfa {
 
   /** Ends the enrollment of any identity, if it has one. Error: `NOT_FOUND` for the identity. */
   async removeFrom(call: Call, identityId: string): Promise<void> {
+    readId(identityId, 'identityId')
     await this.#context.writes.run(call, async (tx) => {
       const identity = await tx.collection(identities).get(identityId)
       if (identity === undefined) throw notFound('identity', identityId)
@@ -121,6 +127,7 @@ export class Mfa {
 
   /** The unused recovery codes, given a one-time password. Error: `NOT_FOUND` without a complete enrollment. */
   async recoveryCodes(call: Call, code: string): Promise<{ record: MfaRecord; recoveryCodes: readonly string[] }> {
+    readValue('code', MfaCode, code)
     let record = await this.#get(call, true)
     await withCode(this.#context, call, record, code, 'totp', async (tx, accepted) => {
       await tx.collection(mfas).update(accepted)
@@ -131,6 +138,7 @@ export class Mfa {
 
   /** Replaces every recovery code. Error: `NOT_FOUND` without a complete enrollment. */
   async renewRecoveryCodes(call: Call, code: string): Promise<void> {
+    readValue('code', MfaCode, code)
     const mfa = await this.#get(call, true)
     const sealedCodes = await newRecoveryCodes(this.#context, mfa.identityId)
     await withCode(this.#context, call, mfa, code, 'totp-or-recovery', async (tx, accepted) => {

@@ -1,10 +1,13 @@
+import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { RevocationCreation } from '../../resources/login/revocation-requests.ts'
 import { revocations } from '../../resources/login/revocations.ts'
+import { readRequest } from '../../resources/requests/read-body.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
@@ -32,9 +35,9 @@ export class Revocations {
    * more; again, when it was done before. Sessions that are made of tokens end with them. Errors: `NOT_FOUND` for an identity, `COULD_NOT_VALIDATE` (`id`) for an id of
    * the others that is no UUID. The id of the revocation is the UUID as tokens have it.
    */
-  async create(call: Call, request: Pick<Revocation, 'id' | 'type' | 'tags'>): Promise<Revocation> {
-    const { type, tags } = request
-    const id = type === 'IDENTITY' ? request.id : asTokensHaveIt(request.id)
+  async create(call: Call, request: z.input<typeof RevocationCreation>): Promise<Revocation> {
+    const { type, tags, ...named } = readRequest(RevocationCreation, request)
+    const id = type === 'IDENTITY' ? named.id : asTokensHaveIt(named.id)
     const now = this.#context.clock.now()
     const revocation = newRecord(id, now, { type, tags, expiresAt: now + LONGEST_TOKEN_MS })
     await this.#context.writes.run(call, async (tx) => {

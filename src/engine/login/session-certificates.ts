@@ -1,10 +1,12 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { FindQuery, Page } from '../../ports/storage.ts'
+import { Pem } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { apiSessionCertificates } from '../../resources/login/api-session-certificates.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
+import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
@@ -30,6 +32,7 @@ export class SessionCertificates {
    * `COULD_NOT_PROCESS_CSR`.
    */
   async create(call: Call, csrPem: string): Promise<Certificate> {
+    readValue('csr', Pem, csrPem)
     const { identity, apiSession } = callerOf(call)
     const { clock, pki, random } = this.#context
     const now = clock.now()
@@ -71,6 +74,7 @@ export class SessionCertificates {
 
   /** A certificate of the caller's own session. Error: `NOT_FOUND`, also for one of another session. */
   async get(call: Call, id: string): Promise<Certificate> {
+    readId(id)
     const found = (await this.#own(call)).find((certificate) => certificate.id === id)
     if (found === undefined) throw notFound('api session certificate', id)
     return found
@@ -107,6 +111,7 @@ export class SessionCertificates {
    * session; `ENTITY_CAN_NOT_BE_DELETED` for the one that the session began with.
    */
   async delete(call: Call, id: string): Promise<void> {
+    readId(id)
     const { apiSession } = callerOf(call)
     if (id === apiSession.id && (await this.#own(call)).some((certificate) => certificate.id === id)) {
       const message = 'the session began with this certificate: it is an authenticator of the identity'

@@ -3,6 +3,7 @@ import { compareStrings } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, WriteTransaction } from '../../ports/storage.ts'
 import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../../resources/declaration/resource.ts'
 import { readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
+import { readId } from '../../resources/requests/read-body.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -41,6 +42,7 @@ export class ResourceService<R extends Resource> {
 
   /** The entity of an id. */
   async get(id: string): Promise<RecordOf<R>> {
+    readId(id)
     const record = await this.#context.storage.read((tx) => collectionOf(tx, this.resource).get(id))
     return this.#found(record, id)
   }
@@ -77,6 +79,7 @@ export class ResourceService<R extends Resource> {
   /** Replaces everything that a caller may write; what the request leaves out takes its default. */
   async replace(call: Call, id: string, request: ReplaceBodyOf<R>): Promise<RecordOf<R>> {
     this.#requireOffered('replace')
+    readId(id)
     const input = readReplace(this.resource, request)
     return this.#update(call, { kind: 'replace', id, input, now: this.#context.clock.now() })
   }
@@ -84,6 +87,7 @@ export class ResourceService<R extends Resource> {
   /** Changes only what the request holds. */
   async patch(call: Call, id: string, request: PatchBodyOf<R>): Promise<RecordOf<R>> {
     this.#requireOffered('patch')
+    readId(id)
     const input = readPatch(this.resource, request)
     return this.#update(call, { kind: 'patch', id, input, now: this.#context.clock.now() })
   }
@@ -94,6 +98,7 @@ export class ResourceService<R extends Resource> {
    */
   async delete(call: Call, id: string): Promise<void> {
     this.#requireOffered('delete')
+    readId(id)
     const work = async (tx: WriteTransaction, part: Part) => {
       const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
       const before = this.#found(known, id)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Pem } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
+import { Password } from '../../resources/login/passwords.ts'
 import { Controller } from '../shared/controllers.ts'
-import { Password } from '../shared/passwords.ts'
 
 const CERTIFICATES = {
   ca: 'The CA certificates to trust, PEM.',

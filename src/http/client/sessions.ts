@@ -1,34 +1,11 @@
-import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import { callerOf } from '../../engine/context/call.ts'
+import { SessionCreation } from '../../resources/access/session-requests.ts'
 import { sessions } from '../../resources/access/sessions.ts'
-import { Id, Tags } from '../../resources/declaration/fields.ts'
-import { narrowed } from '../../resources/declaration/narrowed.ts'
-import { described } from '../../resources/declaration/words.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
-
-/** What a client sends to get a session. */
-export interface SessionCreate {
-  readonly serviceId: string
-  /** `Dial` by default. */
-  readonly type?: 'Dial' | 'Bind'
-  readonly tags?: Readonly<Record<string, unknown>>
-}
-
-const Creation = described(
-  z.object({
-    serviceId: Id.default(''),
-    type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
-    tags: Tags.default({}),
-  }),
-  {
-    serviceId: 'The id of the service.',
-    type: 'Whether to connect to it (`Dial`, the default) or to host it (`Bind`).',
-  },
-)
 
 /** Sessions of the caller's identity. */
 export const clientSessionOperations = [
@@ -39,13 +16,13 @@ export const clientSessionOperations = [
       description:
         'Granted while a service policy of the type grants the service and all its posture checks pass; ended as soon as none does. A refusal by posture (409) names the checks that fail, and admins read of it in the failed service requests.',
       access: 'authenticated',
-      body: narrowed<SessionCreate>()(Creation),
+      body: SessionCreation,
       data: wireSchema(sessions),
       status: 201,
       errors: ['INVALID_POSTURE', 'NO_EDGE_ROUTERS_AVAILABLE', 'NOT_FOUND'],
     },
-    async ({ engine, call, body }) => {
-      const { session, token } = await engine.sessions.create(call, body)
+    async ({ engine, call, request }) => {
+      const { session, token } = await engine.sessions.create(call, request)
       return { data: { ...(await engine.reader.show(call, sessions, session)), token } }
     },
   ),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { instant } from '../../domain/time/instant.ts'
 import { EntityRef } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
+import { TraceRequest } from '../../resources/identities/identity-requests.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const PolicyAdvice = described(
@@ -36,21 +37,6 @@ const PolicyAdvice = described(
   },
 )
 
-const TraceRequest = described(
-  z.object({
-    channels: z.array(z.string()).max(100).optional(),
-    duration: z.string().max(100).optional(),
-    enabled: z.boolean().optional(),
-    traceId: z.string().max(256).optional(),
-  }),
-  {
-    channels: 'What to trace: `selectPath`, `establishPath` or `all`; all by default.',
-    duration: 'For how long, as `10m` or `1h30m`; needed to begin.',
-    enabled: 'True to begin, false (the default) to end.',
-    traceId: 'A name for the trace; a UUID by default.',
-  },
-)
-
 const NEVER = '0001-01-01T00:00:00.000Z'
 
 /** Finding out why an identity cannot reach a service: by its policies, and by tracing its data flow. */
@@ -78,8 +64,8 @@ export const identityAccessOperations = [
         until: 'When the trace ends, RFC 3339; the year 1 without one.',
       }),
     },
-    async ({ engine, call, params, body }) => {
-      const trace = await engine.traces.set(call, params.id, body)
+    async ({ engine, call, params, request }) => {
+      const trace = await engine.traces.set(call, params.id, request)
       if (trace === undefined) return { data: { enabled: false, traceId: '', until: NEVER } }
       return { data: { enabled: true, traceId: trace.traceId, until: instant(trace.until) } }
     },

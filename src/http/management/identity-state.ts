@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { described } from '../../resources/declaration/words.ts'
+import { DisableRequest } from '../../resources/identities/identity-requests.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
@@ -13,12 +12,10 @@ export const identityStateOperations = [
       summary: 'Disables an identity for so many minutes, 0 until it is enabled, and ends its API sessions',
       description: 'It may neither authenticate nor go on with an API session until then.',
       access: ACCESS,
-      body: described(z.object({ durationMinutes: z.int().max(2_147_483_647) }), {
-        durationMinutes: 'For how many minutes; 0 and less until an admin enables the identity.',
-      }),
+      body: DisableRequest,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.identityState.disable(call, params.id, body.durationMinutes)
+    async ({ engine, call, params, request }) => {
+      await engine.identityState.disable(call, params.id, request)
       return DONE
     },
   ),

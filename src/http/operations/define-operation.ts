@@ -9,6 +9,11 @@ import type { BodyOf, DataOf, KindOf, QueryOf } from './signature.ts'
 import type { VersionFacts } from './version-facts.ts'
 
 type ReadQuery<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>
+type SentBody<S> = S extends { readonly body: infer B extends z.ZodType }
+  ? S extends { readonly bodyOptional: true }
+    ? z.input<B> | undefined
+    : z.input<B>
+  : undefined
 type ReadBody<S> = S extends { readonly body: infer B extends z.ZodType }
   ? S extends { readonly bodyOptional: true }
     ? z.output<B> | undefined
@@ -29,6 +34,8 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   readonly find: FindQuery
   readonly headers: Headers
   readonly body: ReadBody<S>
+  /** The same as a request to the engine, whose methods know what was read by their schema and do not read it again. */
+  readonly request: SentBody<S>
   /** The body as text, where the operation takes text. */
   readonly text: string | undefined
   readonly url: URL

@@ -102,6 +102,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       documents,
       versionFacts: options.versionFacts,
       ...input,
+      request: input.body,
     } as never)
     const response = envelope(shape, result, input.find, options.limits, options.profile)
     const challenge = caller && secondaryChallenge(caller)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Explanation, explanationText } from '../../domain/explain/index.ts'
 import { instant } from '../../domain/time/instant.ts'
-import { Id, Instant, Name } from '../../resources/declaration/fields.ts'
+import { AccessTypeName, AssumedPosture, IdOrName } from '../../resources/access/access-questions.ts'
+import { Id, Instant } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
-import { PostureResponse } from '../../resources/posture/posture-check-schemas.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { ExplanationData } from './explanation-schema.ts'
 
@@ -17,10 +17,10 @@ export const explainOperation = defineOperation(
     access: { entity: 'identity', action: 'read' },
     body: described(
       z.object({
-        identity: Name,
-        service: Name,
-        type: z.enum(['Dial', 'Bind']).default('Dial'),
-        posture: z.array(PostureResponse).max(1000).optional(),
+        identity: IdOrName,
+        service: IdOrName,
+        type: AccessTypeName.default('Dial'),
+        posture: AssumedPosture.optional(),
         at: Instant.optional(),
         apiSessionId: Id.optional(),
         mfa: z.boolean().optional(),

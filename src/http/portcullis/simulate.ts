@@ -1,37 +1,8 @@
 import { z } from 'zod'
 import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
-import { MAX_CHANGES, MAX_PAIRS } from '../../engine/access/simulation/simulation.ts'
-import { servicePolicies } from '../../resources/access/policies.ts'
-import { Id } from '../../resources/declaration/fields.ts'
-import type { Resource } from '../../resources/declaration/resource.ts'
+import { PairCursor, PairLimit, SimulatedChanges } from '../../resources/access/access-questions.ts'
 import { described } from '../../resources/declaration/words.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { services } from '../../resources/services/services.ts'
 import { defineOperation } from '../operations/define-operation.ts'
-
-/** A change to one resource, in the words of its own requests. */
-function changeTo<R extends Resource>(resource: R) {
-  const kind = z.literal(resource.name)
-  const plural = resource.name.replaceAll('-', ' ')
-  const words = { kind: 'The kind of the entity.', action: 'What is done to it.' }
-  return z.discriminatedUnion('action', [
-    described(
-      z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),
-      {
-        ...words,
-        id: 'An id by which later changes may name the entity; any by default.',
-        body: `The body of POST /${resource.name}.`,
-      },
-      `Creating one of the ${plural}.`,
-    ),
-    described(
-      z.object({ kind, action: z.literal('update'), id: Id, body: resource.patch }),
-      { ...words, body: `The body of PATCH /${resource.name}/{id}.` },
-      `Changing one of the ${plural}.`,
-    ),
-    described(z.object({ kind, action: z.literal('delete'), id: Id }), words, `Deleting one of the ${plural}.`),
-  ])
-}
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
@@ -49,11 +20,9 @@ export const simulateOperation = defineOperation(
     access: { entity: 'service-policy', action: 'read' },
     body: described(
       z.object({
-        changes: z
-          .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
-          .max(MAX_CHANGES),
-        limit: z.int().min(1).max(MAX_PAIRS).optional(),
-        cursor: z.string().max(4096).optional(),
+        changes: SimulatedChanges,
+        limit: PairLimit.optional(),
+        cursor: PairCursor.optional(),
       }),
       {
         changes: 'The changes, made in this order; at most 500.',
@@ -95,13 +64,13 @@ export const simulateOperation = defineOperation(
     ),
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, body }) => {
-    const { limit, cursor } = body
-    return { data: await engine.simulate(asSimulated(body.changes), { limit, cursor }) }
+  async ({ engine, request }) => {
+    const { changes, limit, cursor } = request
+    return { data: await engine.simulate(asSimulated(changes), { limit, cursor }) }
   },
 )
 
-/** The changes were validated by the resources' own schemas, which is what their type says. */
+/** The schema takes what the resources' own requests take, which is what their type says. */
 function asSimulated(changes: readonly object[]): readonly SimulatedChange[] {
   return changes as readonly SimulatedChange[]
 }

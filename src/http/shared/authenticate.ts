@@ -1,28 +1,10 @@
 import { z } from 'zod'
 import type { Caller } from '../../engine/context/call.ts'
 import { described } from '../../resources/declaration/words.ts'
-import { EnvInfo, SdkInfo } from '../../resources/identities/identities.ts'
+import { LoginRequest } from '../../resources/login/login-requests.ts'
 import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
 import { secondaryChallenge } from '../pipeline/authorize.ts'
 import { CurrentApiSession, currentApiSession } from './shown-api-session.ts'
-
-const Credentials = described(
-  z.object({
-    configTypes: z.array(z.string().max(1024)).max(1000).nullish(),
-    envInfo: EnvInfo.nullish(),
-    password: z.string().min(5).max(100).optional(),
-    sdkInfo: SdkInfo.nullish(),
-    username: z.string().min(4).max(100).optional(),
-  }),
-  {
-    configTypes:
-      'Config types, by id or name, whose configs the session sees in services; `all` for every type. Unknown ones do not matter.',
-    envInfo: 'The environment of the client, kept with the identity.',
-    password: 'The password, for `password`; 5 to 100 characters.',
-    sdkInfo: 'The SDK of the client, kept with the identity.',
-    username: 'The username, for `password`; 4 to 100 characters, case matters.',
-  },
-)
 
 const SHAPE = {
   route: 'POST /authenticate',
@@ -35,7 +17,7 @@ const SHAPE = {
     method: 'By what to authenticate: username and password, client certificate, or token of an external JWT signer.',
   }),
   headers: ['authorization'],
-  body: Credentials,
+  body: LoginRequest,
   bodyOptional: true,
   data: CurrentApiSession,
   errors: ['INVALID_AUTH', 'INVALID_AUTH_METHOD', 'UNAUTHORIZED'],
@@ -61,18 +43,13 @@ export const authenticate = defineOperation(SHAPE, async (input) => {
   }
 })
 
-function callerBy({ engine, call, query, body }: OperationInput<typeof SHAPE>): Promise<Caller> {
-  const client = {
-    configTypes: body?.configTypes ?? [],
-    envInfo: body?.envInfo ?? undefined,
-    sdkInfo: body?.sdkInfo ?? undefined,
-  }
+function callerBy({ engine, call, query, request = {} }: OperationInput<typeof SHAPE>): Promise<Caller> {
   switch (query.method) {
     case 'password':
-      return engine.authentication.byPassword(call, body?.username ?? '', body?.password ?? '', client)
+      return engine.authentication.byPassword(call, request.username ?? '', request.password ?? '', request)
     case 'cert':
-      return engine.authentication.byCertificate(call, client)
+      return engine.authentication.byCertificate(call, request)
     case 'ext-jwt':
-      return engine.authentication.byExternalJwt(call, client)
+      return engine.authentication.byExternalJwt(call, request)
   }
 }

@@ -1,33 +1,14 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
 import { callerOf } from '../../engine/context/call.ts'
-import { Pem, Tags } from '../../resources/declaration/fields.ts'
+import { Pem } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
+import { OwnPasswordChange, OwnPasswordReplacement } from '../../resources/login/authenticator-requests.ts'
 import { type Authenticators, authenticators } from '../../resources/login/authenticators.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
-import { Password, Username } from './passwords.ts'
-
-const WORDS = {
-  currentPassword: 'The password that is good at present; a wrong one is answered 401.',
-  password: 'The new password, 5 to 100 characters that fulfil the auth policy.',
-  username: 'The new username, 4 to 100 characters, unique in the network.',
-} as const
-const Replacement = described(
-  z.object({ currentPassword: Password, password: Password, tags: Tags.default({}), username: Username }),
-  WORDS,
-)
-const Change = described(
-  z.object({
-    currentPassword: Password,
-    password: Password.optional(),
-    tags: Tags.optional(),
-    username: Username.optional(),
-  }),
-  WORDS,
-)
 
 /** The caller's own credentials. Somebody else's do not exist here. */
 export const currentIdentityAuthenticatorOperations = [
@@ -64,11 +45,11 @@ export const currentIdentityAuthenticatorOperations = [
       summary: "Replaces the caller's username and password, given the current password",
       description: 'For a username and password alone. A wrong `currentPassword` is answered 401.',
       access: 'authenticated',
-      body: Replacement,
+      body: OwnPasswordReplacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, body }) => {
-      await engine.authenticators.changeOwn(call, params.id, body.currentPassword, body)
+    async ({ engine, call, params, request }) => {
+      await engine.authenticators.replaceOwn(call, params.id, request)
       return DONE
     },
   ),
@@ -78,11 +59,11 @@ export const currentIdentityAuthenticatorOperations = [
       summary: "Changes the caller's username or password, given the current password",
       description: 'For a username and password alone. A wrong `currentPassword` is answered 401.',
       access: 'authenticated',
-      body: Change,
+      body: OwnPasswordChange,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, body }) => {
-      await engine.authenticators.changeOwn(call, params.id, body.currentPassword, body)
+    async ({ engine, call, params, request }) => {
+      await engine.authenticators.patchOwn(call, params.id, request)
       return DONE
     },
   ),

@@ -4,6 +4,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import type { MfaRecord } from '../../engine/login/mfa-codes.ts'
 import { Links, Tags } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
+import { MfaCode } from '../../resources/login/login-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
 import { Created, DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
@@ -12,7 +13,7 @@ import { wireSchema } from '../operations/wire-schema.ts'
 const HEADER = 'mfa-validation-code'
 const SELF = './current-identity/mfa'
 
-const Code = described(z.object({ code: z.string().max(64) }), {
+const Code = described(z.object({ code: MfaCode }), {
   code: 'A one-time password or, where one will do, a recovery code.',
 })
 

@@ -22,6 +22,9 @@ export const Instant = z.codec(z.iso.datetime({ offset: true }), z.int(), {
   encode: (milliseconds) => new Date(milliseconds).toISOString(),
 })
 
+/** An instant as epoch milliseconds, within what dates can tell. */
+export const EpochMs = z.int().min(-8.64e15).max(8.64e15)
+
 /** Integer cost of hosting or routing, 0..65535. */
 export const Cost = z.int().min(0).max(65_535)
 

@@ -7,7 +7,12 @@ import { readInput } from './read-body.ts'
 
 /** What a create request says, in the names of the record and with every default. Error: `COULD_NOT_VALIDATE`. */
 export function readCreate<R extends Resource>(resource: R, body: CreateBodyOf<R>): CreateOf<R> {
-  return inStoredNames(resource, read(resource, 'create', body)) as CreateOf<R>
+  return asCreate(resource, read(resource, 'create', body))
+}
+
+/** What a create request says that was read already, as a part of a larger one. */
+export function asCreate<R extends Resource>(resource: R, body: object): CreateOf<R> {
+  return inStoredNames(resource, body) as CreateOf<R>
 }
 
 /** What a replace request says; what is settled at creation may be sent again and changes nothing. */
@@ -17,7 +22,12 @@ export function readReplace<R extends Resource>(resource: R, body: ReplaceBodyOf
 
 /** What a patch says: only what was sent, of it only what may change. */
 export function readPatch<R extends Resource>(resource: R, body: PatchBodyOf<R>): PatchOf<R> {
-  return withoutSettled(resource, inStoredNames(resource, read(resource, 'patch', body))) as PatchOf<R>
+  return asPatch(resource, read(resource, 'patch', body))
+}
+
+/** What a patch says that was read already, as a part of a larger request. */
+export function asPatch<R extends Resource>(resource: R, body: object): PatchOf<R> {
+  return withoutSettled(resource, inStoredNames(resource, body)) as PatchOf<R>
 }
 
 function read(resource: Resource, kind: 'create' | 'replace' | 'patch', body: unknown): object {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
+import { isStorable } from '../../domain/storable-text.ts'
 import { MAX_BODY_BYTES, requireKeepable, tooLarge } from './json-limits.ts'
 import { withoutUnsent } from './unsent-members.ts'
 import { validate } from './validation.ts'
@@ -29,7 +30,7 @@ export function readBody(rules: BodyRules, value: unknown): unknown {
  * {@link readBody} answered for the same schema is taken as it is.
  */
 export function readInput(rules: BodyRules, value: unknown): unknown {
-  if (isObject(value) && READ.get(value) === rules.body) return value
+  if (typeof value === 'object' && value !== null && READ.get(value) === rules.body) return value
   requireKeepable(value, 'input')
   const text = JSON.stringify(value)
   if (text === undefined) throw invalidField('input', 'input is required', undefined)
@@ -37,16 +38,47 @@ export function readInput(rules: BodyRules, value: unknown): unknown {
   return accepted(rules, JSON.parse(text), 'input')
 }
 
+/** What a host asks a method of the engine for, by the schema of the request, read as {@link readInput} does. */
+export function readRequest<S extends z.ZodType>(schema: S, request: unknown): z.output<S> {
+  // The schema has made it so.
+  return readInput({ body: schema }, request) as z.output<S>
+}
+
+/**
+ * A value that a host hands to an engine method by itself: an id, a code, a PEM text. Errors: `COULD_NOT_VALIDATE`, with the
+ * name of the parameter as the field.
+ */
+export function readValue<S extends z.ZodType>(name: string, schema: S, value: unknown): z.output<S> {
+  if (typeof value === 'string' && !isStorable(value)) {
+    throw invalidField(name, `${name} holds U+0000 or half a surrogate pair`, '')
+  }
+  // The schema has made it so.
+  return validate(schema, value, 'input', name) as z.output<S>
+}
+
+/** The id of an entity, as a host hands it in. */
+export function readId(id: string, name = 'id'): string {
+  return readValue(name, ANY_ID, id)
+}
+
+const ANY_ID = z.string()
+
 function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body' | 'input'): unknown {
   const result = validate(body, withoutUnsent(body, spelled(spellings, value)), source)
   remember(body, result)
   return result
 }
 
-/** The elements of a list are good by themselves. */
+/** The elements of a list are good by themselves, and so are the lists that are members of a body. */
 function remember(schema: z.core.$ZodType, value: unknown): void {
-  if (isObject(value)) READ.set(value, schema)
+  if (schema instanceof z.ZodOptional) remember(schema.unwrap(), value)
+  else if (typeof value === 'object' && value !== null) READ.set(value, schema)
   if (schema instanceof z.ZodArray && Array.isArray(value)) for (const one of value) remember(schema.element, one)
+  if (!(schema instanceof z.ZodObject) || !isObject(value)) return
+  for (const [name, member] of Object.entries(value)) {
+    const declared = schema.shape[name]
+    if (Array.isArray(member) && declared !== undefined) remember(declared, member)
+  }
 }
 
 /** A body, or each element of a list, in the spelling of the declaration. Members inside of maps keep their nulls. */

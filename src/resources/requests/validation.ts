@@ -8,19 +8,20 @@ type Issue = z.core.$ZodIssue
 
 /**
  * Validates a value. The first violation is answered, by its path in the words of the wire: `COULD_NOT_VALIDATE` for a
- * missing or unacceptable member, for a body `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the field.
+ * missing or unacceptable member, for a body `COULD_NOT_PARSE_BODY` for one of the wrong JSON type; the cause names the
+ * field, which is `name` for the value itself.
  */
-export function validate(schema: z.ZodType, value: unknown, source: Source): unknown {
+export function validate(schema: z.ZodType, value: unknown, source: Source, name: string = source): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw issue === undefined ? invalidField(source, 'is invalid', '') : problemOf(issue, value, source)
+  throw issue === undefined ? invalidField(name, 'is invalid', '') : problemOf(issue, value, source, name)
 }
 
-function problemOf(issue: Issue, root: unknown, source: Source): ControllerError {
-  const field = issue.path.map(String).join('.') || source
+function problemOf(issue: Issue, root: unknown, source: Source, name: string): ControllerError {
+  const field = issue.path.map(String).join('.') || name
   const value = issue.path.reduce<unknown>(memberOf, root)
-  const where = field === source ? field : `${field} in ${source}`
+  const where = field === name ? field : `${field} in ${source}`
   if (value === undefined || value === null) return invalidField(field, `${where} is required`, value)
   const shown = isSecret(field) ? '' : value
   if (issue.code === 'custom') return invalidField(field, issue.message, shown)

@@ -1,10 +1,13 @@
+import { z } from 'zod'
 import type { AccessIndex } from '../../../domain/access-index/index.ts'
 import { ControllerError, invalidField, notFound } from '../../../domain/errors.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type { PolicyFailure } from '../../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
+import { type SessionCreate, SessionCreation } from '../../../resources/access/session-requests.ts'
 import { sessions } from '../../../resources/access/sessions.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import { readId, readRequest, readValue } from '../../../resources/requests/read-body.ts'
 import { services } from '../../../resources/services/services.ts'
 import { type Call, type Caller, callerOf } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
@@ -21,12 +24,7 @@ type Outcome =
   | { readonly session: Session; readonly until?: number | undefined }
   | { readonly refusedBy: readonly PolicyFailure[] }
 
-/** What a session is asked for; the tags are those of a new one. */
-export interface SessionRequest {
-  readonly serviceId: string
-  readonly type: 'Dial' | 'Bind' | 'Invalid'
-  readonly tags?: Session['tags']
-}
+type SessionRequest = z.output<typeof SessionCreation>
 
 /** Seconds for which a session token says it is good; the API session bounds it in fact. */
 const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
@@ -46,7 +44,8 @@ export class Sessions {
    * may reach in the other direction only, `INVALID_POSTURE` when no service policy passes (recorded as a failed service
    * request), `NO_EDGE_ROUTERS_AVAILABLE` without an edge router that both may use.
    */
-  async create(call: Call, request: SessionRequest): Promise<{ readonly session: Session; readonly token: string }> {
+  async create(call: Call, wanted: SessionCreate): Promise<{ readonly session: Session; readonly token: string }> {
+    const request = readRequest(SessionCreation, wanted)
     const caller = callerOf(call)
     const outcome = await this.#context.writes.run(call, (tx) => this.#decide(tx, caller, request))
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
@@ -56,12 +55,14 @@ export class Sessions {
   }
 
   /** Refuses a session token that is not good for the service and the caller's API session. Error: `UNAUTHORIZED`. */
-  requireToken(call: Call, serviceId: string, token: string): Promise<void> {
-    return requireSessionToken(this.#context, callerOf(call), serviceId, token)
+  async requireToken(call: Call, serviceId: string, token: string): Promise<void> {
+    readId(serviceId, 'serviceId')
+    return requireSessionToken(this.#context, callerOf(call), serviceId, readValue('token', z.string(), token))
   }
 
   /** Ends a session of the caller's identity. Error: `NOT_FOUND`, also for a session of somebody else. */
   async deleteOwn(call: Call, id: string): Promise<void> {
+    readId(id)
     const { identity } = callerOf(call)
     await this.#context.writes.run(call, async (tx) => {
       const session = await tx.collection(sessions).get(id)
@@ -71,7 +72,7 @@ export class Sessions {
   }
 
   async #decide(tx: WriteTransaction, caller: Caller, request: SessionRequest): Promise<Outcome> {
-    const { serviceId, type, tags = {} } = request
+    const { serviceId, type, tags } = request
     const now = this.#context.clock.now()
     const index = await this.#context.access.at(tx)
     const service = await tx.collection(services).get(serviceId)

@@ -3,7 +3,7 @@ import { invalidField, notFound } from '../../../domain/errors.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
-import { readCreate, readPatch } from '../../../resources/requests/entity-requests.ts'
+import { asCreate, asPatch } from '../../../resources/requests/entity-requests.ts'
 import { mergePatch } from '../../records/merge-patch.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { checkRoleLists } from '../../records/role-lists.ts'
@@ -26,7 +26,7 @@ export interface ResolvedChanges {
 }
 
 /**
- * Carries changes out on paper, in their order. Errors: `NOT_FOUND` for an id that names nothing at that point,
+ * Carries changes that were read by their schema out on paper, in their order. Errors: `NOT_FOUND` for an id that names nothing at that point,
  * `COULD_NOT_VALIDATE` for an id that is taken and for role lists that a write would refuse. Unique names are not judged.
  */
 export async function resolveChanges(
@@ -50,12 +50,11 @@ export async function resolveChanges(
     const entry = await touch(kind, id)
     if (action === 'create') {
       if (entry.after !== undefined) throw invalidField('id', `there is a ${resource.definition.singular} with it`, id)
-      entry.after = newRecord(id, 0, readCreate(resource, change.body))
+      entry.after = newRecord(id, 0, asCreate(resource, change.body))
       created.add(`@${id}`)
     } else {
       if (entry.after === undefined) throw notFound(resource.definition.singular, id)
-      entry.after =
-        action === 'delete' ? undefined : mergePatch(resource, entry.after, readPatch(resource, change.body))
+      entry.after = action === 'delete' ? undefined : mergePatch(resource, entry.after, asPatch(resource, change.body))
     }
     if (entry.after !== undefined)
       await checkRoleLists(tx, resource, without(resource, entry.after, created), entry.before)

@@ -1,8 +1,9 @@
 import type { AccessIndex, AccessType, IndexChange } from '../../../domain/access-index/index.ts'
-import { invalidField } from '../../../domain/errors.ts'
 import { ids } from '../../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
+import { PairCursor, PairLimit, SimulatedChanges } from '../../../resources/access/access-questions.ts'
 import { resourceNamed } from '../../../resources/index.ts'
+import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { AccessMirror } from './access-mirror.ts'
 import { audienceChanges, suspectServices } from './audience-changes.ts'
@@ -10,11 +11,7 @@ import { cursorOf, isAfter, type PairKey, readCursor } from './cursor.ts'
 import { type ResolvedChanges, resolveChanges } from './resolve-changes.ts'
 import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
 
-/** So many changes are tried at once. */
-export const MAX_CHANGES = 500
-
-/** So many pairs are on one page, at most and by default. */
-export const MAX_PAIRS = 500
+/** So many pairs are on one page unless more or fewer are asked for. */
 const DEFAULT_PAIRS = 100
 
 /** Which page of pairs is wanted. */
@@ -73,9 +70,12 @@ export class Simulation {
    * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` for a role list that means nothing, an id that is taken, a
    * cursor of another make, and more than 500 changes.
    */
-  run(changes: readonly SimulatedChange[], page: SimulationPage = {}): Promise<SimulationResult> {
-    if (changes.length > MAX_CHANGES) throw invalidField('changes', `may be at most ${MAX_CHANGES}`, changes.length)
-    const run = this.#queue.then(() => this.#context.storage.read((tx) => this.#simulate(tx, changes, page)))
+  async run(changes: readonly SimulatedChange[], page: SimulationPage = {}): Promise<SimulationResult> {
+    // What the schema takes is what the resources' own requests take, as their type says.
+    const known = readRequest(SimulatedChanges, changes) as readonly SimulatedChange[]
+    const limit = readValue('limit', PairLimit.default(DEFAULT_PAIRS), page.limit)
+    const cursor = readValue('cursor', PairCursor.optional(), page.cursor)
+    const run = this.#queue.then(() => this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor)))
     // A failed run must not keep later ones from running.
     this.#queue = run.catch(() => this.#mirror.discard())
     return run
@@ -84,20 +84,20 @@ export class Simulation {
   async #simulate(
     tx: ReadTransaction,
     changes: readonly SimulatedChange[],
-    { limit = DEFAULT_PAIRS, cursor }: SimulationPage,
+    limit: number,
+    cursor: string | undefined,
   ): Promise<SimulationResult> {
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const resolved = await resolveChanges(tx, changes)
     const index = await this.#mirror.at(tx)
-    const most = Math.min(Math.max(limit, 1), MAX_PAIRS)
-    const { counts, keys } = await this.#compare(index, resolved.indexChanges, after, most)
-    const shown = keys.slice(0, most)
+    const { counts, keys } = await this.#compare(index, resolved.indexChanges, after, limit)
+    const shown = keys.slice(0, limit)
     const last = shown.at(-1)
     return {
       revision: tx.revision,
       counts: after === undefined ? counts : null,
       pairs: await withNames(tx, resolved, shown),
-      nextCursor: keys.length > most && last !== undefined ? cursorOf(last) : null,
+      nextCursor: keys.length > limit && last !== undefined ? cursorOf(last) : null,
     }
   }
 

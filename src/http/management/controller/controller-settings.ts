@@ -1,23 +1,22 @@
 import { z } from 'zod'
 import { instant } from '../../../domain/time/instant.ts'
-import { CONTROLLER_ID, type SettingsChange, type SettingsView } from '../../../engine/configs/controller-settings.ts'
+import { CONTROLLER_ID, type SettingsView } from '../../../engine/configs/controller-settings.ts'
+import {
+  CLIENT_URI_WORDS,
+  ClientUris,
+  SETTINGS_WORDS,
+  SetClientUris,
+  SettingsChange,
+  SettingsCreation,
+} from '../../../resources/controller-settings-requests.ts'
 import { Links, Tags } from '../../../resources/declaration/fields.ts'
 import { described } from '../../../resources/declaration/words.ts'
 import { Created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 
-const Uris = z.array(z.string().max(2048)).max(100)
-const URI_WORDS = {
-  postLogoutUris: 'Where clients may be sent after they logged out: exactly these URIs.',
-  redirectUris:
-    'Where clients may be sent after they logged in: exactly these URIs; `*` may stand for the port of localhost, 127.0.0.1 or [::1].',
-} as const
-const OpenId = described(z.object({ postLogoutUris: Uris, redirectUris: Uris }), URI_WORDS)
-const SomeOpenId = described(z.object({ postLogoutUris: Uris.nullish(), redirectUris: Uris.nullish() }), URI_WORDS)
-const WORDS = { oidc: 'Settings of logins by OpenID Connect.' } as const
-const InForce = described(z.object({ oidc: OpenId }), WORDS)
-const SetHere = described(z.object({ oidc: SomeOpenId }), WORDS)
-const Change = described(z.object({ oidc: SomeOpenId.optional(), tags: Tags.optional() }), WORDS)
+const OpenId = described(z.object({ postLogoutUris: ClientUris, redirectUris: ClientUris }), CLIENT_URI_WORDS)
+const InForce = described(z.object({ oidc: OpenId }), SETTINGS_WORDS)
+const SetHere = described(z.object({ oidc: SetClientUris }), SETTINGS_WORDS)
 const BASE = {
   _links: Links,
   createdAt: z.iso.datetime(),
@@ -25,7 +24,7 @@ const BASE = {
   tags: Tags,
   updatedAt: z.iso.datetime(),
 }
-const Settings = described(z.object({ ...BASE, ...InForce.shape }), WORDS)
+const Settings = described(z.object({ ...BASE, ...InForce.shape }), SETTINGS_WORDS)
 const Effective = described(z.object({ ...BASE, effective: InForce, instance: SetHere }), {
   effective: 'The settings that are in force.',
   instance: 'Those of them that were set here, in place of what the controller was configured with.',
@@ -55,17 +54,14 @@ export const controllerSettingsOperations = [
       summary: 'Sets the settings of a controller that has none of its own',
       description: WHAT_IT_DOES,
       access: 'admin',
-      body: described(Change.extend({ controllerId: z.string().max(256) }), {
-        ...WORDS,
-        controllerId: 'The id of the controller, as `/controllers` lists it.',
-      }),
+      body: SettingsCreation,
       data: Created,
       status: 201,
       errors: ['NOT_FOUND'],
     },
-    async ({ engine, call, body }) => {
-      await engine.controllerSettings.create(call, body.controllerId, changeOf(body))
-      const { controllerId: id } = body
+    async ({ engine, call, request }) => {
+      await engine.controllerSettings.create(call, request)
+      const { controllerId: id } = request
       return { data: { _links: linksOf(), id } }
     },
   ),
@@ -97,10 +93,10 @@ export const controllerSettingsOperations = [
       summary: 'Replaces what is set of the settings of a controller',
       description: WHAT_IT_DOES,
       access: 'admin',
-      body: Change,
+      body: SettingsChange,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.controllerSettings.replace(call, params.id, changeOf(body))
+    async ({ engine, call, params, request }) => {
+      await engine.controllerSettings.replace(call, params.id, request)
       return DONE
     },
   ),
@@ -110,10 +106,10 @@ export const controllerSettingsOperations = [
       summary: 'Changes what is set of the settings of a controller',
       description: WHAT_IT_DOES,
       access: 'admin',
-      body: Change,
+      body: SettingsChange,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.controllerSettings.patch(call, params.id, changeOf(body))
+    async ({ engine, call, params, request }) => {
+      await engine.controllerSettings.patch(call, params.id, request)
       return DONE
     },
   ),
@@ -130,11 +126,6 @@ export const controllerSettingsOperations = [
     },
   ),
 ] as const
-
-function changeOf({ oidc, tags }: z.output<typeof Change>): SettingsChange {
-  const { redirectUris, postLogoutUris } = oidc ?? {}
-  return { uris: { ...(redirectUris && { redirectUris }), ...(postLogoutUris && { postLogoutUris }) }, tags }
-}
 
 function settingsOf(settings: SettingsView) {
   return { ...baseOf(settings), oidc: settings.effective }

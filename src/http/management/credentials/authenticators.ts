@@ -1,55 +1,16 @@
-import { z } from 'zod'
 import { equals } from '../../../domain/filter/index.ts'
-import { Id, Instant, Pem, Tags } from '../../../resources/declaration/fields.ts'
-import { narrowed } from '../../../resources/declaration/narrowed.ts'
-import { described } from '../../../resources/declaration/words.ts'
 import { enrollments } from '../../../resources/enrollment/enrollments.ts'
+import {
+  AuthenticatorCreation,
+  EnrollmentExpiry,
+  ExtensionRequest,
+  PasswordChange,
+  PasswordReplacement,
+} from '../../../resources/login/authenticator-requests.ts'
 import { authenticators } from '../../../resources/login/authenticators.ts'
 import { Created, created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { wireSchema } from '../../operations/wire-schema.ts'
-import { GivenUsername, Password, Username } from '../../shared/passwords.ts'
-
-const WORDS = {
-  password: 'The password, 5 to 100 characters that fulfil the auth policy.',
-  username: 'The username, 4 to 100 characters, unique in the network.',
-} as const
-
-interface AuthenticatorOfIdentity {
-  readonly identityId: string
-  readonly tags?: Readonly<Record<string, unknown>>
-}
-/** What a client sends to give an identity an authenticator, by method. */
-export type AuthenticatorCreate = AuthenticatorOfIdentity &
-  (
-    | { readonly method: 'updb'; readonly username: string; readonly password: string }
-    | { readonly method: 'cert'; readonly certPem: string }
-  )
-
-const Creation = described(
-  z.object({
-    certPem: Pem.optional(),
-    identityId: Id,
-    method: z.string(),
-    password: Password.optional(),
-    tags: Tags.default({}),
-    username: GivenUsername.optional(),
-  }),
-  {
-    certPem:
-      'The client certificate, one certificate in PEM, for `cert`. A CA that the network trusts must have issued it.',
-    identityId: 'The id of the identity; it has no authenticator of the method yet.',
-    method: '`updb` for a username and password, `cert` for a client certificate.',
-    password: `For \`updb\`: ${WORDS.password}`,
-    username:
-      'For `updb`: the username, 1 to 100 characters, unique in the network. With fewer than 4 one logs in by OpenID Connect alone.',
-  },
-)
-const Replacement = described(z.object({ password: Password, tags: Tags.default({}), username: Username }), WORDS)
-const Change = described(
-  z.object({ password: Password.optional(), tags: Tags.optional(), username: Username.optional() }),
-  WORDS,
-)
 
 const UPDATE = { entity: 'authenticator', action: 'update' } as const
 
@@ -61,12 +22,13 @@ export const authenticatorOperations = [
       summary: 'Gives an identity a username and password, or a client certificate',
       description: 'An identity that has an authenticator of the method already is answered 409.',
       access: { entity: 'authenticator', action: 'create' },
-      body: narrowed<AuthenticatorCreate>()(Creation),
+      body: AuthenticatorCreation,
       data: Created,
       status: 201,
       errors: ['MAX_AUTHENTICATOR_METHODS_REACHED', 'COULD_NOT_PARSE_PEM_BLOCK', 'CERT_FAILED_VALIDATION', 'NOT_FOUND'],
     },
-    async ({ engine, call, body }) => created(authenticators, (await engine.authenticators.create(call, body)).id),
+    async ({ engine, call, request }) =>
+      created(authenticators, (await engine.authenticators.create(call, request)).id),
   ),
   defineOperation(
     {
@@ -74,11 +36,11 @@ export const authenticatorOperations = [
       summary: 'Replaces a username and password',
       description: 'For a username and password alone.',
       access: UPDATE,
-      body: Replacement,
+      body: PasswordReplacement,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, body }) => {
-      await engine.authenticators.change(call, params.id, body)
+    async ({ engine, call, params, request }) => {
+      await engine.authenticators.replace(call, params.id, request)
       return DONE
     },
   ),
@@ -88,11 +50,11 @@ export const authenticatorOperations = [
       summary: 'Changes a username or password',
       description: 'For a username and password alone.',
       access: UPDATE,
-      body: Change,
+      body: PasswordChange,
       errors: ['CAN_NOT_UPDATE_AUTHENTICATOR'],
     },
-    async ({ engine, call, params, body }) => {
-      await engine.authenticators.change(call, params.id, body)
+    async ({ engine, call, params, request }) => {
+      await engine.authenticators.patch(call, params.id, request)
       return DONE
     },
   ),
@@ -103,15 +65,13 @@ export const authenticatorOperations = [
       description:
         'The authenticator and the API sessions that it started are gone at once; the answer names the enrollment.',
       access: UPDATE,
-      body: described(z.object({ expiresAt: Instant }), {
-        expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
-      }),
+      body: EnrollmentExpiry,
       data: Created,
       status: 201,
       errors: ['ENROLLMENT_EXISTS'],
     },
-    async ({ engine, call, params, body }) =>
-      created(enrollments, await engine.authenticators.revertToEnrollment(call, params.id, body.expiresAt)),
+    async ({ engine, call, params, request }) =>
+      created(enrollments, await engine.authenticators.revertToEnrollment(call, params.id, request)),
   ),
   defineOperation(
     {
@@ -119,13 +79,11 @@ export const authenticatorOperations = [
       summary: 'Asks the holder of a certificate to extend it',
       description: 'Its holder reads of it in its API session. A username and password is answered 401.',
       access: UPDATE,
-      body: described(z.object({ rollKeys: z.boolean().default(false) }), {
-        rollKeys: 'Whether the holder should use a new key; false by default.',
-      }),
+      body: ExtensionRequest,
       bodyOptional: true,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.authenticators.requestExtension(call, params.id, body?.rollKeys ?? false)
+    async ({ engine, call, params, request }) => {
+      await engine.authenticators.requestExtension(call, params.id, request)
       return DONE
     },
   ),

@@ -1,10 +1,8 @@
-import { z } from 'zod'
 import type { Permission } from '../../../domain/authority.ts'
 import { equals } from '../../../domain/filter/index.ts'
-import { Id, Instant } from '../../../resources/declaration/fields.ts'
-import { narrowed } from '../../../resources/declaration/narrowed.ts'
-import { described } from '../../../resources/declaration/words.ts'
+import { EnrollmentCreation } from '../../../resources/enrollment/enrollment-requests.ts'
 import { enrollments } from '../../../resources/enrollment/enrollments.ts'
+import { EnrollmentExpiry } from '../../../resources/login/authenticator-requests.ts'
 import { Created, created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { wireSchema } from '../../operations/wire-schema.ts'
@@ -13,38 +11,6 @@ import { GivenUsername } from '../../shared/passwords.ts'
 function may(action: Permission['action']): Permission {
   return { entity: 'enrollment', action }
 }
-
-const EXPIRES_AT = 'When the enrollment is void, RFC 3339; in the future.'
-
-interface OneTimeTokenCreate {
-  readonly method: 'ott'
-  readonly identityId: string
-  /** RFC 3339. */
-  readonly expiresAt: string
-}
-/** What a client sends to invite an identity to enroll, by method. */
-export type EnrollmentCreate =
-  | OneTimeTokenCreate
-  | (Omit<OneTimeTokenCreate, 'method'> & { readonly method: 'ottca'; readonly caId: string })
-  | (Omit<OneTimeTokenCreate, 'method'> & { readonly method: 'updb'; readonly username: string })
-
-const Creation = described(
-  z.object({
-    caId: Id.optional(),
-    expiresAt: Instant,
-    identityId: Id,
-    method: z.enum(['ott', 'ottca', 'updb']),
-    username: GivenUsername.optional(),
-  }),
-  {
-    caId: 'For `ottca`: the id of the CA whose certificate is needed.',
-    expiresAt: EXPIRES_AT,
-    identityId: 'The id of the identity; it has no enrollment of the method yet.',
-    method: 'How to enroll: `ott` by signing request, `ottca` by certificate of a CA, `updb` by password.',
-    username:
-      'For `updb`: the username, 1 to 100 characters, unique in the network. With fewer than 4 one logs in by OpenID Connect alone.',
-  },
-)
 
 /** Invitations to enroll. Who is no admin sees and changes none that leads to an admin. */
 export const enrollmentOperations = [
@@ -75,23 +41,23 @@ export const enrollmentOperations = [
       summary: 'Invites an identity to enroll',
       description: 'The answer names the enrollment; its token is shown by GET /enrollments/{id}.',
       access: may('create'),
-      body: narrowed<EnrollmentCreate>()(Creation),
+      body: EnrollmentCreation,
       data: Created,
       status: 201,
       errors: ['INVALID_FIELD', 'ENROLLMENT_EXISTS'],
     },
-    async ({ engine, call, body }) => created(enrollments, (await engine.enrollments.create(call, body)).id),
+    async ({ engine, call, request }) => created(enrollments, (await engine.enrollments.create(call, request)).id),
   ),
   defineOperation(
     {
       route: 'POST /enrollments/{id}/refresh',
       summary: 'Gives an enrollment a new token and time; the old token is void',
       access: may('update'),
-      body: described(z.object({ expiresAt: Instant }), { expiresAt: EXPIRES_AT }),
+      body: EnrollmentExpiry,
       data: Created,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.enrollments.refresh(call, params.id, body.expiresAt)
+    async ({ engine, call, params, request }) => {
+      await engine.enrollments.refresh(call, params.id, request)
       return created(enrollments, params.id)
     },
   ),

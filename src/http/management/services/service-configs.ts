@@ -2,16 +2,10 @@ import { z } from 'zod'
 import { equals } from '../../../domain/filter/index.ts'
 import { EntityRef, Id } from '../../../resources/declaration/fields.ts'
 import { described } from '../../../resources/declaration/words.ts'
+import { ServiceConfigPairs } from '../../../resources/services/service-config-requests.ts'
 import { serviceConfigs } from '../../../resources/services/service-configs.ts'
 import { DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
-
-const Pairs = z.array(
-  described(z.object({ serviceId: Id, configId: Id }), {
-    serviceId: 'The id of the service.',
-    configId: 'The id of the config.',
-  }),
-)
 
 const ServiceConfig = described(z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id }), {
   config: 'The config that the identity sees, as a reference.',
@@ -49,11 +43,11 @@ export const serviceConfigOperations = [
       description:
         'The type of the config must be for services. A config of the same type that the identity had for the service is replaced.',
       access: { entity: 'identity', action: 'update' },
-      body: Pairs,
+      body: ServiceConfigPairs,
       bodyOptional: true,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.serviceConfigs.associate(call, params.id, body ?? [])
+    async ({ engine, call, params, request = [] }) => {
+      await engine.serviceConfigs.associate(call, params.id, request)
       return DONE
     },
   ),
@@ -63,11 +57,11 @@ export const serviceConfigOperations = [
       summary: 'Takes from an identity its own configs for services, by service and type of config',
       description: 'The configs of the pairs tell the types; which of them the identity had does not matter.',
       access: { entity: 'identity', action: 'update' },
-      body: Pairs,
+      body: ServiceConfigPairs,
       bodyOptional: true,
     },
-    async ({ engine, call, params, body }) => {
-      await engine.serviceConfigs.remove(call, params.id, body ?? [])
+    async ({ engine, call, params, request = [] }) => {
+      await engine.serviceConfigs.remove(call, params.id, request)
       return DONE
     },
   ),

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { Id, Name } from '../declaration/fields.ts'
+import type { Resource } from '../declaration/resource.ts'
+import { described } from '../declaration/words.ts'
+import { identities } from '../identities/identities.ts'
+import { PostureResponse } from '../posture/posture-check-schemas.ts'
+import { services } from '../services/services.ts'
+import { servicePolicies } from './policies.ts'
+
+/** So many changes are tried at once. */
+export const MAX_CHANGES = 500
+
+/** So many pairs are on one page of a simulation. */
+export const MAX_PAIRS = 500
+
+/** An identity or a service, by id or name. */
+export const IdOrName = Name
+
+/** What connecting to a service and hosting it are called. */
+export const AccessTypeName = z.enum(['Dial', 'Bind'])
+
+/** Posture responses that are taken as if an endpoint had reported them. */
+export const AssumedPosture = z.array(PostureResponse).max(1000)
+
+/** Changes to identities, services and service policies, in the words of the requests that would make them. */
+export const SimulatedChanges = z
+  .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
+  .max(MAX_CHANGES)
+
+/** How many pairs one page of a simulation has at most. */
+export const PairLimit = z.int().min(1).max(MAX_PAIRS)
+
+/** Where a page of a simulation begins: the `nextCursor` of the page before. */
+export const PairCursor = z.string().max(4096)
+
+/** A change to one resource, in the words of its own requests. */
+function changeTo<R extends Resource>(resource: R) {
+  const kind = z.literal(resource.name)
+  const plural = resource.name.replaceAll('-', ' ')
+  const words = { kind: 'The kind of the entity.', action: 'What is done to it.' }
+  return z.discriminatedUnion('action', [
+    described(
+      z.object({ kind, action: z.literal('create'), id: Id.min(1).optional(), body: resource.create }),
+      {
+        ...words,
+        id: 'An id by which later changes may name the entity; any by default.',
+        body: `The body of POST /${resource.name}.`,
+      },
+      `Creating one of the ${plural}.`,
+    ),
+    described(
+      z.object({ kind, action: z.literal('update'), id: Id, body: resource.patch }),
+      { ...words, body: `The body of PATCH /${resource.name}/{id}.` },
+      `Changing one of the ${plural}.`,
+    ),
+    described(z.object({ kind, action: z.literal('delete'), id: Id }), words, `Deleting one of the ${plural}.`),
+  ])
+}
