@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
+import { contextOf } from '../src/engine/engine.ts'
 import { findNativeArgon2id, wasmArgon2id } from '../src/platform/argon2/argon2id.ts'
 import { createPasswordHasher } from '../src/platform/argon2-password-hasher.ts'
 import { newKey, signingRequest } from '../test/contract/http/signing-request.ts'
@@ -76,7 +77,7 @@ async function enrollmentAndCertificateLogin(): Promise<BenchRow[]> {
   const { controller, send, management } = await controllerWith({ now: Date.now() })
   const key = newKey()
   const clientCsr = signingRequest(key)
-  const { pki } = controller.engine.context
+  const { pki } = contextOf(controller.engine)
   const request = { csrPem: clientCsr, spiffeId: 'spiffe://bench/identity/x', now: controller.clock.now() }
   const tokens: string[] = []
   for (let index = 0; index < 3000; index += 1) {

@@ -1,4 +1,5 @@
 import { SYSTEM_CALL } from '../src/engine/context/call.ts'
+import { contextOf } from '../src/engine/engine.ts'
 import type { BenchRow } from './row.ts'
 import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'
 import { benchPosture } from './scale/posture.ts'
@@ -55,7 +56,7 @@ async function accessQuestions({ controller, size }: Network): Promise<BenchRow[
   const random = seeded(2)
   const pick = (count: number) => Math.floor(random() * count)
   const admin = await adminToken(controller)
-  const index = await engine.context.storage.read((tx) => engine.context.access.at(tx))
+  const index = await contextOf(engine).storage.read((tx) => contextOf(engine).access.at(tx))
   const advicePath = () => `/identities/i${pick(size.identities)}/policy-advice/s${pick(size.services)}`
   const adviceData: { data: unknown } = JSON.parse(await ask(controller, `/edge/management/v1${advicePath()}`, admin))
   const advice = await timed(200, async () => {
@@ -107,7 +108,7 @@ const EVERYONE = {
 /** Writes, each until the access index answers by it. */
 async function changes({ controller, token }: Network): Promise<BenchRow[]> {
   const { engine, storage } = controller
-  const { access } = engine.context
+  const { access } = contextOf(engine)
   const see = () => storage.read(async (tx) => (await access.at(tx)).allows('i7', 's7', 'Dial'))
   const bare = await timed(50, async () => {
     await storage.write(async () => {})

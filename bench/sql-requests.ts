@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { sqliteStorage } from '../adapters/kysely/index.ts'
 import { memoryStorage } from '../adapters/memory/index.ts'
+import { contextOf } from '../src/engine/engine.ts'
 import { servicePolicies } from '../src/resources/access/policies.ts'
 import type { RecordOf, Resource } from '../src/resources/declaration/resource.ts'
 import { identities } from '../src/resources/identities/identities.ts'
@@ -117,7 +118,7 @@ async function compare(sqlite: Asker, memory: Asker): Promise<BenchRow[]> {
 /** The large model: role attributes over one in 2 to 10 of the entities, policies that name one to four of them. */
 async function fill(controller: TestController): Promise<void> {
   const { storage, engine } = controller
-  const { access } = engine.context
+  const { access } = contextOf(engine)
   let state = 1
   const random = () => {
     state = (state * 48_271) % 2_147_483_647

@@ -3,7 +3,7 @@ import type { ControllerOptions } from './controller-options.ts'
 import { resume } from './engine/access/enforcement/resume.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { publishSigningKey } from './engine/credentials/signing-keys.ts'
-import type { ControllerEngine } from './engine/engine.ts'
+import { type ControllerEngine, contextOf } from './engine/engine.ts'
 import type { Presence } from './engine/routers/presence.ts'
 import { APIS } from './http/api.ts'
 import { apiDocuments } from './http/documents.ts'
@@ -76,10 +76,10 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
   let isClosed = false
-  const defaultAdmin = await bootstrap(engine.context, options.admin)
-  await resume(engine.context)
+  const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
+  await resume(contextOf(engine))
   await engine.revocations.resume()
-  await publishSigningKey(engine.context)
+  await publishSigningKey(contextOf(engine))
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
   const identity = { instanceId: processId, version }
@@ -109,7 +109,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     tls: () => server.tls(),
     replaceServerCertificate: async (source) => {
       await server.replace(source)
-      await publishSigningKey(engine.context)
+      await publishSigningKey(contextOf(engine))
     },
     changeAddress: composition.changeAddress,
     caPem: engine.network.caPem,
@@ -129,12 +129,12 @@ async function openFabric(
   presence: Presence,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { dataPlane } = engine.context
+  const { dataPlane } = contextOf(engine)
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
   dataPlane.controlAddresses = options.addresses
   await presence.open(options.addresses[0] ?? '')
   const { Fabric } = await import('./engine/fabric/fabric.ts')
-  const fabric = new Fabric(engine, presence, options)
+  const fabric = new Fabric({ context: contextOf(engine), apiSessions: engine.apiSessions }, presence, options)
   dataPlane.view = fabric
   return fabric
 }

@@ -1,7 +1,7 @@
 import { issuerProblem, issuersOf } from './domain/oidc/issuers.ts'
 import { redirectUriProblem } from './domain/oidc/redirect-uri.ts'
 import { requireInRange } from './domain/option-range.ts'
-import type { ControllerEngine } from './engine/engine.ts'
+import { type ControllerEngine, contextOf } from './engine/engine.ts'
 import { OpenIdProvider } from './engine/oidc/openid-provider.ts'
 import type { ProviderSettings } from './engine/oidc/tokens/provider-context.ts'
 import { openIdApi } from './http/oidc/index.ts'
@@ -37,7 +37,7 @@ async function settingsOf(
   options: OpenIdOptions,
   { origins }: ProviderNetwork,
 ): Promise<ProviderSettings> {
-  const { settings } = engine.context
+  const { settings } = contextOf(engine)
   const { accessTokenLifetimeMs } = settings
   const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? 24 * 60 * MINUTE_MS
   const idTokenLifetimeMs = options.idTokenLifetimeMs ?? 30 * MINUTE_MS
@@ -46,7 +46,7 @@ async function settingsOf(
   const { redirectUris, postLogoutUris } = settings.openIdUris
   requireEach('oidc.redirectUris', redirectUris, redirectUriProblem)
   requireEach('oidc.postLogoutUris', postLogoutUris, redirectUriProblem)
-  const { hosts } = await engine.context.pki.serverCertificate()
+  const { hosts } = await contextOf(engine).pki.serverCertificate()
   const issuersNow = () => options.issuers ?? ownIssuers(settings.address, hosts, options.ports ?? [])
   if (issuersNow().length === 0) throw new Error('oidc.issuers must name at least one issuer')
   requireEach('oidc.issuers', issuersNow(), issuerProblem)

@@ -1,4 +1,5 @@
 import { createTestController, type TestController } from 'portcullis/testing'
+import { contextOf } from '../../src/engine/engine.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../src/resources/access/policies.ts'
 import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
 import { identities } from '../../src/resources/identities/identities.ts'
@@ -35,7 +36,7 @@ export interface Network {
 export async function network(size: Size): Promise<Network> {
   const controller = await createTestController()
   const { engine, storage } = controller
-  const { access } = engine.context
+  const { access } = contextOf(engine)
   const random = seeded(1)
   const empty = memoryMegabytes()
   const from = performance.now()

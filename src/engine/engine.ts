@@ -52,12 +52,15 @@ import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
 import { ResourceService } from './records/resource-service.ts'
 
+/** The ports and the state of an engine, for what is built around it; a host does not see them. */
+export let contextOf: (engine: ControllerEngine) => EngineContext
+
 /**
  * The controller without its wire: what the two APIs call, and what a host may call directly. Every method takes the
  * {@link Call} it is made in; authorization by operation belongs to the APIs.
  */
 export class ControllerEngine {
-  readonly context: EngineContext
+  readonly #context: EngineContext
   /** Entities in their wire form. */
   readonly reader: EntityReader
   readonly administratorRecovery: AdministratorRecovery
@@ -111,8 +114,12 @@ export class ControllerEngine {
   readonly #services: { readonly resource: Resource }[] = []
   readonly #simulation: Simulation
 
+  static {
+    contextOf = (engine) => engine.#context
+  }
+
   constructor(context: EngineContext) {
-    this.context = context
+    this.#context = context
     this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
     this.revocations = new Revocations(context)
@@ -168,7 +175,7 @@ export class ControllerEngine {
   of<R extends Resource>(resource: R): ResourceService<R> {
     const known = this.#services.find((service): service is ResourceService<R> => service.resource === resource)
     if (known !== undefined) return known
-    const service = new ResourceService(this.context, behaviourOf(resource))
+    const service = new ResourceService(this.#context, behaviourOf(resource))
     this.#services.push(service)
     return service
   }
@@ -178,7 +185,7 @@ export class ControllerEngine {
    * and what may be done about it. Nothing is written.
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
-    return explain(this.context, identity, service, type, options)
+    return explain(this.#context, identity, service, type, options)
   }
 
   /**

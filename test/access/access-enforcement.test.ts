@@ -3,6 +3,7 @@ import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { resume } from '../../src/engine/access/enforcement/resume.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { servicePolicies } from '../../src/resources/access/policies.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
@@ -183,7 +184,7 @@ it('a change that cannot be enforced at once is enforced a minute later', async 
 
 it('a restart judges the sessions of its store, so that one left by a crash does not outlive it', async () => {
   const here = await stage()
-  const { context } = here.controller.engine
+  const context = contextOf(here.controller.engine)
   // What a crash right after the commit of a change leaves: the change without its consequence.
   await here.controller.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
   expect(await here.sessions()).toHaveLength(2)

@@ -5,6 +5,7 @@ import { indexedEntity, indexedPolicy } from '../../src/engine/access/access-fee
 import type { SimulatedChange } from '../../src/engine/access/simulation/simulated-change.ts'
 import type { ChangedPair } from '../../src/engine/access/simulation/simulation.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { servicePolicies } from '../../src/resources/access/policies.ts'
 import { identities } from '../../src/resources/identities/identities.ts'
 import { services } from '../../src/resources/services/services.ts'
@@ -134,7 +135,7 @@ const SERVICE = {
 
 /** Everything that is granted, by the rule applied to every pair. */
 async function granted({ engine }: TestController): Promise<ReadonlySet<string>> {
-  return engine.context.storage.read(async (tx) => {
+  return contextOf(engine).storage.read(async (tx) => {
     const naive = new NaiveAccess()
     const people = (await tx.collection(identities).find()).items
     const offered = (await tx.collection(services).find()).items

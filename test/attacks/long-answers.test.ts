@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { contextOf } from '../../src/engine/engine.ts'
 import { sessions } from '../../src/resources/access/sessions.ts'
 import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { expectDone } from '../contract/http/errors.ts'
@@ -41,7 +42,7 @@ describe('a list of more bytes than an answer may have', () => {
 function watchDeletions({ controller }: MountedController) {
   const removed: number[] = []
   const reasons = new Set<string>()
-  controller.engine.context.writes.follow(({ changes }) => {
+  contextOf(controller.engine).writes.follow(({ changes }) => {
     const count = changes.filter(({ operation }) => operation === 'delete').length
     if (count > 0) removed.push(count)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { sessions } from '../../src/resources/access/sessions.ts'
 import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
 import { identities } from '../../src/resources/identities/identities.ts'
@@ -45,7 +46,7 @@ describe('what is stored', () => {
   it.each(FIELDS)('of $kind has $field of at most $most bytes', async ({ field, most, resource, makeValue }) => {
     const { engine } = (await mount()).controller
     const insert = (value: unknown) =>
-      engine.context.writes.run(SYSTEM_CALL, (tx) =>
+      contextOf(engine).writes.run(SYSTEM_CALL, (tx) =>
         tx.collection(resource).insert({ ...emptyRecord(resource), [field]: value }),
       )
     await expect(insert(makeValue(most + 6))).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field } })

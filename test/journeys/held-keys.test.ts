@@ -3,6 +3,7 @@ import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { contextOf } from '../../src/engine/engine.ts'
 import { openTls } from '../adapters/node/tls-client.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
@@ -80,7 +81,7 @@ describe('a controller whose keys are held elsewhere', () => {
 describe('a renewed server certificate', () => {
   it('signs from then on; what the one before signed stays good, and a wrong one changes nothing', async () => {
     const controller = await createTestController({ now, pki: material })
-    const { tokens, pki } = controller.engine.context
+    const { tokens, pki } = contextOf(controller.engine)
     const early = await tokens.sign({ jti: 'early' })
     const next = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'held.test', now })
     await expect(

@@ -2,6 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import type { PasswordHasher } from 'portcullis'
 import { plainPasswordHasher, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { contextOf } from '../../src/engine/engine.ts'
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 import { authenticators } from '../../src/resources/login/authenticators.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
@@ -36,7 +37,9 @@ async function scene(verifier: (password: string) => string, options: TestContro
 }
 
 async function authenticatorOf(mounted: MountedController, { username }: Person) {
-  const { items } = await mounted.controller.engine.context.storage.read((tx) => tx.collection(authenticators).find())
+  const { items } = await contextOf(mounted.controller.engine).storage.read((tx) =>
+    tx.collection(authenticators).find(),
+  )
   const found = items.find((one) => one.username === username)
   if (found === undefined) throw new Error(`no authenticator of ${username}`)
   return found

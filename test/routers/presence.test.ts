@@ -1,6 +1,7 @@
 import type { RouterAdmission } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
 import { type World, world } from '../support/world.ts'
 
@@ -11,7 +12,7 @@ const VERSION = { arch: 'amd64', buildDate: '2026-01-01', os: 'linux', revision:
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ controller }: World, id: string, fingerprint = FINGERPRINT): Promise<void> {
-  await controller.engine.context.writes.run(SYSTEM_CALL, async (tx) => {
+  await contextOf(controller.engine).writes.run(SYSTEM_CALL, async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })
@@ -66,7 +67,7 @@ describe('an edge router that connects', () => {
     expect(await here.presence.routerConnected(here.id, FINGERPRINT)).toEqual(admission)
     expect(told).toHaveLength(admission.accepted ? 1 : 0)
     here.presence.routerHello(here.id, { hostname: 'er1', listeners: [] })
-    const { storage, presence } = here.controller.engine.context
+    const { storage, presence } = contextOf(here.controller.engine)
     const known = await storage.read((tx) => presence.at(tx))
     expect(known.connectionOf(here.id) !== undefined).toBe(admission.accepted)
   })

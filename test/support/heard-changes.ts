@@ -1,4 +1,5 @@
 import type { TestController } from 'portcullis/testing'
+import { contextOf } from '../../src/engine/engine.ts'
 
 /** What was changed since somebody began to listen, each change as a line, sorted. */
 export interface Changes {
@@ -12,7 +13,7 @@ export interface Changes {
 export async function listenToWrites({ engine, storage }: TestController): Promise<() => Promise<Changes>> {
   let heard: string[] = []
   let since = await storage.read(async (tx) => tx.revision)
-  engine.context.writes.follow(({ changes }) => {
+  contextOf(engine).writes.follow(({ changes }) => {
     heard.push(...changes.map(lineOf))
   })
   return () =>

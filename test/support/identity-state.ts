@@ -1,6 +1,7 @@
 import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
 import { newAuthenticator } from '../../src/engine/credentials/new-authenticator.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { identities } from '../../src/resources/identities/identities.ts'
 import { authPolicies } from '../../src/resources/login/auth-policies.ts'
 import { authenticators } from '../../src/resources/login/authenticators.ts'
@@ -46,10 +47,11 @@ export async function useAuthPolicy(
 
 /** Gives an identity a username and a password, also one that its auth policy would not accept. */
 export async function givePassword(
-  { clock, engine: { context } }: TestController,
+  { clock, engine }: TestController,
   identityId: string,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<void> {
+  const context = contextOf(engine)
   const passwordHash = await context.passwordHasher.hash(password)
   const authenticator = newAuthenticator(context, identityId, { username, passwordHash }, clock.now())
   await context.writes.run(SYSTEM_CALL, (tx) => tx.collection(authenticators).insert(authenticator))

@@ -4,6 +4,7 @@ import { createTestController, type TestController, type TestControllerOptions }
 import { onTestFinished } from 'vitest'
 import { recordMfaPass } from '../../src/domain/posture/index.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { contextOf } from '../../src/engine/engine.ts'
 import { changePosture } from '../../src/engine/posture/posture-store.ts'
 import { sessions as sessionRecords } from '../../src/resources/access/sessions.ts'
 import { givePassword } from './identity-state.ts'
@@ -107,7 +108,7 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return data.id
     },
     passMfa: async ({ id, apiSessionId }) => {
-      const { context } = controller.engine
+      const context = contextOf(controller.engine)
       const now = context.clock.now()
       await context.writes.run(SYSTEM_CALL, async (tx) => {
         const endpoint = { identityId: id, apiSessionId, now }
@@ -119,7 +120,7 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return data.id
     },
     sessions: async () => {
-      const { items } = await controller.engine.context.storage.read((tx) => tx.collection(sessionRecords).find())
+      const { items } = await contextOf(controller.engine).storage.read((tx) => tx.collection(sessionRecords).find())
       return items.map(({ id }) => id).sort()
     },
     heard: (name) => {

@@ -1,6 +1,7 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
+import { readId } from '../../resources/requests/read-body.ts'
 import type { EngineContext } from '../context/context.ts'
 import { indexedScope, type Scope } from '../entities/list-scope.ts'
 import { edgeRoutersFor } from '../services/session-members.ts'
@@ -22,26 +23,33 @@ export class Access {
 
   /** Narrows a list of services to those that an identity may dial or bind. */
   servicesOf(identityId: string): Scope {
+    readId(identityId, 'identityId')
     return this.related((index) => reachableServices(index, identityId))
   }
 
   /** Narrows a list of edge routers to those that an identity may use. */
   edgeRoutersOf(identityId: string): (tx: ReadTransaction) => Promise<ReturnType<typeof ids>> {
+    readId(identityId, 'identityId')
     return async (tx) => ids((await this.#context.access.at(tx)).edgeRoutersOfIdentity(identityId))
   }
 
   /** Tells of a service whether an identity may dial or bind it. */
   reachableBy(identityId: string): (tx: ReadTransaction, service: { readonly id: string }) => Promise<boolean> {
+    readId(identityId, 'identityId')
     return async (tx, { id }) => isReachable(await this.#context.access.at(tx), identityId, id)
   }
 
   /** The edge routers that both an identity and a service may use, at most 25: those online first. */
-  edgeRoutersBetween(identityId: string, serviceId: string) {
+  async edgeRoutersBetween(identityId: string, serviceId: string) {
+    readId(identityId, 'identityId')
+    readId(serviceId, 'serviceId')
     return this.#context.storage.read((tx) => edgeRoutersFor(this.#context, tx, identityId, serviceId))
   }
 
   /** Why an identity can or cannot use a service. Error: `NOT_FOUND`. */
-  advice(identityId: string, serviceId: string) {
+  async advice(identityId: string, serviceId: string) {
+    readId(identityId, 'identityId')
+    readId(serviceId, 'serviceId')
     return policyAdvice(this.#context, identityId, serviceId)
   }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { jsonBytes } from '../../domain/bytes.ts'
 import { equals, ids } from '../../domain/filter/index.ts'
 import { tooLarge } from '../../domain/limits.ts'
@@ -14,7 +15,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { PostureResponse as PostureResponseSchema } from '../../resources/posture/posture-check-schemas.ts'
 import { failedServiceRequests } from '../../resources/posture/posture-records.ts'
-import { readInput } from '../../resources/requests/read-body.ts'
+import { readId, readInput, readValue } from '../../resources/requests/read-body.ts'
 import { services } from '../../resources/services/services.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -39,7 +40,7 @@ export class Posture {
    */
   async submit(call: Call, reported: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
     const caller = callerOf(call)
-    const responses = reported.map(readResponse)
+    const responses = readValue('input', z.array(z.unknown()), reported).map(readResponse)
     const now = this.#context.clock.now()
     requireWithin(responses, this.#context.settings.limits.postureReportBytes)
     return this.#context.writes.run(call, async (tx) => {
@@ -53,12 +54,14 @@ export class Posture {
   }
 
   /** What is known of an identity's endpoints; empty for one that never reported. */
-  dataOf(identityId: string): Promise<PostureDataView> {
+  async dataOf(identityId: string): Promise<PostureDataView> {
+    readId(identityId, 'identityId')
     return this.#context.storage.read(async (tx) => postureDataView(await wholePostureOf(tx, identityId)))
   }
 
   /** The service requests of an identity that posture refused, oldest first, at most fifty. */
-  failedRequests(identityId: string): Promise<readonly RecordOf<typeof failedServiceRequests>[]> {
+  async failedRequests(identityId: string): Promise<readonly RecordOf<typeof failedServiceRequests>[]> {
+    readId(identityId, 'identityId')
     return this.#context.storage.read(async (tx) => {
       const { items } = await tx.collection(failedServiceRequests).find({
         where: equals('identityId', identityId),
@@ -95,6 +98,6 @@ function requireWithin(responses: readonly PostureResponse[], most: number): voi
 }
 
 /** Reading makes it a posture response, as its type says. */
-function readResponse(reported: PostureResponse): PostureResponse {
+function readResponse(reported: unknown): PostureResponse {
   return readInput({ body: PostureResponseSchema }, reported) as PostureResponse
 }

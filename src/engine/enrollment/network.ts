@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import type { CertificateFacts } from '../../ports/pki.ts'
+import { readValue } from '../../resources/requests/read-body.ts'
 import type { EngineContext } from '../context/context.ts'
 
 /** What the network is to somebody who does not belong to it yet: where it is, and how to know that it is the right one. */
@@ -42,6 +44,7 @@ export class Network {
 
   /** Proves by a signature of `nonce` that the controller has the key. */
   signNonce(nonce: string) {
+    readValue('nonce', z.string(), nonce)
     return this.#context.tokens.signNonce(nonce)
   }
 

@@ -4,7 +4,7 @@ import type { CsrProblem } from '../../ports/pki.ts'
 import type { ReadTransaction, RecordKind, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
+import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import type { Call } from '../context/call.ts'
@@ -61,7 +61,7 @@ export class RouterEnrollment {
   ): Promise<RouterChains> {
     readValue('method', z.enum(['erott', 'trott']), method)
     readValue('token', z.string(), token)
-    readRequests(requests)
+    readRequest(Requests, requests)
     const now = this.#context.clock.now()
     const kind = ROUTER_KINDS[method]
     const { enrollment, routerId } = await this.#context.storage.read(async (tx) => {
@@ -91,7 +91,7 @@ export class RouterEnrollment {
    * row *Router certificates* of the interface). Errors: `UNAUTHORIZED`, `COULD_NOT_VALIDATE`, `COULD_NOT_PROCESS_CSR`.
    */
   async extend(call: Call, requests: RouterRequests): Promise<RouterChains> {
-    readRequests(requests)
+    readRequest(Requests, requests)
     const now = this.#context.clock.now()
     const verdict = await this.#context.pki.verifyClientChain(call.clientCertificates ?? [], now)
     if (!verdict.trusted || !isValidAt(verdict.leaf, now)) throw new ControllerError('UNAUTHORIZED')
@@ -119,10 +119,7 @@ export class RouterEnrollment {
   }
 }
 
-function readRequests(requests: RouterRequests): void {
-  readValue('clientCsr', z.string(), requests?.clientCsr)
-  readValue('serverCsr', z.string(), requests?.serverCsr)
-}
+const Requests = z.object({ clientCsr: z.string(), serverCsr: z.string() })
 
 /** Issues the certificates that a router asks for. Error: `COULD_NOT_PROCESS_CSR`. */
 export async function issueRouterChains(

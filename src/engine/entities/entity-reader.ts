@@ -50,7 +50,8 @@ export class EntityReader {
   }
 
   /** One entity. Error: `NOT_FOUND`, also for one outside the scope. */
-  get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
+  async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
+    readId(id)
     return this.#context.storage.read((tx) => this.#oneWithin<R>(tx, call, resource, id, isWithin))
   }
 

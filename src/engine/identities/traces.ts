@@ -28,6 +28,7 @@ export class Traces {
 
   /** The trace of an identity at present. */
   of(identityId: string): Trace | undefined {
+    readId(identityId, 'identityId')
     const trace = this.#traces.get(identityId)
     return trace !== undefined && this.#context.clock.now() < trace.until ? trace : undefined
   }

@@ -93,6 +93,7 @@ export class ApiSessions {
 
   /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens of none. */
   async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
+    readValue('tokens', z.array(z.string()), tokens)
     const { storage, digest, clock, turns, settings } = this.#context
     const now = clock.now()
     const turn = turns.begin()

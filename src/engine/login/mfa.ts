@@ -76,6 +76,7 @@ export class Mfa {
    * `issuedAt` is epoch ms. Errors: `INVALID_BACKING_TOKEN_TYPE` for other sessions, `MFA_NOT_ENROLLED`.
    */
   async totpToken(call: Call, code: string): Promise<{ readonly token: string; readonly issuedAt: number }> {
+    readValue('code', MfaCode, code)
     const { apiSession, identity, accessToken } = callerOf(call)
     if (accessToken === undefined) throw new ControllerError('INVALID_BACKING_TOKEN_TYPE')
     await this.authenticate(call, code)

@@ -2,12 +2,13 @@ import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import { EpochMs, Id } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { RevocationCreation } from '../../resources/login/revocation-requests.ts'
 import { revocations } from '../../resources/login/revocations.ts'
-import { readRequest } from '../../resources/requests/read-body.ts'
+import { readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
@@ -51,6 +52,8 @@ export class Revocations {
 
   /** Revokes one token until it expires (epoch ms); nothing happens where it is revoked already. */
   async revokeToken(jti: string, expiresAt: number): Promise<void> {
+    readValue('jti', Id, jti)
+    readValue('expiresAt', EpochMs, expiresAt)
     await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#revoke(tx, jti, 'JTI', expiresAt))
   }
 

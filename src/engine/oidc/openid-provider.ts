@@ -1,5 +1,5 @@
 import type { TokenEndpoints } from '../../ports/key-sets.ts'
-import type { ControllerEngine } from '../engine.ts'
+import { type ControllerEngine, contextOf } from '../engine.ts'
 import { BearerSessions } from './bearer-sessions.ts'
 import { CodeGrant } from './grants/code-grant.ts'
 import { ExchangeGrant } from './grants/exchange-grant.ts'
@@ -31,7 +31,7 @@ export class OpenIdProvider {
   readonly sessionEnd: SessionEnd
 
   constructor(engine: ControllerEngine, settings: ProviderSettings, endpoints: TokenEndpoints) {
-    const context = { ...engine.context, provider: settings }
+    const context = { ...contextOf(engine), provider: settings }
     const issue = new TokenIssue(context)
     this.context = context
     this.requests = new AuthRequests(context)

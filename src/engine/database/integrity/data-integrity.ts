@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { ControllerError } from '../../../domain/errors.ts'
+import { readValue } from '../../../resources/requests/read-body.ts'
 import type { Call } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { deleteEntity } from '../../records/deletion.ts'
@@ -46,6 +48,7 @@ export class DataIntegrity {
 
   /** Starts a run in the background, which also repairs where `fixing`. Error: `RATE_LIMITED` while one is under way. */
   start(call: Call, fixing: boolean): void {
+    readValue('fixing', z.boolean(), fixing)
     if (this.#report.inProgress) throw new ControllerError('RATE_LIMITED')
     const startTime = this.#context.clock.now()
     this.#report = { ...NEVER_RUN, startTime, fixingErrors: fixing, inProgress: true }

@@ -1,0 +1,350 @@
+import { type Call, ControllerEngine, ControllerError, SYSTEM_CALL } from 'portcullis'
+import { createTestController, type TestController } from 'portcullis/testing'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { SimulatedChanges } from '../../src/resources/access/access-questions.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
+import { readBody, readRequest } from '../../src/resources/requests/read-body.ts'
+import { ServiceConfigPairs } from '../../src/resources/services/service-config-requests.ts'
+
+type MethodOf<T> = { [M in keyof T]: T[M] extends (...given: never) => unknown ? M : never }[keyof T] & string
+type PartOf<T> = {
+  [P in keyof T]: T[P] extends (...given: never) => unknown ? never : T[P] extends object ? P : never
+}[keyof T] &
+  string
+
+/**
+ * What a method takes beside the call: arguments that it accepts as they are, by the names of its parameters. `inner` marks
+ * what takes values that the engine made itself (records, transactions, callers) or asks without anything of its own.
+ */
+type Taken = Readonly<Record<string, unknown>> | 'inner'
+interface Case {
+  readonly taken: Taken
+  readonly by?: 'caller'
+  readonly withoutCall?: true
+}
+
+const INNER: Case = { taken: 'inner' }
+const ID: Case = { taken: { id: 'x' } }
+const PEM = '-----BEGIN CERTIFICATE-----'
+
+function entity(create: object, change: object = { tags: {} }) {
+  return {
+    get: { ...ID, withoutCall: true },
+    find: INNER,
+    create: { taken: { input: create } },
+    replace: { taken: { id: 'x', input: create } },
+    patch: { taken: { id: 'x', input: change } },
+    delete: ID,
+  } satisfies Record<string, Case>
+}
+
+const POLICY = { name: 'n', semantic: 'AnyOf', identityRoles: [], edgeRouterRoles: [] }
+
+/** Every method of every part of the engine; one that is new or gone does not compile. */
+const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in MethodOf<ControllerEngine[P]>]: Case } } = {
+  reader: {
+    list: INNER,
+    get: INNER,
+    identityIdOf: { taken: { idOrName: 'x' }, withoutCall: true },
+    show: INNER,
+    anyRouter: ID,
+    counts: INNER,
+    roleAttributes: INNER,
+    roleAttributeUses: INNER,
+  },
+  apiSessions: {
+    ownMembers: INNER,
+    startFor: {
+      taken: { identityId: 'x', input: { configTypes: ['all'], envInfo: { os: 'x' }, sdkInfo: { type: 'x' } } },
+    },
+    start: INNER,
+    resolve: { taken: { token: 'x' }, withoutCall: true },
+    keepAlive: INNER,
+    resolveToken: INNER,
+    end: ID,
+    endIdle: INNER,
+    follow: INNER,
+  },
+  authentication: {
+    byPassword: { taken: { username: 'x', password: 'y', input: { configTypes: ['all'], envInfo: { os: 'x' } } } },
+    byCertificate: { taken: { input: { configTypes: ['all'], sdkInfo: { type: 'x' } } } },
+    byExternalJwt: { taken: { input: { configTypes: ['all'] } } },
+  },
+  authenticators: {
+    create: { taken: { input: { identityId: 'x', method: 'updb', username: 'alice', password: 'secret', tags: {} } } },
+    replace: { taken: { id: 'x', input: { username: 'alice', password: 'secret' } } },
+    patch: { taken: { id: 'x', input: { username: 'alice' } } },
+    replaceOwn: {
+      taken: { id: 'x', input: { currentPassword: 'secret', username: 'alice', password: 'secret' } },
+      by: 'caller',
+    },
+    patchOwn: { taken: { id: 'x', input: { currentPassword: 'secret', username: 'alice' } }, by: 'caller' },
+    revertToEnrollment: { taken: { id: 'x', input: { expiresAt: '2100-01-01T00:00:00Z' } } },
+    requestExtension: { taken: { id: 'x', input: { rollKeys: true } } },
+  },
+  caEnrollment: { enroll: { taken: { name: 'x' } } },
+  certificateAuthorities: {
+    verify: { taken: { id: 'x', certPem: PEM } },
+    enrollmentJwt: { ...ID, withoutCall: true },
+  },
+  enrollment: {
+    byOneTimeToken: { taken: { token: 'x', clientCsr: PEM } },
+    byClientCertificate: { taken: { token: 'x' } },
+    byPassword: { taken: { token: 'x', password: 'secret' } },
+    methodOf: { taken: { token: 'x' }, withoutCall: true },
+  },
+  enrollments: {
+    list: INNER,
+    create: { taken: { input: { identityId: 'x', method: 'ott', expiresAt: '2100-01-01T00:00:00Z' } } },
+    refresh: { taken: { id: 'x', input: { expiresAt: '2100-01-01T00:00:00Z' } } },
+    delete: ID,
+    visibleTo: INNER,
+  },
+  certificateExtension: {
+    extend: { taken: { id: 'x', clientCertCsr: PEM }, by: 'caller' },
+    verify: { taken: { id: 'x', clientCert: PEM }, by: 'caller' },
+  },
+  sessionCertificates: {
+    create: { taken: { csr: PEM }, by: 'caller' },
+    delete: { ...ID, by: 'caller' },
+  },
+  routerEnrollment: {
+    byOneTimeToken: { taken: { method: 'erott', token: 'x', input: { clientCsr: PEM, serverCsr: PEM } } },
+    extend: { taken: { input: { clientCsr: PEM, serverCsr: PEM } } },
+    reEnroll: ID,
+  },
+  tokenEnrollment: { enroll: { taken: { signerId: 'x', clientCsr: PEM } } },
+  identityState: { disable: { taken: { id: 'x', input: { durationMinutes: 5 } } }, enable: ID },
+  controllerSettings: {
+    get: { ...ID, withoutCall: true },
+    create: { taken: { input: { controllerId: 'controller', oidc: { redirectUris: ['https://x'] }, tags: {} } } },
+    replace: { taken: { id: 'controller', input: { oidc: { redirectUris: ['https://x'] } } } },
+    patch: { taken: { id: 'controller', input: { oidc: { postLogoutUris: ['https://x'] } } } },
+    remove: ID,
+  },
+  mfa: {
+    enroll: INNER,
+    get: INNER,
+    pendingSecrets: INNER,
+    qrCode: INNER,
+    verify: { taken: { code: '1' }, by: 'caller' },
+    authenticate: { taken: { code: '1' }, by: 'caller' },
+    totpToken: { taken: { code: '1' }, by: 'caller' },
+    remove: { taken: { code: '1' }, by: 'caller' },
+    removeFrom: { taken: { identityId: 'x' } },
+    recoveryCodes: { taken: { code: '1' }, by: 'caller' },
+    renewRecoveryCodes: { taken: { code: '1' }, by: 'caller' },
+  },
+  network: {
+    caPkcs7: INNER,
+    serverCertificate: INNER,
+    publicKey: INNER,
+    signNonce: { taken: { nonce: 'x' }, withoutCall: true },
+    token: INNER,
+  },
+  access: {
+    related: INNER,
+    servicesOf: { taken: { identityId: 'x' }, withoutCall: true },
+    edgeRoutersOf: { taken: { identityId: 'x' }, withoutCall: true },
+    reachableBy: { taken: { identityId: 'x' }, withoutCall: true },
+    edgeRoutersBetween: { taken: { identityId: 'x', serviceId: 'y' }, withoutCall: true },
+    advice: { taken: { identityId: 'x', serviceId: 'y' }, withoutCall: true },
+  },
+  requestRates: { countAnonymous: INNER, countIdentity: INNER },
+  posture: {
+    submit: { taken: { input: [{ id: 'x', typeId: 'DOMAIN', domain: 'x' }] }, by: 'caller' },
+    dataOf: { taken: { identityId: 'x' }, withoutCall: true },
+    failedRequests: { taken: { identityId: 'x' }, withoutCall: true },
+  },
+  revocations: {
+    create: { taken: { input: { id: 'x', type: 'IDENTITY', tags: {} } } },
+    revokeToken: { taken: { jti: 'x', expiresAt: 1 }, withoutCall: true },
+    revokeEnded: INNER,
+    follow: INNER,
+    resume: INNER,
+    forgetExpired: INNER,
+  },
+  serviceUpdates: { lastChangeAt: INNER },
+  sessions: {
+    create: { taken: { input: { serviceId: 'x', type: 'Dial', tags: {} } }, by: 'caller' },
+    requireToken: { taken: { serviceId: 'x', token: 'y' }, by: 'caller' },
+    deleteOwn: { ...ID, by: 'caller' },
+  },
+  serviceConfigs: {
+    associate: { taken: { identityId: 'x', input: [{ serviceId: 'x', configId: 'y' }] } },
+    remove: { taken: { identityId: 'x', input: [{ serviceId: 'x', configId: 'y' }] } },
+  },
+  traces: {
+    of: { taken: { identityId: 'x' }, withoutCall: true },
+    set: { taken: { identityId: 'x', input: { enabled: true, duration: '1m', traceId: 't', channels: ['all'] } } },
+  },
+  trustAnchors: { list: INNER, trust: { taken: { id: 'x', mayAuthenticateAdmins: true } } },
+  snapshots: { create: INNER },
+  dataIntegrity: { start: { taken: { fixing: false } }, finished: INNER },
+  dataPlane: {
+    links: INNER,
+    link: { ...ID, withoutCall: true },
+    cutLink: { ...ID, withoutCall: true },
+    circuits: INNER,
+    circuit: { ...ID, withoutCall: true },
+    endCircuit: { taken: { id: 'x', immediate: true }, withoutCall: true },
+    routers: INNER,
+    router: { ...ID, withoutCall: true },
+    names: INNER,
+  },
+  cas: entity({ name: 'n', certPem: PEM, identityRoles: [], isAuthEnabled: true }),
+  externalJwtSigners: entity({ name: 'n', enabled: true, issuer: 'i', audience: 'a', certPem: PEM }),
+  authPolicies: entity({ name: 'n', primary: { updb: { allowed: true } }, secondary: { requireTotp: false } }),
+  identities: entity({ name: 'n', type: 'User', isAdmin: false, roleAttributes: ['a'] }),
+  services: entity({ name: 'n', encryptionRequired: true, roleAttributes: ['a'] }),
+  edgeRouters: entity({ name: 'n', cost: 1, isTunnelerEnabled: false }),
+  servicePolicies: entity({ name: 'n', type: 'Dial', semantic: 'AnyOf', identityRoles: [], serviceRoles: [] }),
+  edgeRouterPolicies: entity(POLICY),
+  serviceEdgeRouterPolicies: entity({ ...POLICY, serviceRoles: [] }),
+  postureChecks: entity({ name: 'n', typeId: 'DOMAIN', domains: ['d'] }, { typeId: 'DOMAIN', domains: ['d'] }),
+  configTypes: entity({ name: 'n', schema: {} }),
+  configs: entity({ name: 'n', configTypeId: 'x', data: {} }),
+  transitRouters: entity({ name: 'n', cost: 1 }),
+  terminators: entity({ service: 's', router: 'r', binding: 'b', address: 'a' }),
+}
+
+const SimulationBody = z.object({ changes: SimulatedChanges })
+
+/** What no parameter and no member of any request may be. */
+const HOSTILE: readonly unknown[] = [() => 1, Symbol('x'), 'a\u0000b', '\ud800', new Map(), new Date(Number.NaN), 1n]
+
+/** A value in place of one member: the argument with it, and the member that an error has to name. */
+function damaged(value: unknown): readonly { readonly with: unknown; readonly named: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return damaged(value[0]).map((one) => ({ ...one, with: [one.with] }))
+  return Object.keys(value).flatMap((member) =>
+    HOSTILE.map((bad) => ({ with: { ...value, [member]: bad }, named: member })),
+  )
+}
+
+/** Each hostile list of arguments that comes from a good one by one change. */
+function hostileArguments(taken: Readonly<Record<string, unknown>>) {
+  return Object.entries(taken).flatMap(([name, good]) => {
+    const others = (value: unknown) => Object.entries(taken).map(([other, own]) => (other === name ? value : own))
+    return [
+      ...HOSTILE.map((bad) => ({ given: others(bad), named: name })),
+      ...damaged(good).map((one) => ({ given: others(one.with), named: one.named })),
+    ]
+  })
+}
+
+async function stage(): Promise<{ controller: TestController; callBy: (by: Case['by']) => Call }> {
+  const controller = await createTestController()
+  const { id } = await controller.engine.identities.create(SYSTEM_CALL, { name: 'eve', type: 'User', isAdmin: false })
+  const caller = await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)
+  return { controller, callBy: (by) => (by === 'caller' ? { by: 'caller', caller } : SYSTEM_CALL) }
+}
+
+/** Runs a method as JavaScript may, which no types hold back. */
+async function run(
+  engine: ControllerEngine,
+  part: string,
+  method: string,
+  given: readonly unknown[],
+): Promise<unknown> {
+  const owner: unknown = Reflect.get(engine, part)
+  return Reflect.apply(Reflect.get(Object(owner), method), owner, given)
+}
+
+it.each(Object.entries(CASES))(
+  'takes nothing hostile in any method of engine.%s, and names the field',
+  async (part, methods) => {
+    const { controller, callBy } = await stage()
+    const revision = () => controller.storage.read(async (tx) => tx.revision)
+    const before = await revision()
+    for (const [method, { taken, by, withoutCall }] of Object.entries(methods)) {
+      if (taken === 'inner') continue
+      for (const { given, named } of hostileArguments(taken)) {
+        const all = withoutCall ? given : [callBy(by), ...given]
+        const error: unknown = await run(controller.engine, part, method, all).then(
+          () => undefined,
+          (thrown) => thrown,
+        )
+        const what = `${part}.${method} with a hostile ${named}: ${String(error)}`
+        expect(error, what).toBeInstanceOf(ControllerError)
+        const field = error instanceof ControllerError ? String(error.details?.field) : ''
+        expect(
+          field === named || field.endsWith(`.${named}`) || field.startsWith(`${named}.`),
+          `${what}, ${field}`,
+        ).toBe(true)
+      }
+    }
+    expect(await revision()).toBe(before)
+  },
+)
+
+it('lists every method that the engine has at run time', async () => {
+  const { controller } = await stage()
+  const parts = Object.entries(controller.engine).filter(([, part]) => typeof part === 'object')
+  for (const [name, part] of parts) {
+    const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(part)).filter(
+      (member) =>
+        member !== 'constructor' &&
+        typeof Object.getOwnPropertyDescriptor(Object.getPrototypeOf(part), member)?.value === 'function',
+    )
+    expect(Object.keys(Reflect.get(CASES, name) ?? {}).sort(), name).toEqual(methods.sort())
+  }
+  const own = Object.getOwnPropertyNames(ControllerEngine.prototype).sort()
+  expect(own).toEqual(['constructor', 'explain', 'of', 'simulate'])
+})
+
+it('shows a host nothing of what it is made of', async () => {
+  const { controller } = await stage()
+  expect(Object.keys(controller.engine)).not.toContain('context')
+  for (const part of Object.values(controller.engine)) {
+    if (typeof part === 'object' && part !== null) expect(Object.keys(part)).not.toContain('context')
+  }
+})
+
+it.each<[string, readonly unknown[], string]>([
+  ['explain', [() => 1, 's', 'Dial'], 'identity'],
+  ['explain', ['i', {}, 'Dial'], 'service'],
+  ['explain', ['i', 's', 'Listen'], 'type'],
+  ['explain', ['i', 's', 'Dial', { at: 'soon' }], 'at'],
+  ['explain', ['i', 's', 'Dial', { apiSessionId: 1 }], 'apiSessionId'],
+  ['explain', ['i', 's', 'Dial', { posture: [{ id: 'x', typeId: 'DOMAIN', domain: 1 }] }], '0.domain'],
+  ['simulate', [[{ kind: 'services', action: 'create', body: { name: 1 } }]], '0.body.name'],
+  ['simulate', [[{ kind: 'services', action: 'create', body: { name: 'x', tags: { f: () => 1 } } }]], '0.body.tags.f'],
+  ['simulate', [[], { limit: 'many' }], 'limit'],
+  ['simulate', [[], { cursor: 1 }], 'cursor'],
+])('refuses what no question may hold: %s with %j', async (method, given, field) => {
+  const { controller } = await stage()
+  const asked = async () => Reflect.apply(Reflect.get(controller.engine, method), controller.engine, given)
+  await expect(asked).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field } })
+})
+
+it('reads each request by the schema of the API, with its defaults', async () => {
+  const { controller } = await stage()
+  const { engine } = controller
+  const [{ id } = { id: '' }] = (await engine.of(identities).find()).items
+  const { expiresAt } = await engine.enrollments.create(SYSTEM_CALL, {
+    identityId: id,
+    method: 'ott',
+    expiresAt: '2100-01-01T00:00:00Z',
+  })
+  expect(expiresAt).toBe(Date.parse('2100-01-01T00:00:00Z'))
+  expect(await engine.revocations.create(SYSTEM_CALL, { id, type: 'IDENTITY' })).toMatchObject({ tags: {} })
+  await expect(
+    engine.authenticators.create(SYSTEM_CALL, { identityId: id, method: 'updb', username: 'eve', password: 'x' }),
+  ).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE' })
+})
+
+it('reads what the API has read once: the engine takes it as it is', () => {
+  const read = readBody(
+    { body: SimulationBody },
+    { changes: [{ kind: 'services', action: 'create', body: { name: 'x' } }] },
+  )
+  expect(readRequest(SimulationBody, read)).toBe(read)
+  const { changes } = SimulationBody.parse(read)
+  const member: unknown = Reflect.get(Object(read), 'changes')
+  expect(readRequest(SimulatedChanges, member)).toBe(member)
+  expect(readRequest(SimulatedChanges, changes)).not.toBe(changes)
+  const pairs = readBody({ body: ServiceConfigPairs }, [{ serviceId: 'x', configId: 'y' }])
+  expect(readRequest(ServiceConfigPairs, pairs)).toBe(pairs)
+})
