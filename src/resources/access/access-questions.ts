@@ -8,10 +8,10 @@ import { services } from '../services/services.ts'
 import { servicePolicies } from './policies.ts'
 
 /** So many changes are tried at once. */
-export const MAX_CHANGES = 500
+const MAX_CHANGES = 500
 
 /** So many pairs are on one page of a simulation. */
-export const MAX_PAIRS = 500
+const MAX_PAIRS = 500
 
 /** An identity or a service, by id or name. */
 export const IdOrName = Name
