@@ -308,6 +308,7 @@ it.each<[string, readonly unknown[], string]>([
   ['explain', ['i', 's', 'Listen'], 'type'],
   ['explain', ['i', 's', 'Dial', { at: 'soon' }], 'at'],
   ['explain', ['i', 's', 'Dial', { apiSessionId: 1 }], 'apiSessionId'],
+  ['explain', ['i', 's', 'Dial', { mfa: 'yes' }], 'mfa'],
   ['explain', ['i', 's', 'Dial', { posture: [{ id: 'x', typeId: 'DOMAIN', domain: 1 }] }], '0.domain'],
   ['simulate', [[{ kind: 'services', action: 'create', body: { name: 1 } }]], '0.body.name'],
   ['simulate', [[{ kind: 'services', action: 'create', body: { name: 'x', tags: { f: () => 1 } } }]], '0.body.tags.f'],
