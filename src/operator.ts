@@ -3,6 +3,7 @@ import type { Explanation } from './domain/explain/index.ts'
 import type { ExplainOptions } from './engine/access/explain.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { SYSTEM_CALL } from './engine/context/call.ts'
+import { contextOf } from './engine/engine.ts'
 import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
@@ -50,7 +51,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
   return {
     explain: (...question) => engine.explain(...question),
     resetAdminPassword: async (reset) => {
-      await bootstrap(engine.context, undefined)
+      await bootstrap(contextOf(engine), undefined)
       return engine.administratorRecovery.resetPassword(SYSTEM_CALL, reset)
     },
     checkIntegrity: async () => {

@@ -98,14 +98,16 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     list: INNER,
     create: { taken: { input: { identityId: 'x', method: 'ott', expiresAt: '2100-01-01T00:00:00Z' } } },
     refresh: { taken: { id: 'x', input: { expiresAt: '2100-01-01T00:00:00Z' } } },
+    get: ID,
     delete: ID,
-    visibleTo: INNER,
   },
   certificateExtension: {
     extend: { taken: { id: 'x', clientCertCsr: PEM }, by: 'caller' },
     verify: { taken: { id: 'x', clientCert: PEM }, by: 'caller' },
   },
   sessionCertificates: {
+    list: INNER,
+    get: { ...ID, by: 'caller' },
     create: { taken: { csr: PEM }, by: 'caller' },
     delete: { ...ID, by: 'caller' },
   },
@@ -180,6 +182,8 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     set: { taken: { identityId: 'x', input: { enabled: true, duration: '1m', traceId: 't', channels: ['all'] } } },
   },
   trustAnchors: { list: INNER, trust: { taken: { id: 'x', mayAuthenticateAdmins: true } } },
+  administratorRecovery: { resetPassword: { taken: { input: { password: 'secret' } } } },
+  storageHealth: { look: INNER },
   snapshots: { create: INNER },
   dataIntegrity: { start: { taken: { fixing: false } }, finished: INNER },
   dataPlane: {

@@ -67,7 +67,11 @@ describe('resetting the password of an administrator', () => {
   }
 
   it.each<[string, (network: Network) => Promise<unknown>, object]>([
-    ['disabled for ever', ({ engine, id }) => engine.identityState.disable(SYSTEM_CALL, id, 0), { wasDisabled: true }],
+    [
+      'disabled for ever',
+      ({ engine, id }) => engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
+      { wasDisabled: true },
+    ],
     [
       'locked by wrong passwords',
       async (network) => {

@@ -31,7 +31,8 @@ export const EnrollmentCreation = narrowed<EnrollmentCreate>()(
       expiresAt: 'When the enrollment is void, RFC 3339; in the future.',
       identityId: 'The id of the identity; it has no enrollment of the method yet.',
       method: 'How to enroll: `ott` by signing request, `ottca` by certificate of a CA, `updb` by password.',
-      username: 'For `updb`: the username, 1 to 100 characters, unique in the network. With fewer than 4 one logs in by OpenID Connect alone.',
+      username:
+        'For `updb`: the username, 1 to 100 characters, unique in the network. With fewer than 4 one logs in by OpenID Connect alone.',
     },
   ),
 )

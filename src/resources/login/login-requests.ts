@@ -24,3 +24,10 @@ export const LoginRequest = described(
 
 /** A one-time password or a recovery code. */
 export const MfaCode = z.string().max(64)
+
+/** How an administrator is let in again: the password is judged by the auth policy. */
+export const AdministratorReset = z.object({
+  password: z.string().max(100),
+  username: z.string().max(100).optional(),
+  passwordOnly: z.boolean().optional(),
+})

@@ -9,7 +9,9 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { authenticators } from '../../../resources/login/authenticators.ts'
+import { AdministratorReset } from '../../../resources/login/login-requests.ts'
 import { mfas } from '../../../resources/login/mfas.ts'
+import { readRequest } from '../../../resources/requests/read-body.ts'
 import { administrators } from '../../authority/privileged-identities.ts'
 import type { SystemCall } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
@@ -77,7 +79,8 @@ export class AdministratorRecovery {
    * @example
    * await engine.administratorRecovery.resetPassword(SYSTEM_CALL, { password: 'correct horse battery' })
    */
-  async resetPassword(call: SystemCall, reset: PasswordReset): Promise<PasswordResetReport> {
+  async resetPassword(call: SystemCall, wanted: PasswordReset): Promise<PasswordResetReport> {
+    const reset = readRequest(AdministratorReset, wanted)
     const { storage, passwordHasher } = this.#context
     const rules = await storage.read(async (tx) => {
       const { identity } = await targetOf(tx, reset.username)

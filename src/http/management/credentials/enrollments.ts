@@ -6,7 +6,6 @@ import { EnrollmentExpiry } from '../../../resources/login/authenticator-request
 import { Created, created, DONE } from '../../operations/answers.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { wireSchema } from '../../operations/wire-schema.ts'
-import { GivenUsername } from '../../shared/passwords.ts'
 
 function may(action: Permission['action']): Permission {
   return { entity: 'enrollment', action }
