@@ -144,6 +144,6 @@ async function openIdOf(engine: ControllerEngine, options: ControllerOptions): P
   const { oidc = {}, cors } = options
   if (oidc === false) return undefined
   const { openProvider } = await import('./open-id-provider.ts')
-  const { allowPrivateJwks: allowInternal } = engine.context.settings.profile
+  const { allowPrivateJwks: allowInternal } = contextOf(engine).settings.profile
   return openProvider(engine, oidc, { origins: cors?.origins ?? [], allowInternal })
 }
