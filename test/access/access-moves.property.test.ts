@@ -26,15 +26,13 @@ const edits: fc.Arbitrary<Edit> = fc.oneof(
       ['services', SERVICES],
     ] as const
   ).flatMap(([kind, ids]) => [
-    fc
-      .tuple(fc.constantFrom(...ids), attributes)
-      .map(
-        ([id, roleAttributes]): Edit => ({
-          kind,
-          id,
-          make: (access) => access.putEntity(kind, { id, roleAttributes }),
-        }),
-      ),
+    fc.tuple(fc.constantFrom(...ids), attributes).map(
+      ([id, roleAttributes]): Edit => ({
+        kind,
+        id,
+        make: (access) => access.putEntity(kind, { id, roleAttributes }),
+      }),
+    ),
     fc.constantFrom(...ids).map((id): Edit => ({ kind, id, make: (access) => access.removeEntity(kind, id) })),
   ]),
   fc

@@ -281,3 +281,31 @@ it('tokens outlive the key that signed them, and a restart of the controller', a
     for (const { access_token } of [before, after]) expect((await bearing(one, access_token)).status).toBe(200)
   }
 })
+
+it('controllers over one store with keys of their own know the tokens of each other, before and after a key is replaced', async () => {
+  const { memoryStorage } = await import('portcullis/memory')
+  const { createPkiMaterial } = await import('portcullis')
+  const now = Date.UTC(2026, 0, 1)
+  const material = () => createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'keys.test', now })
+  const [pki, others, renewed] = [await material(), await material(), await material()]
+  const storage = memoryStorage()
+  const first = await mount({ storage, pki })
+  const second = await mount({
+    storage,
+    pki: { ...pki, serverCertPem: others.serverCertPem, serverKeyPem: others.serverKeyPem },
+  })
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid
+  const before = [await openIdTokens(first), await openIdTokens(second)]
+  await first.controller.replaceServerCertificate(renewed)
+  const all = [...before, await openIdTokens(first)]
+  expect(new Set(all.map(({ access_token }) => kidOf(access_token))).size).toBe(3)
+  for (const at of [first, second]) {
+    const { keys } = (await (await at.fetch('/oidc/keys')).json()) as { readonly keys: readonly { kid: string }[] }
+    const kids = keys.map(({ kid }) => kid)
+    for (const { access_token, refresh_token } of all) {
+      expect(kids).toContain(kidOf(access_token))
+      expect((await bearing(at, access_token)).status).toBe(200)
+      expect((await exchange(at, refresh_token, 'refresh_token', 'access_token')).status).toBe(200)
+    }
+  }
+})

@@ -6,28 +6,23 @@ import { endAll, portcullis, portIn } from '../adapters/cli/cli-process.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 import { bearing, begin, codeOf, exchangeCode, proofKey, refresh, step, type Tokens } from '../support/openid.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 
 const TRIES = 100
 const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-openid-'))
+/** `npm run test:storage` asks for PostgreSQL as well: the file runs once, over the one or the other. */
+const isPostgres = process.env.PORTCULLIS_STORAGE_MATRIX === 'all'
+let postgres: PostgresServer | undefined
+let storage = 'sqlite:shared.db'
 let first: Pick<MountedController, 'fetch'>
 let second: Pick<MountedController, 'fetch'>
 
 /** A process that serves the database, and is reached by the address that all of them advertise. */
-async function served(): Promise<Pick<MountedController, 'fetch'>> {
+async function served(...more: readonly string[]): Promise<Pick<MountedController, 'fetch'>> {
   const host = 'controller.test:1280'
   const variables = { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password }
-  const args = [
-    'serve',
-    '--listen',
-    '127.0.0.1:0',
-    '--advertise',
-    host,
-    '--pki',
-    'pki',
-    '--storage',
-    'sqlite:shared.db',
-  ]
+  const args = ['serve', '--listen', '127.0.0.1:0', '--advertise', host, '--pki', 'pki', '--storage', storage, ...more]
   const port = portIn(await portcullis(args, { cwd, variables }).ready)
   const client = httpsClient({ port, ca: readFileSync(join(cwd, 'pki', 'ca.pem'), 'utf8') })
   return {
@@ -36,11 +31,16 @@ async function served(): Promise<Pick<MountedController, 'fetch'>> {
 }
 
 beforeAll(async () => {
+  if (isPostgres) {
+    postgres = await startPostgres()
+    storage = postgres.url
+  }
   first = await served()
   second = await served()
 }, 120_000)
-afterAll(() => {
+afterAll(async () => {
   endAll()
+  await postgres?.stop()
   rmSync(cwd, { recursive: true })
 })
 
@@ -83,4 +83,18 @@ it('a session that ends at one process is over at the other with the next reques
   const path = '/edge/client/v1/current-api-session'
   expect((await bearing(first, tokens.access_token, path, { method: 'DELETE' })).status).toBe(200)
   expect((await bearing(second, tokens.access_token)).status).toBe(401)
+}, 60_000)
+
+it('a process that is served without it advertises nothing of it, and answers nothing of it', async () => {
+  const off = await served('--oidc', 'off')
+  const version = (await (await off.fetch('/version')).json()) as {
+    data: { capabilities: string[]; apiVersions: object }
+  }
+  expect([version.data.capabilities, 'edge-oidc' in version.data.apiVersions]).toEqual([[], false])
+  expect((await off.fetch('/oidc/keys')).status).toBe(404)
+  const key = proofKey()
+  const id = await begin(first, key)
+  await step(first, id, 'password', ADMIN)
+  const tokens = (await (await exchangeCode(first, await codeOf(first, id), key)).json()) as Tokens
+  expect((await bearing(off, tokens.access_token)).status).toBe(401)
 }, 60_000)

@@ -30,9 +30,7 @@ export function issuersOf(hosts: readonly string[], port: number): readonly stri
 
 function normalHost(host: string): string | undefined {
   const url = `https://${host}`
-  if (!URL.canParse(url)) return undefined
-  const parsed = new URL(url)
-  return parsed.pathname === '/' && parsed.username === '' && parsed.search === '' ? parsed.host : undefined
+  return /[/?#@\\\s]/.test(host) || !URL.canParse(url) ? undefined : new URL(url).host
 }
 
 function bracketed(host: string): string {

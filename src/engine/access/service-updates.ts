@@ -1,6 +1,6 @@
 import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { serviceViews } from '../../resources/services/service-views.ts'
 import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'

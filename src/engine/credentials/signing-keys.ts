@@ -27,6 +27,15 @@ export async function publishSigningKey(context: EngineContext): Promise<void> {
   })
 }
 
+/** The keys that sign tokens, also those that other processes made known since this one started; for whoever verifies. */
+export async function publishedKeys(context: EngineContext): Promise<readonly object[]> {
+  const known = await context.tokens.publicKeys()
+  const { items } = await context.storage.read((tx) => tx.collection(signingKeys).find({ limit: MAX_KEPT }))
+  const further = items.filter(({ id }) => !known.some(({ kid }) => kid === id))
+  for (const { certPem } of further) await recognise(context, certPem)
+  return further.length === 0 ? known : context.tokens.publicKeys()
+}
+
 /** Judges a token at `now` (epoch ms), also one that another process signed with a key made known since. */
 export async function judgeToken(context: EngineContext, token: string, now: number): Promise<TokenJudgement> {
   const judgement = await context.tokens.judge(token, now)

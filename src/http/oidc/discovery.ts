@@ -1,4 +1,5 @@
 import { discoveryDocument } from '../../domain/oidc/discovery.ts'
+import { publishedKeys } from '../../engine/credentials/signing-keys.ts'
 import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
 import { json, text } from './operations/answers.ts'
 import { openIdOperation } from './operations/row.ts'
@@ -17,7 +18,7 @@ export function discoveryOperations(provider: OpenIdProvider) {
     openIdOperation(
       provider,
       { ...SHAPE, route: 'GET /keys', summary: 'Lists the keys that sign tokens, also those of earlier ones' },
-      async () => json({ keys: await tokens.publicKeys() }),
+      async () => json({ keys: await publishedKeys(provider.context) }),
     ),
     openIdOperation(provider, { ...SHAPE, route: 'GET /healthz', summary: 'Tells that the provider is there' }, ok),
     openIdOperation(provider, { ...SHAPE, route: 'GET /ready', summary: 'Tells that the provider answers' }, ok),

@@ -82,6 +82,12 @@ describe('options of serve', () => {
       expected: { cors: { origins: ['https://a.example', 'https://b.example'] } },
     },
     { args: ['--rate-limits', 'off'], expected: { rateLimits: false } },
+    { args: ['--oidc', 'off'], expected: { oidc: false } },
+    {
+      args: ['--oidc', 'https://a.example:1280/oidc, https://b.example/oidc'],
+      expected: { oidc: { issuers: ['https://a.example:1280/oidc', 'https://b.example/oidc'] } },
+    },
+    { args: [], variables: { PORTCULLIS_OIDC: 'off' }, expected: { oidc: false } },
     { args: ['--limits', 'connections=7'], expected: { limits: { maxConnections: 7 } } },
     {
       args: [],
@@ -143,6 +149,9 @@ describe('options of serve', () => {
     { args: ['--trust-domain', 'Corp!'], says: /^--trust-domain .*'Corp!'/ },
     { args: ['--table-prefix', 'a"b'], says: /^--table-prefix takes lower-case letters/ },
     { args: ['--schema', 'network'], says: /^--schema is for a storage postgres/ },
+    { args: ['--oidc', 'on'], says: /^--oidc takes off, or issuers .*'on'$/ },
+    { args: ['--oidc', 'http://a.example/oidc'], says: /^--oidc/ },
+    { args: ['--oidc', 'https://a.example/oidc,https://b.example'], says: /^--oidc .*'https:\/\/b.example'$/ },
     { args: ['--cors-origin', '*'], says: /^--cors-origin takes an origin .*'\*'$/ },
     { args: ['--cors-origin', 'https://*.example'], says: /^--cors-origin/ },
     { args: ['--cors-origin', ''], says: /^--cors-origin/ },
