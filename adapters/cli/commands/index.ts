@@ -1,6 +1,7 @@
 import type { CommandGroup } from '../command-line/help.ts'
 import { RESET_PASSWORD } from './admin/reset-password.ts'
 import { EXPLAIN } from './explain/explain.ts'
+import { LOGIN, LOGOUT, PROFILES } from './login/login.ts'
 import { EXPORT } from './model/export.ts'
 import { GRAPH } from './model/graph.ts'
 import { APPLY, PLAN } from './model/plan.ts'
@@ -12,6 +13,7 @@ import { MIGRATE, RESTORE, SNAPSHOT } from './storage/storage.ts'
 export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Serve', commands: [SERVE] },
   { title: 'Look after a storage', commands: [RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
+  { title: 'Log in', commands: [LOGIN, LOGOUT, PROFILES] },
   { title: 'Ask', commands: [EXPLAIN] },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH] },
 ]

@@ -13,10 +13,11 @@ export interface OpenStorage {
   readonly name: string
 }
 
-const DEFAULT_FILE = '.portcullis/portcullis.sqlite'
+/** The file of who names no storage. */
+export const DEFAULT_STORAGE_FILE = '.portcullis/portcullis.sqlite'
 
 /** The storage of who names none: a file in a folder that is made when it is missing. */
-export const DEFAULT_STORAGE = `sqlite:${DEFAULT_FILE}`
+export const DEFAULT_STORAGE = `sqlite:${DEFAULT_STORAGE_FILE}`
 
 /**
  * Opens the storage of a setting: `memory`, `sqlite:FILE` or `postgres://…`; a missing file and missing tables are made.
@@ -32,7 +33,7 @@ export async function openStorage({ name, value }: Setting, tables: TableOptions
   try {
     const { postgresStorage, sqliteStorage } = await import('../../kysely/index.ts')
     // Enrollment tokens stand in the file readable: the folder is for its owner alone.
-    if (value === DEFAULT_STORAGE) await mkdir(dirname(DEFAULT_FILE), { recursive: true, mode: 0o700 })
+    if (value === DEFAULT_STORAGE) await mkdir(dirname(DEFAULT_STORAGE_FILE), { recursive: true, mode: 0o700 })
     return scheme === 'sqlite'
       ? { storage: await sqliteStorage(file, tables), name: 'sqlite' }
       : { storage: await postgresStorage({ connection: value, ...tables }), name: 'postgres' }

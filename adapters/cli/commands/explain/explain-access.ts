@@ -1,26 +1,73 @@
-import {
-  type AnswerOf,
-  createManagementClient,
-  createPortcullisClient,
-  type PortcullisApi,
-} from '../../../../src/client/index.ts'
-import { httpsFetch } from '../../connection/https-fetch.ts'
-import type { ExplainOptions } from './explain-options.ts'
+import { existsSync } from 'node:fs'
+import { explanationText } from '../../../../src/index.ts'
+import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import { withConnection } from '../../connection/connect.ts'
+import { withOperator } from '../../input/open-operator.ts'
+import { DEFAULT_STORAGE_FILE } from '../../input/open-storage.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+import type { EXPLAIN_OPTIONS } from './explain-options.ts'
 
-/** The explanation, with its text. */
-export type ExplainedAccess = AnswerOf<PortcullisApi['POST /explain']>['data']
+type ExplainCall = CommandCall<keyof typeof EXPLAIN_OPTIONS>
 
-/** Asks a running controller, as its admin, whether an identity may dial or bind a service; the answer in sentences. */
-export async function explainAccess(options: ExplainOptions): Promise<ExplainedAccess> {
-  const connection = { baseUrl: options.url, fetch: await httpsFetch(options.caFile) }
-  const management = createManagementClient(connection)
-  const login = { query: { method: 'password' as const }, body: options.admin }
-  const { token } = (await management.call('POST /authenticate', login)).data
-  try {
-    const { identity, service, type } = options
-    const portcullis = createPortcullisClient({ ...connection, token })
-    return (await portcullis.call('POST /explain', { body: { identity, service, type } })).data
-  } finally {
-    await management.withToken(token).call('DELETE /current-api-session')
+/** What was asked; identity and service by id or name. */
+interface Question {
+  readonly identity: string
+  readonly service: string
+  readonly type: 'Dial' | 'Bind'
+}
+
+/** Explains access, from a storage or by a running controller. Throws {@link UsageError}. */
+export async function explainAccess(call: ExplainCall): Promise<Answer> {
+  const question = readQuestion(call)
+  return readsStorage(call) ? fromStorage(call, question) : fromController(call, question)
+}
+
+function readsStorage({ options }: ExplainCall): boolean {
+  // A controller that is named on the command line counts more than a variable, and a variable more than a folder.
+  const remote = options.typed('url') ?? options.typed('profile')
+  if (remote !== undefined && options.typed('storage') !== undefined) {
+    throw new UsageError('--storage excludes --url and --profile')
   }
+  if (remote !== undefined) return false
+  if (options.typed('storage') !== undefined) return true
+  if (options.value('url') !== undefined || options.value('profile') !== undefined) return false
+  return options.value('storage') !== undefined || existsSync(DEFAULT_STORAGE_FILE)
+}
+
+function fromStorage({ options }: ExplainCall, { identity, service, type }: Question): Promise<Answer> {
+  return withOperator(options, async (operator) => {
+    const explanation = await operator.explain(identity, service, type)
+    const text = explanationText(explanation)
+    return { text, value: { ...explanation, text }, code: explanation.allowed ? 0 : EXIT_NO }
+  })
+}
+
+function fromController(call: ExplainCall, question: Question): Promise<Answer> {
+  return withConnection(call, async ({ portcullis }) => {
+    const { data } = await portcullis.call('POST /explain', { body: question })
+    return { text: data.text, value: data, code: data.allowed ? 0 : EXIT_NO }
+  })
+}
+
+function readQuestion({ options, operands }: ExplainCall): Question {
+  if (operands.length !== 0 && operands.length !== 3) {
+    throw new UsageError('explain takes IDENTITY dial|bind SERVICE, such as: portcullis explain laptop dial payroll')
+  }
+  const [identity, type, service] = operands
+  const needed = (option: 'identity' | 'service', word: string | undefined): string => {
+    const named = word ?? options.typed(option)
+    if (named === undefined) throw new UsageError(`explain needs --${option}, or words: explain laptop dial payroll`)
+    return named
+  }
+  return {
+    identity: needed('identity', identity),
+    service: needed('service', service),
+    type: readType(type ?? options.typed('type') ?? 'dial'),
+  }
+}
+
+function readType(value: string): Question['type'] {
+  if (/^dial$/i.test(value)) return 'Dial'
+  if (/^bind$/i.test(value)) return 'Bind'
+  throw new UsageError(`--type takes dial or bind, not '${value}'`)
 }

@@ -1,4 +1,5 @@
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { EXPLAIN_OPTIONS } from './explain-options.ts'
 
 /** `portcullis explain`. */
 export const EXPLAIN = defineCommand({
@@ -6,26 +7,19 @@ export const EXPLAIN = defineCommand({
   summary: 'tell whether an identity may dial or bind a service, and why',
   operands: '[IDENTITY dial|bind SERVICE]',
   words: ['dial', 'bind'],
-  options: {
-    url: { value: 'https://HOST:PORT', variable: true, summary: 'the controller to ask' },
-    ca: { value: 'FILE', summary: "the controller's trust bundle, PEM; default: the certificates of the system" },
-    identity: { value: 'NAME', summary: 'id or name of the identity, instead of the words' },
-    service: { value: 'NAME', summary: 'id or name of the service, instead of the words' },
-    type: {
-      value: 'dial|bind',
-      choices: ['dial', 'bind'],
-      summary: 'what is asked, instead of the words; default dial',
-    },
-  },
+  options: EXPLAIN_OPTIONS,
   hasJson: true,
-  details: `Asks a running controller and prints why in sentences. It logs in with PORTCULLIS_ADMIN_USERNAME and
-PORTCULLIS_ADMIN_PASSWORD.`,
-  examples: ['portcullis explain laptop dial payroll --url https://ctrl.example.org:1280 --ca ca.pem'],
+  details: `Prints the answer in sentences, and what would change it. Beside a folder .portcullis, or with --storage, it reads
+the storage itself, served or not: whoever may read that needs no login. With --url or --profile it asks a running
+controller: as the login of portcullis login, or with PORTCULLIS_ADMIN_USERNAME and PORTCULLIS_ADMIN_PASSWORD. Nothing is
+written.`,
+  examples: [
+    'portcullis explain laptop dial payroll',
+    'portcullis explain laptop dial payroll --profile staging --json',
+  ],
   exitCodes: { 0: 'access is granted', [EXIT_NO]: 'access is denied' },
-  run: async ({ options, operands, environment }) => {
-    const { readExplainOptions } = await import('./explain-options.ts')
+  run: async (call) => {
     const { explainAccess } = await import('./explain-access.ts')
-    const { text, allowed, ...rest } = await explainAccess(readExplainOptions(options, operands, environment))
-    return { text, value: { allowed, text, ...rest }, code: allowed ? 0 : EXIT_NO }
+    return explainAccess(call)
   },
 })

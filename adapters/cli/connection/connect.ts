@@ -1,0 +1,97 @@
+import {
+  type ApiClient,
+  ApiError,
+  createManagementClient,
+  createPortcullisClient,
+  type Fetch,
+  type ManagementApi,
+  type PortcullisApi,
+} from '../../../src/client/index.ts'
+import type { GivenOptions } from '../command-line/options.ts'
+import { ADMIN_PASSWORD, ADMIN_USERNAME, adminCredentials } from '../input/admin-credentials.ts'
+import type { Environment } from '../settings/setting.ts'
+import { UsageError } from '../settings/usage-error.ts'
+import type { CONNECTION_OPTIONS } from './connection-options.ts'
+import { readTrustBundle, type TrustBundle, trustingFetch } from './https-fetch.ts'
+import { DEFAULT_PROFILE, Profiles } from './profiles.ts'
+
+/** A running controller, called by somebody who is logged in. */
+export interface Connection {
+  readonly management: ApiClient<ManagementApi>
+  readonly portcullis: ApiClient<PortcullisApi>
+  /** What the clients are made of, for whoever makes one of its own. */
+  readonly access: { readonly baseUrl: string; readonly fetch: Fetch; readonly token: string }
+}
+
+/** What a command was told of the controller that it asks. */
+export interface ConnectionRequest {
+  readonly options: GivenOptions<keyof typeof CONNECTION_OPTIONS>
+  readonly environment: Environment
+}
+
+/** Whose API session is used, and whether it ends with the command. */
+interface Login {
+  readonly url: string
+  readonly trusted: TrustBundle | undefined
+  readonly token: string
+  readonly isOwn: boolean
+}
+
+/**
+ * Does `work` as somebody who is logged in: by the login profile, or, with `--url`, by the credentials in the environment,
+ * whose API session ends afterwards. Throws {@link UsageError} where neither is there, or the login has ended.
+ */
+export async function withConnection<T>(
+  request: ConnectionRequest,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { url: baseUrl, trusted, token, isOwn } = await login(request)
+  const access = { baseUrl, fetch: trustingFetch(trusted), token }
+  const management = createManagementClient(access)
+  try {
+    return await work({ management, portcullis: createPortcullisClient(access), access })
+  } catch (error) {
+    if (isOwn || !(error instanceof ApiError) || error.status !== 401) throw error
+    throw new UsageError(`the login has ended, or may not do this: portcullis login renews it (${error.message})`, {
+      cause: error,
+    })
+  } finally {
+    // What could not be ended ends by itself.
+    if (isOwn) await management.call('DELETE /current-api-session').catch(() => undefined)
+  }
+}
+
+async function login({ options, environment }: ConnectionRequest): Promise<Login> {
+  const named = options.value('profile')
+  const url = options.value('url')
+  const caFile = options.value('ca')
+  const given = caFile === undefined ? undefined : await readTrustBundle(caFile)
+  const admin = adminCredentials(environment)
+  if (url !== undefined && named === undefined && admin !== undefined) {
+    const origin = readControllerUrl(url)
+    const management = createManagementClient({ baseUrl: origin, fetch: trustingFetch(given) })
+    const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
+    return { url: origin, trusted: given, token: data.token, isOwn: true }
+  }
+  const name = named ?? DEFAULT_PROFILE
+  const profile = await new Profiles(environment).read(name)
+  const origin = url === undefined ? profile?.url : readControllerUrl(url)
+  if (profile === undefined || origin !== profile.url) throw noLogin(named, url)
+  const kept = profile.caPem === undefined ? undefined : { pem: profile.caPem, source: `the profile ${name}` }
+  return { url: profile.url, trusted: given ?? kept, token: profile.token, isOwn: false }
+}
+
+function noLogin(profile: string | undefined, url: string | undefined): UsageError {
+  if (profile !== undefined)
+    return new UsageError(`there is no login ${profile}: portcullis login --profile ${profile}`)
+  const credentials = `${ADMIN_USERNAME} and ${ADMIN_PASSWORD} in the environment`
+  if (url !== undefined) return new UsageError(`--url needs a login there: portcullis login ${url}, or ${credentials}`)
+  return new UsageError(`nobody is logged in: portcullis login https://HOST:PORT, or --url with ${credentials}`)
+}
+
+/** The address of a controller without a path. Throws {@link UsageError}. */
+export function readControllerUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url?.protocol === 'https:' && url.pathname === '/' && url.username === '') return url.origin
+  throw new UsageError(`--url takes https://HOST:PORT, not '${value}'`)
+}
