@@ -32,6 +32,8 @@ export interface Command<Declared extends OptionDeclarations = OptionDeclaration
   /** Words that may stand as operands, for completion. */
   readonly words?: readonly string[]
   readonly options: Declared
+  /** Further options, which are only known once something large is loaded. */
+  loadOptions?(): Promise<OptionDeclarations>
   /** Whether its answer has a form for programs, which `--json` asks for. */
   readonly hasJson?: boolean
   /** Paragraphs of help, below the summary. */

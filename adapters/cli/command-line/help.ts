@@ -8,22 +8,35 @@ const WIDTH = 120
 export interface CommandGroup {
   readonly title: string
   readonly commands: readonly Command[]
+  /** So many that the first words are listed, each with the second ones. */
+  readonly isNumerous?: true
 }
 
 /** Help for the whole program: every command with its summary. */
 export function programHelp(groups: readonly CommandGroup[], style: Style): string {
-  const named = groups.flatMap(({ commands }) => commands.map(({ name }) => name.length))
-  const column = Math.max(...named) + 4
-  const sections = groups.map(({ title, commands }) =>
-    [style('bold', title), ...commands.map((command) => row(command.name, command.summary, column, style))].join('\n'),
-  )
+  const sections = groups.map((group) => ({ title: group.title, rows: rowsOf(group) }))
+  const column = Math.max(...sections.flatMap(({ rows }) => rows.map(({ name }) => name.length))) + 4
   return [
     'usage: portcullis COMMAND [options]',
     'A zero-trust network controller: serves it, looks after its storage, and asks what it decides.',
-    ...sections,
+    ...sections.map(({ title, rows }) =>
+      [style('bold', title), ...rows.map(({ name, summary }) => row(name, summary, column, style))].join('\n'),
+    ),
     'portcullis COMMAND --help tells of one command; --version tells which version this is.',
     exitCodes(USUAL_EXIT_CODES, style),
   ].join('\n\n')
+}
+
+function rowsOf({
+  commands,
+  isNumerous,
+}: CommandGroup): readonly { readonly name: string; readonly summary: string }[] {
+  if (!isNumerous) return commands
+  const words = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))]
+  return words.map((name) => {
+    const own = commands.filter((command) => command.name.startsWith(`${name} `))
+    return { name, summary: own.map((command) => command.name.slice(name.length + 1)).join(', ') }
+  })
 }
 
 /** Help for the commands that begin with a word, such as `admin`. */

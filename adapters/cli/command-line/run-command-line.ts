@@ -41,11 +41,12 @@ export async function runCommandLine(
   throw new UsageError(`say what to do: ${names}; portcullis ${first} --help tells more`)
 }
 
-async function runCommand(command: Command, args: readonly string[], surroundings: Surroundings): Promise<number> {
+async function runCommand(declaration: Command, args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { environment, terminal } = surroundings
   const words = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
-  if (words.includes('--help') || words.includes('-h')) return print(commandHelp(command, terminal.style), terminal)
   if (words.includes('--version')) return print(`portcullis ${VERSION}`, terminal)
+  const command = { ...declaration, options: { ...declaration.options, ...(await declaration.loadOptions?.()) } }
+  if (words.includes('--help') || words.includes('-h')) return print(commandHelp(command, terminal.style), terminal)
   const declared: OptionDeclarations = { ...command.options, ...(command.hasJson && { json: { summary: '' } }) }
   const given = readArguments(declared, args, environment, {
     command: command.name,

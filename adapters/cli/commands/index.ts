@@ -1,5 +1,6 @@
 import type { CommandGroup } from '../command-line/help.ts'
 import { RESET_PASSWORD } from './admin/reset-password.ts'
+import { ENTITY_COMMANDS } from './entities/entities.ts'
 import { EXPLAIN } from './explain/explain.ts'
 import { LOGIN, LOGOUT, PROFILES } from './login/login.ts'
 import { EXPORT } from './model/export.ts'
@@ -15,5 +16,6 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Look after a storage', commands: [RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Log in', commands: [LOGIN, LOGOUT, PROFILES] },
   { title: 'Ask', commands: [EXPLAIN] },
+  { title: 'Entities', commands: ENTITY_COMMANDS, isNumerous: true },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH] },
 ]

@@ -12,3 +12,7 @@ export const CONNECTION_OPTIONS = {
   },
   profile: { value: 'NAME', variable: true, summary: 'a login of portcullis login; default: default' },
 } as const
+
+/** How a command comes to a running controller, for help. */
+export const CONNECTION_DETAILS = `It comes to a running controller by the login of portcullis login, or, with --url, as
+PORTCULLIS_ADMIN_USERNAME with PORTCULLIS_ADMIN_PASSWORD.`

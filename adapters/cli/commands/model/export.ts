@@ -1,31 +1,31 @@
 import { defineCommand } from '../../command-line/command.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 import { UsageError } from '../../settings/usage-error.ts'
-import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
 
 /** `portcullis export`. */
 export const EXPORT = defineCommand({
   name: 'export',
   summary: 'write a model file from a running controller',
   options: {
-    ...CONTROLLER_OPTIONS,
+    ...CONNECTION_OPTIONS,
     format: { value: 'yaml|json', choices: ['yaml', 'json'], summary: 'how it is written; default yaml' },
     output: { value: 'FILE', summary: 'where it is written; default: standard output' },
     force: { summary: 'replace a file that is there' },
   },
   details: `Writes the network of a running controller as a model file: references by name, nothing that is as by default,
 no credentials and no tokens. Applying the file to the same controller changes nothing.
-${CONTROLLER_DETAILS}`,
+${CONNECTION_DETAILS}`,
   examples: ['portcullis export --url https://ctrl.example.org:1280 --ca ca.pem --output network.yaml'],
-  run: async ({ options, environment, terminal }) => {
+  run: async (call) => {
+    const { options, terminal } = call
     const { requireFree, written } = await import('./model-files.ts')
     const { modelText, readNetwork } = await import('../../../model/index.ts')
-    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const { withConnection } = await import('../../connection/connect.ts')
     const format = options.typed('format') ?? 'yaml'
     if (format !== 'yaml' && format !== 'json') throw new UsageError(`--format takes yaml or json, not '${format}'`)
     const output = options.typed('output')
     requireFree(output, options.flag('force'))
-    const address = { url: options.value('url'), caFile: options.typed('ca') }
-    const text = await asAdmin(address, environment, async (admin) => modelText(await readNetwork(admin), format))
+    const text = await withConnection(call, async ({ access: admin }) => modelText(await readNetwork(admin), format))
     return { text: await written(text, output, terminal) }
   },
 })

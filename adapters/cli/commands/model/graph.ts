@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command-line/command.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 import { UsageError } from '../../settings/usage-error.ts'
-import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
 
 /** `portcullis graph`. */
 export const GRAPH = defineCommand({
@@ -8,7 +8,7 @@ export const GRAPH = defineCommand({
   summary: 'draw who reaches what, grouped by role attributes',
   operands: '[FILE...]',
   options: {
-    ...CONTROLLER_OPTIONS,
+    ...CONNECTION_OPTIONS,
     format: {
       value: 'mermaid|dot|svg',
       choices: ['mermaid', 'dot', 'svg'],
@@ -19,12 +19,13 @@ export const GRAPH = defineCommand({
   },
   details: `Draws the network of model files, or without files that of a running controller. Lines are dashed where posture is
 asked for, and thick where services are hosted.
-${CONTROLLER_DETAILS}`,
+${CONNECTION_DETAILS}`,
   examples: ['portcullis graph network.yaml', 'portcullis graph network.yaml --format svg --output access.svg'],
-  run: async ({ options, operands, environment, terminal }) => {
+  run: async (call) => {
+    const { options, operands, terminal } = call
     const { readModelFiles, requireFree, withoutMistakes, written } = await import('./model-files.ts')
     const { accessGraph, dot, mermaid, modelNetwork, readNetwork, svg } = await import('../../../model/index.ts')
-    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const { withConnection } = await import('../../connection/connect.ts')
     const draw = new Map([
       ['mermaid', mermaid],
       ['dot', dot],
@@ -33,11 +34,10 @@ ${CONTROLLER_DETAILS}`,
     if (draw === undefined) throw new UsageError(`--format takes mermaid, dot or svg, not '${options.typed('format')}'`)
     const output = options.typed('output')
     requireFree(output, options.flag('force'))
-    const address = { url: options.value('url'), caFile: options.typed('ca') }
     const network = await withoutMistakes(async () =>
       operands.length > 0
         ? modelNetwork(await readModelFiles(operands, 'graph'))
-        : asAdmin(address, environment, readNetwork),
+        : withConnection(call, ({ access: admin }) => readNetwork(admin)),
     )
     return { text: await written(draw(accessGraph(network)), output, terminal) }
   },

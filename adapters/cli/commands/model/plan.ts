@@ -1,5 +1,5 @@
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
-import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 
 /** Whether what the files do not hold is deleted. */
 const PRUNE = { summary: 'delete what the files do not hold, of the kinds that they hold any of' } as const
@@ -9,21 +9,21 @@ export const PLAN = defineCommand({
   name: 'plan',
   summary: 'show what applying model files would change',
   operands: 'FILE...',
-  options: { ...CONTROLLER_OPTIONS, prune: PRUNE },
+  options: { ...CONNECTION_OPTIONS, prune: PRUNE },
   hasJson: true,
   details: `Compares the files with a running controller: entity by entity, and who would gain and lose access. The
 assertions of the files are tried on the network as it would be. Nothing is written.
-${CONTROLLER_DETAILS}`,
+${CONNECTION_DETAILS}`,
   examples: ['portcullis plan network.yaml --url https://ctrl.example.org:1280 --ca ca.pem'],
   exitCodes: { 0: 'the plan can be applied', [EXIT_NO]: 'an assertion would fail' },
-  run: async ({ options, operands, environment }) => {
+  run: async (call) => {
+    const { options, operands } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
     const { planModel, planText } = await import('../../../model/index.ts')
-    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'plan')
-    const address = { url: options.value('url'), caFile: options.typed('ca') }
     const plan = await withoutMistakes(() =>
-      asAdmin(address, environment, (admin) => planModel(admin, model, { prune: options.flag('prune') })),
+      withConnection(call, ({ access: admin }) => planModel(admin, model, { prune: options.flag('prune') })),
     )
     const { changes, unchanged, access, assertions } = plan
     const code = assertions.failed === 0 ? 0 : EXIT_NO
@@ -36,21 +36,21 @@ export const APPLY = defineCommand({
   name: 'apply',
   summary: 'make a controller have what model files hold',
   operands: 'FILE...',
-  options: { ...CONTROLLER_OPTIONS, prune: PRUNE },
+  options: { ...CONNECTION_OPTIONS, prune: PRUNE },
   hasJson: true,
   details: `Makes the changes that plan shows, unless an assertion of the files would fail: then nothing is changed. What is
 as it should be stays untouched; after an interruption the same command does the rest.
-${CONTROLLER_DETAILS}`,
+${CONNECTION_DETAILS}`,
   examples: ['portcullis apply network.yaml --url https://ctrl.example.org:1280 --ca ca.pem'],
   exitCodes: { 0: 'the controller has what the files hold', [EXIT_NO]: 'an assertion would fail: nothing was changed' },
-  run: async ({ options, operands, environment, terminal }) => {
+  run: async (call) => {
+    const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
     const { AssertionsFailed, applyPlan, planModel, planText } = await import('../../../model/index.ts')
-    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'apply')
-    const address = { url: options.value('url'), caFile: options.typed('ca') }
     return withoutMistakes(() =>
-      asAdmin(address, environment, async (admin) => {
+      withConnection(call, async ({ access: admin }) => {
         const plan = await planModel(admin, model, { prune: options.flag('prune') })
         const { changes, unchanged, access, assertions } = plan
         const value = { changes, unchanged, access, assertions }

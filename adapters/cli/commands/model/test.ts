@@ -1,6 +1,6 @@
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 import { UsageError } from '../../settings/usage-error.ts'
-import { CONTROLLER_DETAILS, CONTROLLER_OPTIONS } from './controller-options.ts'
 
 /** `portcullis test`. */
 export const TEST = defineCommand({
@@ -8,7 +8,7 @@ export const TEST = defineCommand({
   summary: 'try the assertions of model files',
   operands: 'FILE...',
   options: {
-    ...CONTROLLER_OPTIONS,
+    ...CONNECTION_OPTIONS,
     format: {
       value: 'text|tap|junit',
       choices: ['text', 'tap', 'junit'],
@@ -17,12 +17,13 @@ export const TEST = defineCommand({
     output: { value: 'FILE', summary: 'where they are written; default: standard output' },
   },
   hasJson: true,
-  details: `Tries what the files say of access on a controller in memory that has the network of the files, or with --url on
-a running controller as it is. Files end in .yaml, .yml, .json, .ts, .mts, .js or .mjs and count as one model.
-${CONTROLLER_DETAILS}`,
+  details: `Tries what the files say of access on a controller in memory that has the network of the files, or with --url or
+--profile on a running controller as it is. Files end in .yaml, .yml, .json, .ts, .mts, .js or .mjs and count as one model.
+${CONNECTION_DETAILS}`,
   examples: ['portcullis test network.yaml', 'portcullis test network.yaml --format junit --output policies.xml'],
   exitCodes: { 0: 'every assertion holds', [EXIT_NO]: 'an assertion fails' },
-  run: async ({ options, operands, environment, terminal }) => {
+  run: async (call) => {
+    const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes, written } = await import('./model-files.ts')
     const { junit, tap, testController, testModel, testText } = await import('../../../model/index.ts')
     const format = options.typed('format') ?? 'text'
@@ -31,12 +32,10 @@ ${CONTROLLER_DETAILS}`,
     }
     const model = await readModelFiles(operands, 'test')
     if (model.assertions.length === 0) throw new UsageError(`there are no assertions in ${operands.join(', ')}`)
-    const url = options.value('url')
-    const { asAdmin } = await import('../../connection/as-admin.ts')
+    const isRunning = options.value('url') !== undefined || options.value('profile') !== undefined
+    const { withConnection } = await import('../../connection/connect.ts')
     const result = await withoutMistakes(() =>
-      url === undefined
-        ? testModel(model)
-        : asAdmin({ url, caFile: options.typed('ca') }, environment, (admin) => testController(admin, model)),
+      isRunning ? withConnection(call, ({ access: admin }) => testController(admin, model)) : testModel(model),
     )
     const text =
       format === 'tap' ? tap(result) : format === 'junit' ? junit(result, operands.join(' ')) : `${testText(result)}\n`

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { apiDocuments } from '../../../../src/index.ts'
+import { VERSION } from '../../../../src/version.ts'
+import type { GivenOptions, OptionDeclarations } from '../../command-line/options.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+
+/** What the API document says of a field of a request. */
+interface FieldSchema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly items?: { readonly type?: string }
+}
+
+type Fields = readonly (readonly [name: string, schema: FieldSchema])[]
+/** A JSON object. */
+export type Body = Readonly<Record<string, unknown>>
+
+/** What must not stand on a command line, which every user of the machine may read. */
+const SECRET = /password|secret/i
+
+/** The options that stand for the fields of a request, by the declarations of the API: `--role-attributes` for `roleAttributes`. */
+export function fieldOptions(collection: string, verb: 'create' | 'patch'): OptionDeclarations {
+  return Object.fromEntries(
+    fieldsOf(collection, verb).map(([name, schema]) => [
+      optionOf(name),
+      {
+        value: valueOf(schema),
+        summary: schema.description ?? '',
+        ...(isTextList(schema) && { repeatable: true as const }),
+        ...(schema.enum && { choices: schema.enum }),
+      },
+    ]),
+  )
+}
+
+/** The body that the options describe. Throws {@link UsageError} naming the option that holds something else. */
+export async function readBody(
+  collection: string,
+  verb: 'create' | 'patch',
+  options: GivenOptions<string>,
+): Promise<Body> {
+  const body: Record<string, unknown> = { ...(await readData(options.typed('data'))) }
+  for (const [name, schema] of fieldsOf(collection, verb)) {
+    const option = optionOf(name)
+    const given = options.typed(option)
+    if (given !== undefined)
+      body[name] = isTextList(schema) ? textsOf(options, option) : readValue(option, given, schema)
+  }
+  if (Object.keys(body).length > 0) return body
+  throw new UsageError(`say what it has: portcullis ${collection} ${verb} --help lists the fields`)
+}
+
+function fieldsOf(collection: string, verb: 'create' | 'patch'): Fields {
+  const { management } = apiDocuments(VERSION)
+  const [path, method] = verb === 'create' ? [`/${collection}`, 'post'] : [`/${collection}/{id}`, 'patch']
+  const operation = memberOf(memberOf(memberOf(management, 'paths'), path), method)
+  const content = memberOf(memberOf(memberOf(operation, 'requestBody'), 'content'), 'application/json')
+  const properties = memberOf(memberOf(content, 'schema'), 'properties')
+  // The document is written by the declarations: its schemas are JSON schemas.
+  const fields = Object.entries(properties ?? {}) as [string, FieldSchema][]
+  return fields.filter(([name]) => !SECRET.test(name))
+}
+
+function memberOf(value: unknown, name: string): object | undefined {
+  const member: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  return typeof member === 'object' && member !== null ? member : undefined
+}
+
+function optionOf(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function isTextList({ type, items }: FieldSchema): boolean {
+  return type === 'array' && items?.type === 'string'
+}
+
+function valueOf(schema: FieldSchema): string {
+  if (schema.enum !== undefined) return schema.enum.join('|')
+  if (isTextList(schema)) return 'TEXT,...'
+  switch (schema.type) {
+    case 'string':
+      return 'TEXT'
+    case 'boolean':
+      return 'true|false'
+    case 'integer':
+    case 'number':
+      return 'NUMBER'
+    default:
+      return 'JSON'
+  }
+}
+
+function textsOf(options: GivenOptions<string>, option: string): readonly string[] {
+  return options.settings(option).flatMap(({ value }) => value.split(',').map((part) => part.trim()))
+}
+
+function readValue(option: string, given: string, { type }: FieldSchema): unknown {
+  switch (type) {
+    case 'string':
+      return given
+    case 'boolean':
+      if (given === 'true' || given === 'false') return given === 'true'
+      throw new UsageError(`--${option} takes true or false, not '${given}'`)
+    case 'integer':
+    case 'number':
+      if (given.trim() !== '' && Number.isFinite(Number(given))) return Number(given)
+      throw new UsageError(`--${option} takes a number, not '${given}'`)
+    default:
+      return parseJson(`--${option}`, given)
+  }
+}
+
+async function readData(given: string | undefined): Promise<Body> {
+  if (given === undefined) return {}
+  const data = parseJson('--data', await contentOf(given))
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data }
+  throw new UsageError('--data takes a JSON object')
+}
+
+async function contentOf(given: string): Promise<string> {
+  if (given === '-') return text(process.stdin)
+  if (!given.startsWith('@')) return given
+  const file = given.slice(1)
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--data: '${file}' cannot be read`, { cause: error })
+  })
+}
+
+/** The text itself stays out of the message: it may hold a secret. */
+function parseJson(option: string, given: string): unknown {
+  try {
+    return JSON.parse(given)
+  } catch (error) {
+    throw new UsageError(`${option} takes JSON`, { cause: error })
+  }
+}

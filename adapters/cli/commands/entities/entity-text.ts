@@ -1,0 +1,67 @@
+import type { Style } from '../../output/terminal.ts'
+import type { Entity } from './entity-requests.ts'
+
+/** What a list shows of its entities, of what they have. */
+const COLUMNS = [
+  'id',
+  'name',
+  'type',
+  'typeId',
+  'method',
+  'username',
+  'semantic',
+  'identityId',
+  'identityRoles',
+  'serviceRoles',
+  'edgeRouterRoles',
+  'roleAttributes',
+  'isOnline',
+  'isVerified',
+  'isAdmin',
+  'disabled',
+  'expiresAt',
+] as const
+
+/** The widest that a column gets, in characters. */
+const WIDEST = 48
+
+/** Entities as a table, with the columns that any of them has something in. */
+export function tableText(entities: readonly Entity[], style: Style): string {
+  const columns = COLUMNS.filter((column) => entities.some((entity) => cell(entity[column]) !== ''))
+  const rows = [columns.map(String), ...entities.map((entity) => columns.map((column) => cell(entity[column])))]
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => [...(row[index] ?? '')].length)))
+  const lines = rows.map((row) =>
+    row
+      .map((text, index) => text.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [style('bold', lines[0] ?? ''), ...lines.slice(1)].join('\n')
+}
+
+/** Everything of an entity that is not empty, a line for each member. */
+export function entityText(entity: Entity, style: Style): string {
+  const members = Object.entries(entity).filter(([name, value]) => name !== '_links' && !isEmpty(value))
+  const width = Math.max(...members.map(([name]) => name.length))
+  return members.map(([name, value]) => `${style('cyan', name.padEnd(width))}  ${plain(value)}`).join('\n')
+}
+
+function cell(value: unknown): string {
+  const text = isEmpty(value) ? '' : plain(value)
+  return text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text
+}
+
+function plain(value: unknown): string {
+  // What an entity holds was typed by others: control characters could write anything on a terminal.
+  const text = typeof value === 'string' ? value : isTextList(value) ? value.join(', ') : JSON.stringify(value)
+  return text.replace(/\p{Cc}+/gu, ' ')
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
