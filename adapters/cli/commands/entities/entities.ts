@@ -9,15 +9,15 @@ const LIST_OPTIONS = {
   offset: { value: 'COUNT', summary: 'how many to leave out from the beginning' },
 } as const
 
-const DATA_OPTION = {
-  data: {
+const BODY_OPTION = {
+  body: {
     value: 'JSON|@FILE|-',
-    summary: 'the body as JSON, from a file, or from standard input; other options add to it',
+    summary: 'all of it as JSON, from a file, or from standard input; other options add to it',
   },
 } as const
 
-const DATA_DETAILS = `Lists take one value for each time that the option is given, or values with commas between; objects are JSON. Role lists
-take #attribute, #all, and @name or @id. Secrets have no option of their own: --data - or --data @FILE keeps them off the
+const BODY_DETAILS = `Lists take one value for each time that the option is given, or values with commas between; objects are JSON. Role lists
+take #attribute, #all, and @name or @id. Secrets have no option of their own: --body - or --body @FILE keeps them off the
 command line.`
 
 /** The commands of every collection: `identities list`, `services create`, … */
@@ -50,9 +50,9 @@ function entityCommand(collection: string, one: string, verb: EntityVerb): Comma
       return defineCommand({
         ...common,
         summary: `make ${article} ${one}; its id is printed`,
-        options: { ...CONNECTION_OPTIONS, ...DATA_OPTION },
+        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION },
         loadOptions: async () => (await import('./entity-fields.ts')).fieldOptions(collection, verb),
-        details: DATA_DETAILS,
+        details: BODY_DETAILS,
         run: async (call) => (await import('./write-entities.ts')).createEntity(collection, call),
       })
     case 'patch':
@@ -60,9 +60,9 @@ function entityCommand(collection: string, one: string, verb: EntityVerb): Comma
         ...common,
         summary: `change ${article} ${one}; what is not named stays`,
         operands: 'NAME|ID',
-        options: { ...CONNECTION_OPTIONS, ...DATA_OPTION },
+        options: { ...CONNECTION_OPTIONS, ...BODY_OPTION },
         loadOptions: async () => (await import('./entity-fields.ts')).fieldOptions(collection, verb),
-        details: DATA_DETAILS,
+        details: BODY_DETAILS,
         run: async (call) => (await import('./write-entities.ts')).patchEntity(collection, call),
       })
     case 'delete':

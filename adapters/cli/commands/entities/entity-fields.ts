@@ -41,7 +41,7 @@ export async function readBody(
   verb: 'create' | 'patch',
   options: GivenOptions<string>,
 ): Promise<Body> {
-  const body: Record<string, unknown> = { ...(await readData(options.typed('data'))) }
+  const body: Record<string, unknown> = { ...(await readData(options.typed('body'))) }
   for (const [name, schema] of fieldsOf(collection, verb)) {
     const option = optionOf(name)
     const given = options.typed(option)
@@ -114,9 +114,9 @@ function readValue(option: string, given: string, { type }: FieldSchema): unknow
 
 async function readData(given: string | undefined): Promise<Body> {
   if (given === undefined) return {}
-  const data = parseJson('--data', await contentOf(given))
+  const data = parseJson('--body', await contentOf(given))
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data }
-  throw new UsageError('--data takes a JSON object')
+  throw new UsageError('--body takes a JSON object')
 }
 
 async function contentOf(given: string): Promise<string> {
@@ -124,7 +124,7 @@ async function contentOf(given: string): Promise<string> {
   if (!given.startsWith('@')) return given
   const file = given.slice(1)
   return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`--data: '${file}' cannot be read`, { cause: error })
+    throw new UsageError(`--body: '${file}' cannot be read`, { cause: error })
   })
 }
 

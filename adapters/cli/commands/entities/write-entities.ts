@@ -6,7 +6,7 @@ import { type Body, readBody } from './entity-fields.ts'
 import { deleteEntityById, findEntity, patchEntityById, postEntity } from './entity-requests.ts'
 
 type ConnectionOption = keyof typeof CONNECTION_OPTIONS
-type WriteCall = CommandCall<ConnectionOption | 'data'>
+type WriteCall = CommandCall<ConnectionOption | 'body'>
 
 /** Whom the `@name` of a role list names. */
 const ROLE_LISTS: Readonly<Record<string, string>> = {

@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { apiDocuments, type Controller, createController } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import { type RunningServer, serve } from 'portcullis/node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COLLECTIONS } from '../../../adapters/cli/commands/entities/collections.ts'
+import { ENTITY_COMMANDS } from '../../../adapters/cli/commands/entities/entities.ts'
+import { runProgram } from './run-program.ts'
+
+let folder: string
+let controller: Controller
+let server: RunningServer
+let environment: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portcullis-entities-'))
+  const admin = { username: 'keeper', password: 'a-secret-of-mine' }
+  controller = await createController({ storage: memoryStorage(), address: 'localhost:1280', admin })
+  server = await serve(controller, { port: 0 })
+  await writeFile(join(folder, 'ca.pem'), controller.caPem)
+  environment = {
+    PORTCULLIS_URL: server.url,
+    PORTCULLIS_CA: join(folder, 'ca.pem'),
+    PORTCULLIS_ADMIN_USERNAME: admin.username,
+    PORTCULLIS_ADMIN_PASSWORD: admin.password,
+  }
+})
+afterAll(async () => {
+  await server.close({ graceMs: 0 })
+  await controller.close()
+  await rm(folder, { recursive: true })
+})
+
+const run = (...args: readonly string[]) => runProgram(args, environment)
+const json = async (...args: readonly string[]) => JSON.parse((await run(...args, '--json')).stdout)
+
+describe('the commands of entities', () => {
+  it('are those of the management API, no more and no less', () => {
+    const { paths } = apiDocuments('0').management as { readonly paths: Readonly<Record<string, object>> }
+    const VERBS = { list: ['', 'get'], get: ['/{id}', 'get'], create: ['', 'post'], patch: ['/{id}', 'patch'] } as const
+    const places = { ...VERBS, delete: ['/{id}', 'delete'] } as const
+    const served = Object.keys(paths).flatMap((path) => {
+      const collection = /^\/([a-z-]+)\/\{id\}$/.exec(path)?.[1]
+      if (collection === undefined || !('delete' in (paths[path] ?? {}))) return []
+      const verbs = Object.entries(places).filter(
+        ([, [below, method]]) => method in (paths[`/${collection}${below}`] ?? {}),
+      )
+      return [[collection, verbs.map(([verb]) => verb)] as const]
+    })
+    // Routers have a name of old and one of now.
+    const { routers: _, ...expected } = Object.fromEntries(served)
+    const known = Object.fromEntries(Object.entries(COLLECTIONS).map(([name, { verbs }]) => [name, verbs]))
+    expect(known).toEqual(expected)
+  })
+
+  it('have no option that stands for two things, and none for a secret', async () => {
+    for (const command of ENTITY_COMMANDS) {
+      const fields = Object.keys((await command.loadOptions?.()) ?? {})
+      expect(fields.filter((name) => name in command.options)).toEqual([])
+      expect(fields.filter((name) => /password|secret/.test(name))).toEqual([])
+    }
+  })
+
+  it('make, show, change, list and delete, by names and options of the declarations', async () => {
+    const made = await run(
+      ...['identities', 'create', '--name', 'laptop', '--type', 'Device', '--is-admin', 'false'],
+      ...['--role-attributes', 'staff,berlin', '--role-attributes', 'laptops', '--tags', '{"room": 7}'],
+    )
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const id = made.stdout.trim()
+    expect(await json('identities', 'get', 'laptop')).toMatchObject({
+      id,
+      roleAttributes: ['berlin', 'laptops', 'staff'],
+      tags: { room: 7 },
+    })
+    expect((await run('identities', 'patch', 'laptop', '--role-attributes', 'staff')).stdout).toBe('changed laptop\n')
+    expect((await run('identities', 'get', id)).stdout).toMatch(/^roleAttributes +staff$/m)
+    const { stdout } = await run('identities', 'list', '--filter', 'name contains "lap"')
+    expect(stdout).toMatch(new RegExp(`^id +name +.*\\n${id} +laptop +.*\\n1 of 1\\n$`))
+    expect((await run('identities', 'delete', 'laptop')).stdout).toBe('deleted laptop\n')
+    expect(await json('identities', 'list', '--filter', 'name = "laptop"')).toEqual([])
+  })
+
+  it('take names in role lists, and pages of a list as one', async () => {
+    await run('services', 'create', '--name', 'say "hi" \\ bye')
+    for (const name of ['one', 'two', 'three']) await run('services', 'create', '--name', name)
+    const policy = ['--semantic', 'AnyOf', '--type', 'Dial', '--identity-roles', '#all']
+    await run('service-policies', 'create', '--name', 'p', ...policy, '--service-roles', '@one,@say "hi" \\ bye')
+    const { serviceRoles } = await json('service-policies', 'get', 'p')
+    const ids = await Promise.all(
+      ['one', 'say "hi" \\ bye'].map(async (name) => (await json('services', 'get', name)).id),
+    )
+    expect(serviceRoles.toSorted()).toEqual(ids.map((id) => `@${id}`).toSorted())
+    const named = async (...args: readonly string[]) =>
+      (await json('services', 'list', '--sort', 'name', ...args)).map(({ name }: { readonly name: string }) => name)
+    expect(await named('--limit', '2')).toEqual(['one', 'say "hi" \\ bye'])
+    expect(await named('--offset', '2', '--limit', '9')).toEqual(['three', 'two'])
+  })
+
+  it('take the whole as JSON from a file, for what has no option', async () => {
+    const { id } = await json('identities', 'create', '--body', '{"name":"clerk","type":"User","isAdmin":false}')
+    await writeFile(join(folder, 'authenticator.json'), JSON.stringify({ password: 'a-password-of-hers' }))
+    const file = `@${join(folder, 'authenticator.json')}`
+    const given = ['--identity-id', id, '--method', 'updb', '--username', 'clerk', '--body', file]
+    expect(await run('authenticators', 'create', ...given)).toMatchObject({ code: 0 })
+    expect((await run('authenticators', 'list', '--filter', 'username = "clerk"')).stdout).toContain('clerk')
+  })
+
+  it('write no control characters of others to a terminal', async () => {
+    await run('services', 'create', '--body', '{"name":"beep","tags":{"a":"\\u001b[2Jgone"}}')
+    expect((await run('services', 'get', 'beep')).stdout).not.toContain('\u001b')
+  })
+
+  it.each<[readonly string[], number, string]>([
+    [['identities', 'get', 'nobody'], 1, "identities: none has the id or name 'nobody'"],
+    [['identities', 'get'], 2, 'identities get takes one NAME or ID'],
+    [['services', 'create'], 2, 'say what it has: portcullis services create --help lists the fields'],
+    [['services', 'create', '--nmae', 'x'], 2, "Unknown option '--nmae'"],
+    [['services', 'create', '--name', 'x', '--encryption-required', 'yes'], 2, 'takes true or false, not'],
+    [['services', 'create', '--name', 'x', '--max-idle-time-millis', 'long'], 2, 'takes a number, not'],
+    [['services', 'create', '--body', '{'], 2, '--body takes JSON'],
+    [['services', 'create', '--body', '[]'], 2, '--body takes a JSON object'],
+    [['services', 'create', '--terminator-strategy', 'x', '--name', 'y'], 1, 'terminatorStrategy'],
+    [['services', 'list', '--filter', 'name ='], 1, '400 INVALID_FILTER'],
+    [['services', 'list', '--limit', 'x'], 2, '--limit takes a whole number'],
+    [['services', 'frobnicate'], 2, 'portcullis services list, portcullis services get'],
+    [['services', 'delete', 'one', 'nothing'], 1, "none has the id or name 'nothing'"],
+  ])('refuse %j', async (args, code, message) => {
+    const ended = await run(...args)
+    expect(ended).toMatchObject({ code, stdout: '' })
+    expect(ended.stderr).toContain(message)
+    if (args[1] === 'delete') expect((await run('services', 'get', 'one')).code).toBe(0)
+  })
+
+  it('tell where nobody is logged in', async () => {
+    const nobody = await runProgram(['services', 'list'], { PORTCULLIS_CONFIG_DIR: join(folder, 'none') })
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('portcullis login https://HOST:PORT') })
+  })
+})
