@@ -26,7 +26,7 @@ export function fieldOptions(collection: string, verb: 'create' | 'patch'): Opti
     fieldsOf(collection, verb).map(([name, schema]) => [
       optionOf(name),
       {
-        value: valueOf(schema),
+        value: placeholderOf(schema),
         summary: schema.description ?? '',
         ...(isTextList(schema) && { repeatable: true as const }),
         ...(schema.enum && { choices: schema.enum }),
@@ -76,7 +76,7 @@ function isTextList({ type, items }: FieldSchema): boolean {
   return type === 'array' && items?.type === 'string'
 }
 
-function valueOf(schema: FieldSchema): string {
+function placeholderOf(schema: FieldSchema): string {
   if (schema.enum !== undefined) return schema.enum.join('|')
   if (isTextList(schema)) return 'TEXT,...'
   switch (schema.type) {
