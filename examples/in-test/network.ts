@@ -1,0 +1,26 @@
+import { defineModel } from 'portcullis/model'
+
+/** The network of the program under test: staff may dial what is internal, from managed devices. */
+export default defineModel({
+  identities: [
+    { name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['staff'] },
+    { name: 'visitor', type: 'User', isAdmin: false },
+    { name: 'server', type: 'Service', isAdmin: false, roleAttributes: ['hosts'] },
+  ],
+  services: [
+    { name: 'wiki', roleAttributes: ['internal'] },
+    { name: 'payroll', roleAttributes: ['confidential'] },
+  ],
+  postureChecks: [{ name: 'managed', typeId: 'DOMAIN', domains: ['corp.example'], roleAttributes: ['managed'] }],
+  servicePolicies: [
+    {
+      name: 'staff dial internal',
+      type: 'Dial',
+      semantic: 'AnyOf',
+      identityRoles: ['#staff'],
+      serviceRoles: ['#internal'],
+      postureCheckRoles: ['#managed'],
+    },
+    { name: 'hosts bind all', type: 'Bind', semantic: 'AnyOf', identityRoles: ['#hosts'], serviceRoles: ['#all'] },
+  ],
+})
