@@ -34,7 +34,7 @@ export default defineConfig({
   resolve: { conditions: ['portcullis-source'] },
   ssr: { resolve: { conditions: ['portcullis-source'] } },
   test: {
-    include: PORTCULLIS_SUITE === 'slow' ? [...SLOW, ...IN_FULL] : ['test/**/*.test.ts'],
+    include: PORTCULLIS_SUITE === 'slow' ? [...SLOW, ...IN_FULL] : ['test/**/*.test.ts', 'examples/in-test/*.test.ts'],
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
       ...(PORTCULLIS_SUITE === 'short' ? SLOW : []),
