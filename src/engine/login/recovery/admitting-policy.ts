@@ -68,5 +68,5 @@ async function letsIn(
   if (!secondary.requireExtJwtSigner) return true
   const id = secondary.requireExtJwtSigner
   const signer = await ifReadable(() => tx.collection(externalJwtSigners).get(id))
-  return signer !== undefined && signer.enabled && signer.mayAuthenticateAdmins
+  return signer?.enabled === true && signer.mayAuthenticateAdmins
 }
