@@ -234,6 +234,11 @@ describe('enrolling an edge router', () => {
     const { token, keys, csr, anybody } = await routerScene()
     const path = `/enroll?method=erott&token=${token}`
     expectError(await anybody.post(path, { certCsr: csr(keys.client) }), 'MISSING_OR_INVALID_CSR')
+    expectError(await anybody.post(path), 'MISSING_OR_INVALID_CSR')
+    // Generated clients leave out what is empty.
+    for (const requests of [{}, { clientCsr: '', serverCsr: '' }, { clientCsr: csr(keys.client) }]) {
+      expectError(await anybody.post('/enroll/erott', { token, ...requests }), 'MISSING_OR_INVALID_CSR')
+    }
     const foreign = { certCsr: signingRequest(keys.client, '/CN=other'), serverCertCsr: csr(keys.server) }
     expectError(await anybody.post(path, foreign), 'COULD_NOT_PROCESS_CSR', {
       message: expect.stringContaining('client CSR'),
@@ -270,6 +275,10 @@ describe('enrolling an edge router', () => {
     const token: string = (await read(admin, `/transit-routers/${id}`)).enrollmentToken
     const requests = { certCsr: signingRequest(keys.client, '/CN=any'), serverCertCsr: signingRequest(keys.server) }
     expectError(await anybody.post(`/enroll?method=erott&token=${token}`, requests), 'INVALID_ENROLL_METHOD')
+    for (const missing of [undefined, {}, { certCsr: requests.certCsr }, { ...requests, certCsr: '' }]) {
+      const refused = await anybody.post(`/enroll?method=trott&token=${token}`, missing)
+      expectError(refused, 'COULD_NOT_PROCESS_CSR')
+    }
     const answer = await anybody.post(`/enroll?method=trott&token=${token}`, requests)
     expect(answer.status, answer.text).toBe(200)
     const { cert } = answer.body.data

@@ -51,7 +51,7 @@ export class RouterEnrollment {
 
   /**
    * Enrolls a router; a transit router need not name itself in its requests. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`,
-   * `MISSING_OR_INVALID_CSR` without one of the requests, `COULD_NOT_PROCESS_CSR`.
+   * `MISSING_OR_INVALID_CSR` for an edge router without one of the requests, else `COULD_NOT_PROCESS_CSR`.
    */
   async byOneTimeToken(
     call: Call,
@@ -70,7 +70,8 @@ export class RouterEnrollment {
       if (router === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
       return { enrollment: usable, routerId: router.id }
     })
-    if (requests.clientCsr.trim() === '' || requests.serverCsr.trim() === '') {
+    const isMissing = requests.clientCsr.trim() === '' || requests.serverCsr.trim() === ''
+    if (isMissing && method === 'erott') {
       throw new ControllerError('MISSING_OR_INVALID_CSR')
     }
     const issued = await issueRouterChains(this.#context, routerId, method, requests, now)

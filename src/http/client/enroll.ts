@@ -75,7 +75,7 @@ export const enrollOperations = [
       const method =
         query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
       // What enrolls by a signing request alone is told that the request is missing.
-      if (text === undefined && body === undefined && method !== 'ca' && method !== 'ott') {
+      if (text === undefined && body === undefined && !['ca', 'ott', 'erott', 'trott'].includes(method)) {
         throw invalidField('body', 'body is required', undefined)
       }
       return enroll(engine, call, { method, token, ...body, ...(text !== undefined && { clientCsr: text }) })
@@ -155,6 +155,7 @@ export const enrollOperations = [
       access: 'public',
       query: TokenInQuery,
       body: described(z.object({ token: z.string().optional(), clientCsr: Pem, serverCsr: Pem }), REQUESTS),
+      spellings: (body) => ({ clientCsr: '', serverCsr: '', ...body }),
       data: EnrolledRouter,
       errors: [...ERRORS, 'MISSING_OR_INVALID_CSR'],
     },
