@@ -18,6 +18,7 @@ import { withSignerProof } from '../credentials/external-logins.ts'
 import { changePosture } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
+import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { makeRoom } from '../records/room.ts'
 import { callerOfSession } from './api-session-caller.ts'
 
@@ -100,9 +101,11 @@ export async function startApiSession(
     tokensExpireAt: tokens?.tokensExpireAt ?? null,
     refreshTokens: tokens?.refreshTokens ?? null,
   })
-  const caller = await context.writes.run(call, async (tx) => {
+  const begin = async (tx: WriteTransaction, part: Part) => {
     const current = await tx.collection(identities).get(who.identity.id)
     if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
+    // What takes several writes comes before what is done once.
+    if ((await makeRoom(context, tx, apiSessions, apiSession, part)) === MORE) return MORE
     const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
     await start.confirm?.(tx, current, authPolicy)
@@ -114,11 +117,11 @@ export async function startApiSession(
     }
     const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
     const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
-    await makeRoom(context, tx, apiSessions, started)
     await tx.collection(apiSessions).insert(started)
     await recordEndpoint(context, tx, started, client.sdkInfo)
     return callerOfSession(tx, started, identity, token)
-  })
+  }
+  const caller = await writeInParts(context, call, begin)
   await beginServiceView(context, caller)
   return withSignerProof(context, caller, call.bearerTokens ?? [])
 }

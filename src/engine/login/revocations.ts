@@ -13,8 +13,9 @@ import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deletePart, endReasonsOf } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
+import { MORE, type Part, writeInParts } from '../records/parts.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
@@ -45,8 +46,14 @@ export class Revocations {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
       await tx.collection(revocations).delete(id)
       await tx.collection(revocations).insert(revocation)
-      for (const session of await tokenSessionsOf(tx, type, id)) await deleteEntity(tx, apiSessions, session.id)
     })
+    // No token is good from here on; what it carried ends with as many writes as it takes.
+    await writeInParts(
+      this.#context,
+      SYSTEM_CALL,
+      (tx, part) => endTokenSessions(tx, type, id, part),
+      endReasonsOf(apiSessions),
+    )
     return revocation
   }
 
@@ -112,6 +119,13 @@ function asTokensHaveIt(id: string): string {
 }
 
 /** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */
+async function endTokenSessions(tx: WriteTransaction, type: Revocation['type'], id: string, part: Part) {
+  for (const session of await tokenSessionsOf(tx, type, id)) {
+    if (part.isOver() || (await deletePart(tx, apiSessions, session.id, part)) === MORE) return MORE
+  }
+  return undefined
+}
+
 async function tokenSessionsOf(tx: WriteTransaction, type: Revocation['type'], id: string) {
   if (type === 'JTI') return []
   const of = type === 'IDENTITY' ? 'identityId' : 'id'

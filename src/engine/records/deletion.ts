@@ -1,8 +1,8 @@
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EndReasons } from '../context/writes.ts'
-import { MORE, type Part, WHOLE } from './parts.ts'
-import { findDependentIds, findDependents, referencesTo, refuseReferenced } from './references.ts'
+import { changeEach, MORE, type Part, WHOLE } from './parts.ts'
+import { findDependentIds, referencesTo, refersTo, refuseReferenced } from './references.ts'
 import { forgetInRoleLists } from './role-lists.ts'
 
 /** So many ids are read at a time. */
@@ -16,7 +16,10 @@ export async function deleteEntity(tx: WriteTransaction, resource: Resource, id:
   return (await deletePart(tx, resource, id, WHOLE)) === true
 }
 
-/** The same as far as a part goes: what goes with the entity goes first, and the entity with the last part. */
+/**
+ * The same as far as a part goes: what goes with the entity goes first, then the references to it, and the entity with the
+ * last part.
+ */
 export async function deletePart(
   tx: WriteTransaction,
   resource: Resource,
@@ -34,9 +37,13 @@ export async function deletePart(
     }
   }
   for (const reference of references.filter(({ onDelete }) => onDelete === 'clear')) {
-    for (const record of await findDependents(tx, reference, id)) await takeOut(tx, reference, record, id)
+    const { resource: holders, field } = reference
+    const isDone = await changeEach(tx, holders, refersTo(holders, field, id), part, (record) =>
+      without(record, field, id),
+    )
+    if (!isDone) return MORE
   }
-  await forgetInRoleLists(tx, resource.name, id)
+  if ((await forgetInRoleLists(tx, resource.name, id, part)) === MORE) return MORE
   part.count()
   return tx.collection(resource).delete(id)
 }
@@ -48,13 +55,7 @@ export function endReasonsOf({ name }: Resource): EndReasons {
   return name === 'sessions' ? {} : { sessions: 'api-session-ended' }
 }
 
-async function takeOut(
-  tx: WriteTransaction,
-  { resource, field }: { readonly resource: Resource; readonly field: string },
-  record: RecordOf<Resource>,
-  id: string,
-): Promise<void> {
+function without(record: RecordOf<Resource>, field: string, id: string): RecordOf<Resource> {
   const value = record[field]
-  const left = Array.isArray(value) ? value.filter((other) => other !== id) : null
-  await tx.collection(resource).update({ ...record, [field]: left })
+  return { ...record, [field]: Array.isArray(value) ? value.filter((other) => other !== id) : null }
 }

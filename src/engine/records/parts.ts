@@ -1,5 +1,7 @@
+import type { Filter } from '../../domain/filter/index.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { EndReasons } from '../context/writes.ts'
@@ -7,16 +9,44 @@ import type { EndReasons } from '../context/writes.ts'
 /** There is more to do than one write should. */
 export const MORE = Symbol('more')
 
-/** So many records are removed in one write, in so many milliseconds; then other writers have their turn. */
+/** So many records are removed or changed in one write, in so many milliseconds; then other writers have their turn. */
 const RECORDS = 200
 const MILLISECONDS = 25
 
 /** How much of something long one write does. */
 export interface Part {
-  /** One more record was removed. */
+  /** One more record was removed or changed. */
   count(): void
   /** Reports whether the rest is for another write. */
   isOver(): boolean
+}
+
+/** So many records are read at a time to be changed. */
+const READ_AT_ONCE = 100
+
+/**
+ * Changes the records that fulfil `where` until none does any more, as far as a part goes; answers whether none is left.
+ * Damaged ones are left as they are.
+ */
+export async function changeEach(
+  tx: WriteTransaction,
+  resource: Resource,
+  where: Filter,
+  part: Part,
+  changed: (record: RecordOf<Resource>) => RecordOf<Resource>,
+): Promise<boolean> {
+  const collection = tx.collection(resource)
+  for (;;) {
+    const { items, damaged = [] } = await collection.find({ where, limit: READ_AT_ONCE })
+    // Where so many are damaged that nothing else comes first, all of them are read.
+    const found = items.length === 0 && damaged.length > 0 ? (await collection.find({ where })).items : items
+    if (found.length === 0) return true
+    for (const record of found) {
+      if (part.isOver()) return false
+      await collection.update(changed(record))
+      part.count()
+    }
+  }
 }
 
 /** A write that does everything. */
@@ -38,7 +68,8 @@ export async function writeInParts<T>(
   }
 }
 
-function newPart(clock: Clock): Part {
+/** What one write may do from now on. */
+export function newPart(clock: Clock): Part {
   const begun = clock.now()
   let records = 0
   return {

@@ -38,15 +38,6 @@ export function referencesTo(target: Resource): readonly ReferenceTo[] {
   )
 }
 
-/** The records that refer to an entity by a field and can be changed: damaged ones cannot. */
-export async function findDependents(
-  tx: WriteTransaction,
-  { resource, field }: ReferenceTo,
-  id: string,
-): Promise<readonly RecordOf<Resource>[]> {
-  return (await tx.collection(resource).find({ where: refersTo(resource, field, id) })).items
-}
-
 /** The ids of at most `limit` records that refer to an entity by a field; however large they are, nothing else is read. */
 export function findDependentIds(
   tx: WriteTransaction,
@@ -54,7 +45,9 @@ export function findDependentIds(
   id: string,
   limit: number,
 ): Promise<readonly string[]> {
-  return tx.collection(resource).findIds({ where: refersTo(resource, field, id), limit })
+  return tx
+    .collection(resource)
+    .findIds({ where: refersTo(resource, field, id), ...(limit !== undefined && { limit }) })
 }
 
 /** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when another entity needs one. */
@@ -74,7 +67,8 @@ export function idsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value : []
 }
 
-function refersTo(resource: Resource, field: string, id: string): Filter {
+/** The records that refer to an entity by a field. */
+export function refersTo(resource: Resource, field: string, id: string): Filter {
   if (resource.fields[field] !== 'set') return equals(field, id)
   return { kind: 'compare', operand: { kind: 'anyOf', field }, operator: '=', value: id }
 }

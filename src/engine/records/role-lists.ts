@@ -3,6 +3,7 @@ import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
+import { changeEach, MORE, type Part } from './parts.ts'
 
 /**
  * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
@@ -54,8 +55,13 @@ function checkRoleAttributes(resource: Resource, attributes: unknown): void {
   }
 }
 
-/** Takes `@id` of a deleted entity out of every role list. The policies' `updatedAt` stays: nobody edited them. */
-export async function forgetInRoleLists(tx: WriteTransaction, target: string, id: string): Promise<void> {
+/** Takes `@id` of a deleted entity out of every role list, as far as a part goes. The policies' `updatedAt` stays: nobody edited them. */
+export async function forgetInRoleLists(
+  tx: WriteTransaction,
+  target: string,
+  id: string,
+  part: Part,
+): Promise<typeof MORE | undefined> {
   const entry = `@${id}`
   for (const resource of RESOURCES) {
     const fields = Object.entries(resource.definition.selects ?? {}).flatMap(([field, kind]) =>
@@ -68,13 +74,14 @@ export async function forgetInRoleLists(tx: WriteTransaction, target: string, id
         operator: '=',
         value: entry,
       } as const
-      const collection = tx.collection(resource)
-      const { items } = await collection.find({ where })
-      for (const policy of items) {
-        await collection.update({ ...policy, [field]: roleList(policy[field]).filter((role) => role !== entry) })
-      }
+      const isDone = await changeEach(tx, resource, where, part, (policy) => ({
+        ...policy,
+        [field]: roleList(policy[field]).filter((role) => role !== entry),
+      }))
+      if (!isDone) return MORE
     }
   }
+  return undefined
 }
 
 function roleList(value: unknown): readonly string[] {

@@ -3,7 +3,8 @@ import { tooLarge } from '../../domain/limits.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EngineContext } from '../context/context.ts'
-import { deleteEntity } from './deletion.ts'
+import { deletePart } from './deletion.ts'
+import { MORE, type Part, WHOLE } from './parts.ts'
 
 /** So many are ended for a new one at most, where a store holds more than the limit from before. */
 const ENDED_AT_ONCE = 10
@@ -36,34 +37,41 @@ function estimateOf(context: EngineContext, owner: string): Estimate {
 
 /**
  * Makes room for a record that is about to be inserted, by the declaration of its resource: beyond the limit the earliest
- * records of its owner are ended. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
+ * records of its owner are ended, as far as a part goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
  */
 export async function makeRoom<R extends Resource>(
   context: EngineContext,
   tx: WriteTransaction,
   resource: R,
   record: RecordOf<R>,
-): Promise<void> {
+  part: Part = WHOLE,
+): Promise<typeof MORE | undefined> {
   const { mostPerOwner, storeName } = resource.definition
-  if (mostPerOwner === undefined) return
+  if (mostPerOwner === undefined) return undefined
   const { owner, limit, endsEarliest } = mostPerOwner
   const of: unknown = record[owner]
-  if (typeof of !== 'string') return
+  if (typeof of !== 'string') return undefined
   const most = context.settings.limits[limit]
   const where = equals(owner, of)
   const estimate = estimateOf(context, `${resource.name} ${of}`)
   estimate.count += 1
   estimate.since += 1
-  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return
+  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return undefined
   const { totalCount } = await tx.collection(resource).find({ where, limit: 0 })
   estimate.count = totalCount + 1
   estimate.since = 0
-  if (totalCount < most) return
+  if (totalCount < most) return undefined
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
   const orderBy = [...new Set([endsEarliest, 'createdAt'])].map(earliestFirst)
   const beyond = Math.min(totalCount - most + 1, ENDED_AT_ONCE)
   const { items } = await tx.collection(resource).find({ where, orderBy, limit: beyond })
-  for (const { id } of items) await deleteEntity(tx, resource, id)
+  for (const { id } of items) {
+    if (!part.isOver() && (await deletePart(tx, resource, id, part)) !== MORE) continue
+    // The next write counts anew.
+    estimate.since = COUNTED_EVERY
+    return MORE
+  }
+  return undefined
 }
 
 function earliestFirst(field: string) {

@@ -6,15 +6,22 @@ import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { RecordedChange } from '../../context/recorded-changes.ts'
 import { RETRY_MS } from '../../context/timetable.ts'
+import { newPart } from '../../records/parts.ts'
 import { type Judgement, judgeSessions } from '../sessions/session-judgement.ts'
 import { type Suspects, sessionsOf, suspectSessions, suspectsOf } from './suspects.ts'
 
+type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: SessionEnd }
+type Outcome = Omit<Judgement, 'changed'>
 type FindSessions = (tx: ReadTransaction) => Promise<readonly RecordOf<typeof sessions>[]>
 
+/** So many sessions are judged in one write at most. */
+const SESSIONS = 50
+
 /**
- * Ends the sessions from which a committed write took access, in one further write, before the writer is answered.
+ * Ends the sessions from which a committed write took access, in as many further writes as that takes, before the writer is
+ * answered.
  *
- * Between the two writes, and after a crash there, such a session is still listed, but it opens nothing: whoever asks for
+ * Between the writes, and after a crash there, such a session is still listed, but it opens nothing: whoever asks for
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
  */
 export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
@@ -39,15 +46,27 @@ async function endSuspects(context: EngineContext, suspects: Suspects): Promise<
   }
 }
 
-/** Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. */
-export async function judgeAndEnd(context: EngineContext, find: FindSessions): Promise<Judgement> {
+/**
+ * Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. Who begins a
+ * session meanwhile is judged by what is committed already, so that the sessions found first are all.
+ */
+export async function judgeAndEnd(context: EngineContext, find: FindSessions): Promise<Outcome> {
   const judged = await context.storage.read(async (tx) =>
     judgeSessions(context, tx, await find(tx), context.clock.now()),
   )
-  const isSettled = judged.ending.size === 0 && judged.changed.length === 0
-  const judgement = isSettled ? judged : await judgeInWrite(context, find)
-  for (const [identityId, at] of judgement.deadlines) context.timetable.notLater('posture', identityId, at)
-  return judgement
+  const unsettled = [...judged.ending.keys(), ...judged.changed.map(({ id }) => id)]
+  const ending: Map<string, Ending> = new Map()
+  const deadlines = new Map(judged.deadlines)
+  for (let settled = 0; settled < unsettled.length; ) {
+    const part = await settleInWrite(context, unsettled.slice(settled, settled + SESSIONS))
+    settled += part.settled
+    for (const [id, ended] of part.ending) ending.set(id, ended)
+    for (const [identityId, at] of part.deadlines) {
+      deadlines.set(identityId, Math.min(at, deadlines.get(identityId) ?? at))
+    }
+  }
+  for (const [identityId, at] of deadlines) context.timetable.notLater('posture', identityId, at)
+  return { ending, deadlines }
 }
 
 /** A posture deadline of the identities came: their sessions are judged. */
@@ -56,17 +75,38 @@ export async function enforcePosture(context: EngineContext, identityIds: readon
   for (const identityId of identityIds) context.timetable.set('posture', identityId, deadlines.get(identityId))
 }
 
-async function judgeInWrite(context: EngineContext, find: FindSessions): Promise<Judgement> {
+interface Settled extends Outcome {
+  /** How many of the sessions were seen to, from the first one on. */
+  readonly settled: number
+}
+
+/** Ends and changes sessions as far as one write should. */
+async function settleInWrite(context: EngineContext, ids: readonly string[]): Promise<Settled> {
   const reasons = new Map<string, SessionEnd>()
-  const work = async (tx: WriteTransaction) => {
-    const judgement = await judgeSessions(context, tx, await find(tx), context.clock.now())
+  const work = async (tx: WriteTransaction): Promise<Settled> => {
+    const part = newPart(context.clock)
+    const { ending, changed, deadlines } = await judgeSessions(
+      context,
+      tx,
+      await sessionsOf(tx, 'id', ids),
+      context.clock.now(),
+    )
     reasons.clear()
-    for (const [id, { reason }] of judgement.ending) {
-      reasons.set(id, reason)
-      await tx.collection(sessions).delete(id)
+    const ended = new Map<string, Ending>()
+    let settled = 0
+    for (const id of ids) {
+      if (part.isOver()) break
+      const end = ending.get(id)
+      const change = changed.find((session) => session.id === id)
+      if (end !== undefined) {
+        ended.set(id, end)
+        reasons.set(id, end.reason)
+        await tx.collection(sessions).delete(id)
+      } else if (change !== undefined) await tx.collection(sessions).update(change)
+      part.count()
+      settled += 1
     }
-    for (const session of judgement.changed) await tx.collection(sessions).update(session)
-    return judgement
+    return { ending: ended, deadlines, settled }
   }
   return context.writes.run(SYSTEM_CALL, work, { sessions: reasons })
 }

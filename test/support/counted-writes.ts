@@ -1,0 +1,66 @@
+import type { Collection, RecordKind, Storage, StoredRecord, WriteTransaction } from '../../src/index.ts'
+
+/** A storage that counts how many records each committed write inserts, updates or deletes. */
+export interface CountedStorage extends Storage {
+  /** The changes of each write since the last look, oldest first; writes that changed nothing are left out. */
+  take(): readonly number[]
+}
+
+/** Wraps a storage. */
+export function countedWrites(storage: Storage): CountedStorage {
+  let counts: number[] = []
+  const counting = (tx: WriteTransaction, count: () => void): WriteTransaction => ({
+    revision: tx.revision,
+    changesSince: (revision) => tx.changesSince(revision),
+    collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
+      const inner = tx.collection(kind)
+      const counted = async <R>(change: Promise<R>) => {
+        count()
+        return change
+      }
+      return {
+        get: (id) => inner.get(id),
+        find: (query) => inner.find(query),
+        findIds: (query) => inner.findIds(query),
+        insert: (record) => counted(inner.insert(record)),
+        update: (record) => counted(inner.update(record)),
+        delete: (id) => counted(inner.delete(id)),
+      }
+    },
+  })
+  return {
+    ...storage,
+    async write(work) {
+      let changes = 0
+      const result = await storage.write((tx) => {
+        changes = 0
+        return work(counting(tx, () => (changes += 1)))
+      })
+      if (changes > 0) counts.push(changes)
+      return result
+    },
+    take() {
+      const taken = counts
+      counts = []
+      return taken
+    },
+  }
+}
+
+/** Inserts `count` copies of a stored record, which differ as `change` says. */
+export async function copyRecord<T extends StoredRecord>(
+  storage: Storage,
+  kind: RecordKind<T>,
+  id: string,
+  count: number,
+  change: (position: number) => Partial<T>,
+): Promise<void> {
+  await storage.write(async (tx) => {
+    const collection = tx.collection(kind)
+    const original = await collection.get(id)
+    if (original === undefined) throw new Error(`no ${kind.name} ${id}`)
+    for (let position = 0; position < count; position += 1) {
+      await collection.insert({ ...original, id: `${id}-${position}`, ...change(position) })
+    }
+  })
+}
