@@ -32,6 +32,11 @@ describe('the guides', () => {
     expect(stdout).toBe(blocksOf(text, 'text').join(''))
   })
 
+  it('are all named for programs that read', () => {
+    const index = readFileSync(join(root, 'llms.txt'), 'utf8')
+    expect(guides.filter((name) => !index.includes(`docs/${name}`))).toEqual([])
+  })
+
   it.each(guides)('%s links to what is there', (name) => {
     const text = readFileSync(join(folder, name), 'utf8')
     const own = [...text.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, path = '']) => join(folder, path))
