@@ -70,6 +70,15 @@ export interface Controller {
  * Builds a controller: checks the certificates, fills an empty store with what every controller has, and offers both APIs
  * as one function. Rejects with a message that names the option when it cannot be used: a certificate that is missing or
  * whose key belongs to another, an address without port, a number out of range.
+ *
+ * @example
+ * const controller = await createController({
+ *   storage: await sqliteStorage('portcullis.sqlite'),
+ *   address: 'controller.example.org:1280',
+ *   pki: openPkiDirectory('pki'),
+ *   admin: { username: 'admin', password: 'correct horse battery' },
+ * })
+ * await serve(controller, { port: 1280 })
  */
 export async function createController(options: ControllerOptions): Promise<Controller> {
   const composition = await composeEngine(options)

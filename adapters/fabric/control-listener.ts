@@ -42,7 +42,12 @@ const RATE = { perSecond: 2000, burst: 10_000 }
 /** So many sockets may be unknown yet: each costs a verification. */
 const MOST_PENDING = 512
 
-/** Opens the data plane of a controller for routers. */
+/**
+ * Opens the data plane of a controller for routers.
+ *
+ * @example
+ * const listener = await openControlListener(controller, { addresses: ['tls:controller.example.org:6262'] })
+ */
 export async function openControlListener(
   controller: FabricController,
   options: ControlListenerOptions,

@@ -30,6 +30,9 @@ const CACHED_RECORDS = 20_000
  * A storage in the tables of a SQL database, which any number of processes may share: every read is of what is committed
  * when it begins, by whichever process. Missing tables and columns are created first. Errors: {@link SchemaMismatch} for a
  * database of a newer version, `StorageUnavailable` when the database cannot be used at present.
+ *
+ * @example
+ * const storage = await kyselyStorage({ dialect: () => sqliteDialect('portcullis.sqlite') })
  */
 export async function kyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
   const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options

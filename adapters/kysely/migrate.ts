@@ -17,7 +17,13 @@ export interface MigrationReport {
   readonly statements: readonly string[]
 }
 
-/** Brings the tables of a database to what this version declares, or only tells how. Error: `SchemaMismatch`. */
+/**
+ * Brings the tables of a database to what this version declares, or only tells how. Error: `SchemaMismatch`.
+ *
+ * @example
+ * const { statements } = await migrate({ dialect: () => sqliteDialect('portcullis.sqlite'), dryRun: true })
+ * console.log(statements.join('\n'))
+ */
 export async function migrate({ dryRun = false, ...options }: MigrateOptions): Promise<MigrationReport> {
   const { kinds = RECORD_KINDS, busyTimeoutMs = BUSY_TIMEOUT_MS } = options
   const database = describeDatabase(options)

@@ -8,6 +8,9 @@ export type PostgresStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'lan
 /**
  * A storage in PostgreSQL (12 and later), by the package `pg`. Any number of processes on any number of machines may share it;
  * writers take turns by an advisory lock that ends with their transaction.
+ *
+ * @example
+ * const storage = await postgresStorage({ connection: 'postgres://portcullis@localhost/portcullis' })
  */
 export async function postgresStorage(options: PostgresStorageOptions): Promise<Storage> {
   const { connection, prepareStatements, ...rest } = options

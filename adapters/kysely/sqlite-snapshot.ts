@@ -16,6 +16,9 @@ export interface SnapshotOptions {
 /**
  * Copies the database of a SQLite storage to another file, while any number of processes go on with it. Errors:
  * `StorageUnavailable`; `Error` for a file that is there already, or that holds no controller's records.
+ *
+ * @example
+ * await snapshotSqlite('portcullis.sqlite', '/backup/portcullis.sqlite')
  */
 export async function snapshotSqlite(file: string, to: string, options: SnapshotOptions = {}): Promise<void> {
   await checkedCopy(file, to, options)
@@ -24,6 +27,9 @@ export async function snapshotSqlite(file: string, to: string, options: Snapshot
 /**
  * Puts the database of a snapshot in place of a SQLite storage that no process has open. Errors: those of
  * {@link snapshotSqlite}, and `Error` for a storage that is in use.
+ *
+ * @example
+ * await restoreSqlite('/backup/portcullis.sqlite', 'portcullis.sqlite', { overwrite: true })
  */
 export async function restoreSqlite(from: string, file: string, options: SnapshotOptions = {}): Promise<void> {
   if (options.overwrite === true && existsSync(file)) await assertUnused(file)

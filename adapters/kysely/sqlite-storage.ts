@@ -14,6 +14,12 @@ export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'langu
  * that is gone when it is closed; it lives in a temporary file, because SQLite gives a database in memory one connection
  * only, and a read has to keep its snapshot while a write goes on. A snapshot of a file is the file
  * `FILE.snapshot-YYYYMMDDThhmmss.sssZ` beside it.
+ *
+ * @example
+ * const controller = await createController({
+ *   storage: await sqliteStorage('portcullis.sqlite'),
+ *   address: 'localhost:1280',
+ * })
  */
 export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
   if (file !== ':memory:') {

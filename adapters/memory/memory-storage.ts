@@ -27,6 +27,9 @@ export interface MemoryStorage extends Storage {
  * A storage that lives in memory and is gone with the process. A read holds the state that was committed when it began
  * and runs beside a write; writes wait for one another. A `write` begun inside a write of the same storage throws, for it
  * would wait for itself; `close` lets the writes that were accepted finish.
+ *
+ * @example
+ * const controller = await createController({ storage: memoryStorage(), address: 'localhost:1280' })
  */
 export function memoryStorage(): MemoryStorage {
   return startingWith(new State())

@@ -4,7 +4,14 @@ import { peerCertificates } from './tls/peer-certificates.ts'
 
 const MAPPED_PREFIX = '::ffff:'
 
-/** What is known of the connection that carries a request: the peer's address, and its certificates if it has any. */
+/**
+ * What is known of the connection that carries a request: the peer's address, and its certificates if it has any.
+ *
+ * @example
+ * const server = createServer(tlsOptions(controller.tls()), async (incoming, outgoing) => {
+ *   await sendResponse(await controller.fetch(await toRequest(incoming), connectionInfo(incoming)), outgoing)
+ * })
+ */
 export function connectionInfo(incoming: IncomingMessage): ConnectionInfo {
   const { socket } = incoming
   const clientCertificates = peerCertificates(socket)

@@ -45,6 +45,9 @@ const DEFAULT_MAX_UNSENT_BYTES = 67_108_864
  * A request listener that answers with a controller. Over-large bodies (413) and compressed ones (415) are refused
  * before the controller sees the request, and an exception of the controller is answered by a masked 500. The requests of
  * one connection are answered one after the other.
+ *
+ * @example
+ * createServer(tlsOptions(controller.tls()), createListener(controller.fetch)).listen(1280)
  * @throws RangeError for a limit that is no positive number.
  */
 export function createListener(fetch: ControllerFetch, options: ListenerOptions = {}): Listener {

@@ -89,6 +89,10 @@ const MAX_HEADER_BYTES = 32_768
 
 /**
  * Serves a controller over HTTPS (TLS 1.2 or later, HTTP/1.1), asking clients for a certificate without requiring one.
+ *
+ * @example
+ * const server = await serve(controller, { host: '0.0.0.0', port: 1280 })
+ * await server.close()
  * @throws RangeError for a limit that is no positive number.
  * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
  */

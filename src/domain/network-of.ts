@@ -1,6 +1,10 @@
 /**
  * The network that an address is counted under: an IPv4 address itself, of IPv6 the first 64 bits, all of which one host
  * may own. An IPv4 address in IPv6 form is the IPv4 address.
+ *
+ * @example
+ * networkOf('::ffff:192.0.2.1') // '192.0.2.1'
+ * networkOf('2001:db8::1') === networkOf('2001:db8::2') // true
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%')

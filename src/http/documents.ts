@@ -5,7 +5,12 @@ import { CLIENT_BASE, FABRIC_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './op
 
 export type { ApiDocuments } from './operations/api-documents.ts'
 
-/** Writes the OpenAPI documents from the operations that are served, so that what is described is what there is. */
+/**
+ * Writes the OpenAPI documents from the operations that are served, so that what is described is what there is.
+ *
+ * @example
+ * await writeFile('management.json', JSON.stringify(apiDocuments('1.0.0').management))
+ */
 export function apiDocuments(version: string): ApiDocuments {
   return {
     management: openApiDocument(APIS.management, {

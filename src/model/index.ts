@@ -8,7 +8,6 @@ export {
 export { defineModel, type NetworkModel } from './define-model.ts'
 export { type AccessChange, type AccessDifference, accessDifference } from './difference/access-difference.ts'
 export {
-  type EntityDifference,
   entityDifference,
   type MemberChange,
   type PlannedChange,

@@ -40,6 +40,10 @@ export interface PkiMaterialRequest {
  * Creates a network's own authorities, with P-256 keys, and server certificate: a root (10 years), below it a signing
  * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
  * a malformed host or trust domain.
+ *
+ * @example
+ * const pki = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'example.org', now: Date.now() })
+ * const controller = await createController({ storage, address: 'localhost:1280', pki })
  */
 export async function createPkiMaterial(request: PkiMaterialRequest): Promise<PkiMaterial> {
   const { hosts, trustDomain, now } = request

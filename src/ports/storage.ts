@@ -151,7 +151,7 @@ export class UniqueViolation extends Error {
  * can be replaced and deleted like any other, and its kind and the rest of the storage are as they were.
  *
  * @example
- * throw new DamagedRecord('services', { id: 's1', name: 'web' }, ['tags']) // of services: tags cannot be read
+ * throw new DamagedRecord('services', { id: 's1' }, ['tags']) // of services: tags cannot be read
  */
 export class DamagedRecord extends Error {
   readonly kind: string

@@ -13,7 +13,13 @@ export interface PostgresOptions {
 /** A session that lost its process in the middle of a write is ended by the server after so many ms. */
 const IDLE_WRITE_MS = 30_000
 
-/** Makes dialects over pools of their own: the first for writes, with one connection, the next for reads. */
+/**
+ * Makes dialects over pools of their own: the first for writes, with one connection, the next for reads.
+ *
+ * @example
+ * const dialect = await postgresDialect({ connection: 'postgres://portcullis@localhost/portcullis' })
+ * await migrate({ dialect })
+ */
 export async function postgresDialect(options: PostgresOptions & ConnectionOptions): Promise<() => Dialect> {
   const { Pool, Client } = (await import('pg')).default
   const {

@@ -22,7 +22,12 @@ export interface SqliteDriverOptions {
 /** SQLite waits so many ms by itself, and holds up the event loop; whoever has to wait longer does so outside of it. */
 const BUSY_TIMEOUT_MS = 5
 
-/** A Kysely dialect over the SQLite that is built into Node (22.13 and later); each driver is one connection to `file`. */
+/**
+ * A Kysely dialect over the SQLite that is built into Node (22.13 and later); each driver is one connection to `file`.
+ *
+ * @example
+ * await migrate({ dialect: () => sqliteDialect('portcullis.sqlite'), dryRun: true })
+ */
 export function sqliteDialect(file: string, options: SqliteDriverOptions = {}): Dialect {
   const place = new SqlitePlace(file)
   return {

@@ -23,7 +23,12 @@ export async function modelText(network: Network, format: 'yaml' | 'json' = 'yam
   return document.toString({ lineWidth: 120, flowCollectionPadding: false })
 }
 
-/** A network as a model: the same as an object. */
+/**
+ * A network as a model: the same as an object.
+ *
+ * @example
+ * await writeFile('network.json', JSON.stringify(modelObject(await readNetwork(admin))))
+ */
 export function modelObject(network: Network): Readonly<Record<string, readonly object[]>> {
   const members = MODEL_KINDS.map(({ key }) => {
     const held = network.all(key).filter(({ isKept }) => !isKept)

@@ -24,6 +24,9 @@ export interface Shares {
  * The web `Request` of a Node request: its method, absolute URL, every header as sent (duplicates joined as the web
  * platform does) and its whole body. A body that a framework has parsed into `incoming.body` is serialized again.
  * A body of GET or HEAD is counted and dropped, for a web `Request` has no place for it.
+ *
+ * @example
+ * const response = await controller.fetch(await toRequest(incoming), connectionInfo(incoming))
  * @throws RequestRefused for a body over the limit (413), a compressed body (415), or the method TRACE (405).
  * @throws RequestAborted when the client leaves before the end of the body.
  */

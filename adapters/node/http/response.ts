@@ -6,6 +6,9 @@ import type { FairCapacity } from '../sockets/fair-capacity.ts'
  * Sends a web `Response` and resolves once it has been handed to the network, or once the client is gone.
  * The body is sent whole with its Content-Length, never chunked; every Set-Cookie keeps a line of its own.
  * Rejects only when the body of the response cannot be read.
+ *
+ * @example
+ * await sendResponse(new Response('hello'), outgoing)
  */
 export function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
   return sendCounted(response, outgoing)

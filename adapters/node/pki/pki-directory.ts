@@ -54,7 +54,12 @@ function ownHosts(): readonly string[] {
 
 const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
 
-/** Where the parts of a directory's PKI stand. */
+/**
+ * Where the parts of a directory's PKI stand.
+ *
+ * @example
+ * const pki = await readPkiFiles(pkiFilesIn('pki'))
+ */
 export function pkiFilesIn(directory: string): PkiFiles {
   return {
     caPem: join(directory, PKI_FILE_NAMES.caPem),

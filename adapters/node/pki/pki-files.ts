@@ -18,6 +18,10 @@ export class PkiFileError extends Error {
 /**
  * The certificates and keys that stand in files: every certificate file begins with a certificate, and each key is the one
  * of that certificate. Whether the certificates trust each other is for the controller to judge.
+ *
+ * @example
+ * const pki = await readPkiFiles({ ...pkiFilesIn('pki'), caPem: '/etc/ssl/network-ca.pem' })
+ * const controller = await createController({ storage, address: 'localhost:1280', pki })
  * @throws PkiFileError for a file that cannot be read, holds something else, or does not match its pair.
  */
 export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
@@ -33,6 +37,10 @@ export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
 
 /**
  * The TLS server certificate and its key, from their files.
+ *
+ * @example
+ * const { serverCertPem, serverKeyPem } = await readServerFiles(pkiFilesIn('pki'))
+ * await controller.replaceServerCertificate({ serverCertPem, serverKeyPem })
  * @throws PkiFileError for a file that cannot be read, or two that cannot serve TLS together.
  */
 export async function readServerFiles(

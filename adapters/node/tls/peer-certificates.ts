@@ -10,6 +10,9 @@ const KNOWN = new WeakMap<TLSSocket, readonly Uint8Array[]>()
  *
  * Works best on a server that trusts no authority itself, as `serve` starts it. Where the host gives its server a `ca`,
  * Node may leave out intermediates or add an issuer of its own; where sessions are resumed, intermediates are lost.
+ *
+ * @example
+ * server.on('secureConnection', (socket) => console.log(peerCertificates(socket)?.length))
  */
 export function peerCertificates(socket: Socket): readonly Uint8Array[] | undefined {
   if (!isTls(socket)) return undefined

@@ -11,7 +11,13 @@ export interface ServerCertificateFacts {
   covers(host: string): boolean
 }
 
-/** The facts of the first certificate of a PEM chain. Throws when there is none. */
+/**
+ * The facts of the first certificate of a PEM chain. Throws when there is none.
+ *
+ * @example
+ * const { names, notAfter } = serverCertificateFacts(controller.tls().cert)
+ * if (notAfter < Date.now()) console.log(names, 'is over')
+ */
 export function serverCertificateFacts(pem: string): ServerCertificateFacts {
   const certificate = new X509Certificate(pem)
   return {

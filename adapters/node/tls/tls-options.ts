@@ -35,6 +35,9 @@ const CIPHERS = [
  * - Renegotiation is off: nothing needs it, and the client certificate stays the one of the first handshake.
  *
  * `protocols` are those of ALPN, in the order in which they are chosen.
+ *
+ * @example
+ * createServer(tlsOptions(controller.tls()), createListener(controller.fetch)).listen(1280)
  */
 export function tlsOptions({ key, cert }: ServerCertificate, protocols: readonly string[] = ['http/1.1']): TlsOptions {
   return {

@@ -2,7 +2,13 @@ import type { Logger, PasswordHasher, Random } from '../../../src/index.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Makes ids and UUIDs that are the same in every run with the same seed, and different from each other. */
+/**
+ * Makes ids and UUIDs that are the same in every run with the same seed, and different from each other.
+ *
+ * @example
+ * const random = seededRandom(7)
+ * random.id() === seededRandom(7).id() // true
+ */
 export function seededRandom(seed = 1): Random {
   let count = seed * 1_000_000
   return {
@@ -29,7 +35,14 @@ export interface LogEntry {
   readonly fields: Readonly<Record<string, string | number | boolean | undefined>> | undefined
 }
 
-/** Keeps what is logged. */
+/**
+ * Keeps what is logged.
+ *
+ * @example
+ * const logger = recordingLogger()
+ * await createController({ storage, address: 'localhost:1280', logger })
+ * console.log(logger.entries)
+ */
 export function recordingLogger(): Logger & { readonly entries: readonly LogEntry[] } {
   const entries: LogEntry[] = []
   const record = (level: LogEntry['level']): Logger['info'] => {

@@ -13,6 +13,9 @@ type Call = (method: string, path: string, body?: object) => Promise<Readonly<Re
 /**
  * Creates an edge router and enrolls it with a key of its own, as its program would. `fields` are those of the request to
  * create it; `token` is an API session of an admin.
+ *
+ * @example
+ * const { id, chain } = await enrollEdgeRouter(controller, token, { name: 'edge-1' })
  */
 export async function enrollEdgeRouter(
   controller: Pick<Controller, 'fetch'>,

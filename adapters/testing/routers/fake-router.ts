@@ -211,7 +211,12 @@ export class FakeRouter {
   }
 }
 
-/** The body of a frame in one piece. */
+/**
+ * The body of a frame in one piece.
+ *
+ * @example
+ * const text = new TextDecoder().decode(bodyOf(frame))
+ */
 export function bodyOf(frame: routerSide.Frame): Uint8Array {
   return Buffer.concat(frame.body)
 }

@@ -36,7 +36,14 @@ export class ModelError extends Error {
   }
 }
 
-/** A problem as one line, in the form that editors and compilers know: `network.yaml:12:5: …`. */
+/**
+ * A problem as one line, in the form that editors and compilers know: `network.yaml:12:5: …`.
+ *
+ * @example
+ * await readModel('network.yaml').catch((error) => {
+ *   if (error instanceof ModelError) console.log(error.problems.map(problemText).join('\n'))
+ * })
+ */
 export function problemText({ place, subject, message }: Problem): string {
   return [placeText(place), subject, message].filter((part) => part !== '').join(': ')
 }

@@ -66,7 +66,8 @@ export function isIn(field: string, values: Iterable<Literal>): Filter {
  * Both conditions, of which either may be absent.
  *
  * @example
- * collection.find({ where: both(equals('type', 'Dial'), ids(['p1', 'p2'])) })
+ * const where = both(equals('type', 'Dial'), ids(['p1', 'p2']))
+ * await collection.find({ ...(where && { where }) })
  */
 export function both(left: Filter | undefined, right: Filter | undefined): Filter | undefined {
   if (left === undefined || right === undefined) return left ?? right
