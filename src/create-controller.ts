@@ -2,6 +2,7 @@ import { composeEngine } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { resume } from './engine/access/enforcement/resume.ts'
 import { bootstrap } from './engine/bootstrap.ts'
+import { SYSTEM_CALL } from './engine/context/call.ts'
 import { publishSigningKey } from './engine/credentials/signing-keys.ts'
 import { type ControllerEngine, contextOf } from './engine/engine.ts'
 import type { Presence } from './engine/routers/presence.ts'
@@ -16,6 +17,8 @@ import type { ServerCertificateSource } from './platform/pki-source.ts'
 import type { Events } from './ports/events.ts'
 import type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
 import type { HostedPresence } from './ports/router-presence.ts'
+import type { EdgeRouters } from './resources/routers/edge-routers.ts'
+import type { TransitRouters } from './resources/routers/transit-routers.ts'
 import { BUILD_DATE, VERSION } from './version.ts'
 
 /** A zero-trust network controller, ready to be mounted. */
@@ -143,8 +146,13 @@ async function openFabric(
   dataPlane.controlAddresses = options.addresses
   await presence.open(options.addresses[0] ?? '')
   const { Fabric } = await import('./engine/fabric/fabric.ts')
-  const fabric = new Fabric({ context: contextOf(engine), apiSessions: engine.apiSessions }, presence, options)
-  dataPlane.view = fabric
+  const host = {
+    context: contextOf(engine),
+    apiSessions: engine.apiSessions,
+    deleteRouter: (resource: EdgeRouters | TransitRouters, id: string) => engine.of(resource).delete(SYSTEM_CALL, id),
+  }
+  const fabric = new Fabric(host, presence, options)
+  dataPlane.view = fabric.view
   return fabric
 }
 

@@ -19,6 +19,8 @@ const DEFAULT = 'ctrl.default'
 const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
 /** So many messages of one router are worked on at a time. */
 const MOST_IN_HAND = 4096
+/** What is sent to many routers is written once. */
+const WRITTEN = new WeakMap<ToRouter, WireMessage>()
 const OK = new TextEncoder().encode('ok')
 const NANOSECONDS = 1_000_000n
 
@@ -87,7 +89,8 @@ export class RouterGroup implements RouterChannel {
 
   send(message: ToRouter): void {
     if (this.#isClosed) return
-    const written = writeMessage(message)
+    const written = WRITTEN.get(message) ?? writeMessage(message)
+    WRITTEN.set(message, written)
     const socket = this.#socketFor(message)
     if (socket === undefined) this.#waiting.push(written)
     else this.#write(socket, written)

@@ -14,22 +14,31 @@ export {
 } from './channel/header-values.ts'
 export { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 export {
+  Certificates,
   CircuitCreated,
   ClientHello,
+  CodedError,
+  ConfirmCertificate,
   ConnectEvents,
   CreateTerminator,
   CreateTunnelCircuit,
   CreateTunnelTerminator,
+  ExtendCertificates,
   TerminatorCreated,
   TokensAndIds,
+  UpdateTunnelTerminator,
 } from './messages/edge-definitions.ts'
 export {
+  Alerts,
   CircuitConfirmation,
   Fault,
+  InspectResponse,
+  LinkStateUpdate,
   Listeners,
   Metrics,
   PeerStateChanges,
   Route,
+  RouterInterfaces,
   RouterLinks,
   TerminatorIds,
   Unroute,

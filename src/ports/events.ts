@@ -1,5 +1,5 @@
 import type { CircuitEnd } from '../domain/fabric/index.ts'
-import type { ChannelRefusal, Misbehaviour } from './fabric/index.ts'
+import type { ChannelRefusal, Misbehaviour, RouterAlert } from './fabric/index.ts'
 
 /** What happened, told after the commit that made it true. Instants are epoch milliseconds; no payload holds a secret. */
 export interface ControllerEvents {
@@ -86,6 +86,8 @@ export interface ControllerEvents {
   }
   /** A router did what could harm others, and was kept from it. Told at most once a minute for each kind. */
   'router.misbehaved': { readonly routerId: string; readonly what: Misbehaviour; readonly at: number }
+  /** A router wants its operator to know something; each text is at most 1,024 characters long. */
+  'router.alert': RouterAlert & { readonly routerId: string; readonly at: number }
   /** A link between two routers came up, or is gone. */
   'link.connection': {
     readonly linkId: string
@@ -100,6 +102,13 @@ export interface ControllerEvents {
   'circuit.moved': CircuitFacts & { readonly path: readonly string[] }
   /** A circuit is over. */
   'circuit.closed': CircuitFacts & { readonly reason: CircuitEnd }
+  /** What a circuit carried at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
+  'circuit.usage': CircuitFacts & {
+    readonly routerId: string
+    readonly from: number
+    readonly lengthMs: number
+    readonly bytes: Readonly<Record<string, number>>
+  }
   /** No circuit could be laid. */
   'circuit.failed': {
     readonly identityId: string

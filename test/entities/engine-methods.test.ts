@@ -189,9 +189,11 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   dataPlane: {
     links: INNER,
     link: { ...ID, withoutCall: true },
+    changeLink: { taken: { id: 'x', input: { staticCost: 1, down: true } }, withoutCall: true },
     cutLink: { ...ID, withoutCall: true },
     circuits: INNER,
     circuit: { ...ID, withoutCall: true },
+    pathOf: { taken: { sessionId: 'x' }, withoutCall: true },
     endCircuit: { taken: { id: 'x', immediate: true }, withoutCall: true },
     routers: INNER,
     router: { ...ID, withoutCall: true },

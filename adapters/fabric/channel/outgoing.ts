@@ -1,15 +1,24 @@
 import type { Duplex } from 'node:stream'
 import { encodeFrame, type Frame } from './frame.ts'
+import { inSlices } from './in-slices.ts'
 
 /** What may wait for a socket, and for how long. */
 export interface OutgoingLimits {
+  /** Bytes beside the one large message that may be under way. */
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
 }
 
+interface Piece {
+  readonly bytes: Uint8Array
+  /** It belongs to the large message that is under way, which many receive and nobody copies. */
+  readonly isLarge: boolean
+}
+
 const PIECE_BYTES = 65_536
 const SMALL_BYTES = 16_384
+const LARGE_BYTES = 1024 * 1024
 
 /**
  * The frames that wait for a socket, written in small pieces as fast as the peer reads. What many receive is not copied. A
@@ -19,8 +28,11 @@ export class Outgoing {
   readonly #socket: Duplex
   readonly #limits: OutgoingLimits
   readonly #onStalled: () => void
-  #pieces: Uint8Array[] = []
+  #pieces: Piece[] = []
   #next = 0
+  /** What is left of the large message that is under way. */
+  #largeBytes = 0
+  /** What else waits. */
   #bytes = 0
   #stall: NodeJS.Timeout | undefined
 
@@ -38,10 +50,12 @@ export class Outgoing {
       this.#onStalled()
       return
     }
-    for (const piece of compact(encodeFrame(frame))) {
-      this.#pieces.push(piece)
-      this.#bytes += piece.length
-    }
+    const pieces = compact(encodeFrame(frame))
+    const total = pieces.reduce((sum, { length }) => sum + length, 0)
+    const isLarge = total >= LARGE_BYTES && this.#largeBytes === 0
+    for (const bytes of pieces) this.#pieces.push({ bytes, isLarge })
+    if (isLarge) this.#largeBytes = total
+    else this.#bytes += total
     if (this.#stall === undefined) this.#pump()
   }
 
@@ -49,15 +63,17 @@ export class Outgoing {
     clearTimeout(this.#stall)
     this.#stall = undefined
     // Others have the event loop between two pieces, however fast the peer reads.
-    setImmediate(() => this.#pump())
+    inSlices(() => this.#pump())
   }
 
   #pump(): void {
     for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
-      const part = piece.subarray(0, PIECE_BYTES)
-      if (part.length < piece.length) this.#pieces[this.#next] = piece.subarray(PIECE_BYTES)
+      const { bytes, isLarge } = piece
+      const part = bytes.subarray(0, PIECE_BYTES)
+      if (part.length < bytes.length) this.#pieces[this.#next] = { bytes: bytes.subarray(PIECE_BYTES), isLarge }
       else this.#next += 1
-      this.#bytes -= part.length
+      if (isLarge) this.#largeBytes -= part.length
+      else this.#bytes -= part.length
       if (this.#socket.write(part)) continue
       this.#stall = setTimeout(this.#onStalled, this.#limits.stallMs)
       this.#stall.unref()

@@ -124,8 +124,25 @@ export const RouterInterfaces = message({
   ),
 })
 
-/** Of all that routers measure, the mean of what they observed often, by its name. */
-export const Metrics = message({ histograms: mapOf(8, TEXT, message({ mean: field(3, DOUBLE) })) })
+/** Of all that routers measure, the mean of what they observed often, by its name, and what circuits carried. */
+export const Metrics = message({
+  histograms: mapOf(8, TEXT, message({ mean: field(3, DOUBLE) })),
+  usageCounters: repeated(
+    11,
+    message({
+      /** Seconds, as the next. */
+      intervalStart: field(1, COUNT),
+      intervalLength: field(2, COUNT),
+      buckets: mapOf(3, TEXT, message({ values: mapOf(1, TEXT, COUNT) })),
+    }),
+  ),
+})
+
+export const Alerts = message({
+  alerts: repeated(1, message({ severity: field(4, TEXT), message: field(5, TEXT), details: repeated(6, TEXT) })),
+})
+
+export const InspectResponse = message({ success: field(1, BOOL), errors: repeated(2, TEXT) })
 
 export const TerminatorId = message({ terminatorId: field(1, TEXT) })
 export const TerminatorIds = message({ terminatorIds: repeated(1, TEXT) })

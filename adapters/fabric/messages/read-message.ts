@@ -1,4 +1,4 @@
-import type { FromRouter, LinkReport } from '../../../src/index.ts'
+import type { CircuitUsage, FromRouter, LinkReport } from '../../../src/index.ts'
 import type { Frame } from '../channel/frame.ts'
 import { readBytesMap, readText } from '../channel/header-values.ts'
 import type { MessageOf, MessageType } from '../protobuf/index.ts'
@@ -11,6 +11,15 @@ import { readRouteResult } from './route-result.ts'
 
 type Read = (frame: Frame) => FromRouter
 
+const SECOND_MS = 1000
+/** What routers may ask for that they are told is not done here, so that nobody waits in vain. */
+const UNSUPPORTED: Readonly<Record<number, string>> = {
+  [CONTENT_TYPE.quiesce]: 'quiesce routers',
+  [CONTENT_TYPE.dequiesce]: 'quiesce routers',
+  [CONTENT_TYPE.inspect]: 'answer inspections',
+  [CONTENT_TYPE.createFabricTerminator]: 'take terminators without an identity that hosts',
+}
+
 /** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
 export function readMessage(frame: Frame): FromRouter | undefined {
   return READERS.get(frame.contentType)?.(frame)
@@ -21,8 +30,16 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
   [CONTENT_TYPE.routeResult, readRouteResult],
   [
     CONTENT_TYPE.metrics,
-    typed(fabric.Metrics, ({ histograms }) => ({ type: 'latencies', nanoseconds: meansOf(histograms) })),
+    typed(fabric.Metrics, ({ histograms, usageCounters }) => ({
+      type: 'metrics',
+      nanoseconds: meansOf(histograms),
+      usage: usageIn(usageCounters),
+    })),
   ],
+  [CONTENT_TYPE.alerts, typed(fabric.Alerts, ({ alerts }) => ({ type: 'alerts', alerts }))],
+  [CONTENT_TYPE.requestControllers, () => ({ type: 'controllers' })],
+  [CONTENT_TYPE.decommission, () => ({ type: 'decommission' })],
+  ...Object.entries(UNSUPPORTED).map(([contentType, what]) => unsupported(Number(contentType), what)),
   [
     CONTENT_TYPE.circuitConfirmation,
     typed(fabric.CircuitConfirmation, (report) => ({ type: 'circuit-confirmation', ...report })),
@@ -144,6 +161,21 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
 
 function typed<T>(type: MessageType<T>, read: (value: T) => FromRouter): Read {
   return ({ body: [bytes = new Uint8Array(0)] }) => read(type.decode(bytes))
+}
+
+function unsupported(contentType: number, what: string): readonly [number, Read] {
+  return [contentType, () => ({ type: 'unsupported', what })]
+}
+
+function usageIn(counters: MessageOf<typeof fabric.Metrics>['usageCounters']): readonly CircuitUsage[] {
+  return counters.flatMap(({ intervalStart, intervalLength, buckets }) =>
+    [...buckets].map(([circuitId, { values }]) => ({
+      circuitId,
+      from: intervalStart * SECOND_MS,
+      lengthMs: intervalLength * SECOND_MS,
+      bytes: values,
+    })),
+  )
 }
 
 function meansOf(histograms: MessageOf<typeof fabric.Metrics>['histograms']): ReadonlyMap<string, number> {

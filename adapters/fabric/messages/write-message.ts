@@ -20,6 +20,10 @@ const UTF8 = new TextEncoder()
 export function writeMessage(message: ToRouter, answered?: number): WireMessage {
   switch (message.type) {
     case 'result':
+      if (answered === CONTENT_TYPE.inspect) {
+        const { success, message: text } = message
+        return wire(CONTENT_TYPE.inspected, fabric.InspectResponse.encode({ success, errors: [text] }))
+      }
       return wire(CONTENT_TYPE.result, UTF8.encode(message.message), [[HEADER.success, boolHeader(message.success)]])
     case 'refusal':
       return refusal(message)

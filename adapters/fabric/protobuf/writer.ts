@@ -1,5 +1,7 @@
 const LEAST_ROOM = 64
 const UTF8 = new TextEncoder()
+/** The length of so long a text is one byte. */
+const SHORT = 0x7f
 
 /** Collects the bytes of a message in a buffer that grows by doubling. */
 export class ProtobufWriter {
@@ -46,7 +48,7 @@ export class ProtobufWriter {
   }
 
   text(value: string): void {
-    this.bytes(UTF8.encode(value))
+    if (value.length > SHORT || !this.#shortAscii(value)) this.bytes(UTF8.encode(value))
   }
 
   /** A message inside of this one, with its length before it. */
@@ -54,6 +56,20 @@ export class ProtobufWriter {
     const inner = new ProtobufWriter()
     write(inner)
     this.bytes(inner.#bytes.subarray(0, inner.#length))
+  }
+
+  /** Ids and names are short and plain: for them an encoder costs more than it does. False, and nothing is written, for others. */
+  #shortAscii(value: string): boolean {
+    this.#reserve(value.length + 1)
+    const start = this.#length + 1
+    for (let at = 0; at < value.length; at += 1) {
+      const code = value.charCodeAt(at)
+      if (code >= 0x80) return false
+      this.#bytes[start + at] = code
+    }
+    this.#bytes[this.#length] = value.length
+    this.#length = start + value.length
+    return true
   }
 
   #reserve(more: number): void {

@@ -170,10 +170,20 @@ export class FakeRouter {
   }
 
   #take(frame: routerSide.Frame): void {
-    if (frame.contentType === CONTENT_TYPE.heartbeat) return
+    if (frame.contentType === CONTENT_TYPE.heartbeat) {
+      this.#answerHeartbeat(frame)
+      return
+    }
     if (this.#options.onFrame?.(frame) !== false) this.received.push(frame)
     if (frame.contentType === CONTENT_TYPE.route) this.#answerRoute(frame)
     for (const look of [...this.#waiting]) look()
+  }
+
+  /** A router that is alive says so. */
+  #answerHeartbeat({ headers }: routerSide.Frame): void {
+    const sent = headers.get(HEADER.heartbeat)
+    if (sent === undefined || this.isClosed) return
+    this.send(CONTENT_TYPE.heartbeat, undefined, new Map([[HEADER.heartbeatResponse, sent]]))
   }
 
   #answerRoute(frame: routerSide.Frame): void {

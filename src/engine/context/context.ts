@@ -70,6 +70,8 @@ export interface CircuitView {
   readonly id: string
   /** The identity that dialed. */
   readonly clientId: string
+  /** The service session behind it, where there is one. */
+  readonly sessionId: string | undefined
   readonly serviceId: string
   readonly terminatorId: string
   readonly path: Path
@@ -78,12 +80,21 @@ export interface CircuitView {
   readonly createdAt: number
 }
 
+/** What an operator may change of a link; it lasts as long as this process knows the link. */
+export interface LinkChange {
+  /** What it costs beside its latency, milliseconds. */
+  readonly staticCost?: number | undefined
+  readonly isDown?: boolean | undefined
+}
+
 /** The data plane of this process, to be shown and to be cut. */
 export interface DataPlaneView {
   links(): readonly Link[]
   circuits(): readonly CircuitView[]
   /** The cost of a terminator by use and failures, 0 to 65535. */
   dynamicCostOf(terminatorId: string): number
+  /** Sets what a link costs beside its latency, or takes it out of use; false for an unknown one. */
+  changeLink(id: string, change: LinkChange): boolean
   /** Both ends close a link, which may be dialed again; false for an unknown one. */
   cutLink(id: string): boolean
   /** Ends a circuit, at once or once it is quiet; false for an unknown one. */

@@ -4,8 +4,9 @@ import type { Link } from '../../domain/fabric/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { RouterConnection, RouterPresence } from '../../ports/router-presence.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
+import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
+import { LinkPatch } from '../../resources/routers/link-requests.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import { services } from '../../resources/services/services.ts'
 import type { CircuitView, EngineContext } from '../context/context.ts'
@@ -36,6 +37,13 @@ export class DataPlaneService {
     return this.links().find((known) => known.id === id) ?? this.#unknown('link', id)
   }
 
+  /** Changes what a link costs, or takes it out of use. Error: `NOT_FOUND`. */
+  async changeLink(id: string, input: z.input<typeof LinkPatch>): Promise<void> {
+    readId(id)
+    const { staticCost, down: isDown } = readRequest(LinkPatch, input)
+    if (this.#context.dataPlane.view?.changeLink(id, { staticCost, isDown }) !== true) await this.#unknown('link', id)
+  }
+
   /** Both routers close a link, and circuits take another way; it may be dialed again. Error: `NOT_FOUND`. */
   async cutLink(id: string): Promise<void> {
     readId(id)
@@ -51,6 +59,12 @@ export class DataPlaneService {
   async circuit(id: string): Promise<CircuitView> {
     readId(id)
     return this.circuits().find((known) => known.id === id) ?? this.#unknown('circuit', id)
+  }
+
+  /** The routers that the newest circuit of a service session passes, in order; none without one. */
+  pathOf(sessionId: string): readonly string[] {
+    readId(sessionId, 'sessionId')
+    return this.circuits().findLast((circuit) => circuit.sessionId === sessionId)?.path.routers ?? []
   }
 
   /** Ends a circuit, at once or once it is quiet. Error: `NOT_FOUND`. */

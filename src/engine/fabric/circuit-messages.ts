@@ -2,6 +2,7 @@ import { firstRouter, lastRouter, passes } from '../../domain/fabric/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type {
   CircuitRequest,
+  CircuitUsage,
   FaultSubject,
   FromRouter,
   ToRouter,
@@ -18,6 +19,10 @@ import type { ConnectedRouter } from './routers/connected-routers.ts'
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
 const NANOSECONDS = 1_000_000
+/** So much of one report of use is told. */
+const MOST_USAGE = 100_000
+const MOST_DIRECTIONS = 16
+const LONGEST_DIRECTION = 64
 
 /** What a router says of circuits. It speaks for those that pass it, and for no others. */
 export class CircuitMessages {
@@ -81,6 +86,28 @@ export class CircuitMessages {
       else if (limit > 0 && this.#isAtEnd(circuit) && (idleTimes.get(circuit.id) ?? 0) >= limit * NANOSECONDS) {
         ends.end(circuit, 'idle', true)
       }
+    }
+  }
+
+  /** What circuits carried is told for those that pass the router, also a while after they ended. */
+  usage(reports: readonly CircuitUsage[]): undefined {
+    const { circuits, context } = this.#parts
+    for (const { circuitId, from, lengthMs, bytes } of reports.slice(0, MOST_USAGE)) {
+      const circuit = circuits.lately(circuitId)
+      if (circuit === undefined || !passes(circuit.course, this.#router.id)) continue
+      const { client, serviceId, terminatorId } = circuit
+      const carried = [...bytes].slice(0, MOST_DIRECTIONS).filter(([name]) => name.length <= LONGEST_DIRECTION)
+      context.events.emit('circuit.usage', {
+        circuitId,
+        identityId: client.identityId,
+        serviceId,
+        terminatorId,
+        routerId: this.#router.id,
+        from,
+        lengthMs,
+        bytes: Object.fromEntries(carried),
+        at: context.clock.now(),
+      })
     }
   }
 

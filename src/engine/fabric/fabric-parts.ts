@@ -35,4 +35,6 @@ export interface FabricParts {
   readonly announced: AnnouncedSessions
   readonly model: ModelSubscriptions
   readonly certificates: RouterCertificates
+  /** Deletes a router at its own wish. */
+  readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>
 }

@@ -1,6 +1,13 @@
-import type { FromRouter, ToRouter } from '../../ports/fabric/index.ts'
+import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../../ports/fabric/index.ts'
 import { routerFacts } from '../routers/router-admission.ts'
 import type { FabricParts } from './fabric-parts.ts'
+import {
+  boundedAlerts,
+  boundedHello,
+  boundedIdentities,
+  boundedInterfaces,
+  boundedLinkListeners,
+} from './routers/bounded-reports.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
 
 type FactMessage = Extract<
@@ -13,19 +20,33 @@ type FactMessage = Extract<
       | 'interfaces'
       | 'edge-hello'
       | 'connect-events'
+      | 'alerts'
+      | 'controllers'
+      | 'decommission'
+      | 'unsupported'
       | 'extend-certificates'
       | 'confirm-certificate'
   }
 >
 
+interface FactWays {
+  /** Tells which controllers there are. */
+  readonly controllers: () => ToRouter
+  readonly misbehaved: (what: Misbehaviour) => void
+}
+
 /** What a router says of itself, and asks about others. */
 export class RouterFacts {
   readonly #parts: FabricParts
   readonly #router: ConnectedRouter
+  readonly #controllers: () => ToRouter
+  readonly #misbehaved: (what: Misbehaviour) => void
 
-  constructor(parts: FabricParts, router: ConnectedRouter) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ways: FactWays) {
     this.#parts = parts
     this.#router = router
+    this.#controllers = ways.controllers
+    this.#misbehaved = ways.misbehaved
   }
 
   async handle(message: FactMessage): Promise<ToRouter | undefined> {
@@ -33,27 +54,37 @@ export class RouterFacts {
     const { id } = this.#router
     switch (message.type) {
       case 'link-state':
-        network.updateState(id, message.linkId, message.iteration, message)
+        if (!network.updateState(id, message.linkId, message.iteration, message)) this.#misbehaved('foreign-link')
         return undefined
       case 'verify-router':
         return this.#verify(message)
       case 'link-listeners':
-        this.#router.linkListeners = message.listeners
-        presence.routerReport(id, { linkListeners: message.listeners })
+        this.#router.linkListeners = boundedLinkListeners(message.listeners)
+        presence.routerReport(id, { linkListeners: this.#router.linkListeners })
         peers.update(this.#router)
         return undefined
       case 'interfaces':
-        presence.routerReport(id, { interfaces: message.interfaces })
+        presence.routerReport(id, { interfaces: boundedInterfaces(message.interfaces) })
         return { type: 'result', success: true, message: '' }
       case 'edge-hello': {
-        const { hostname, listeners } = message
+        const { hostname, listeners } = boundedHello(message)
         presence.routerHello(id, { hostname, listeners, versionInfo: this.#router.software })
         if (this.#router.isEdgeRouter) await announced.tellAll(this.#router)
         return undefined
       }
       case 'connect-events':
-        presence.identityConnections(id, { full: message.full, identities: message.identities })
+        presence.identityConnections(id, { full: message.full, identities: boundedIdentities(message.identities) })
         return undefined
+      case 'alerts':
+        this.#tellAlerts(message.alerts)
+        return undefined
+      case 'controllers':
+        return this.#controllers()
+      case 'decommission':
+        await this.#parts.decommission(id, this.#router.isEdgeRouter)
+        return undefined
+      case 'unsupported':
+        return { type: 'result', success: false, message: `this controller does not ${message.what}` }
       case 'extend-certificates': {
         const { clientCertCsr: clientCsr, serverCertCsr: serverCsr } = message
         const issued = await certificates.propose(id, { clientCsr, serverCsr })
@@ -72,6 +103,12 @@ export class RouterFacts {
           }),
         }
     }
+  }
+
+  #tellAlerts(alerts: readonly RouterAlert[]): void {
+    const { events, clock } = this.#parts.context
+    const routerId = this.#router.id
+    for (const alert of boundedAlerts(alerts)) events.emit('router.alert', { ...alert, routerId, at: clock.now() })
   }
 
   /** Whether the router that dials a link is the one that it says, by the certificate that it showed. */

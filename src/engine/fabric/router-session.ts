@@ -7,6 +7,13 @@ import { RouterRefusal } from './routers/refusal.ts'
 
 const MINUTE_MS = 60_000
 
+/** How a session reaches what is around it. */
+export interface SessionWays {
+  /** Tells which controllers there are. */
+  readonly controllers: () => ToRouter
+  readonly onClosed: () => void
+}
+
 /** What a connected router says, handed to the part of the controller that it concerns. */
 export class ConnectedSession implements RouterSession {
   readonly #parts: FabricParts
@@ -17,12 +24,15 @@ export class ConnectedSession implements RouterSession {
   /** Epoch ms at which a misbehaviour was told last. */
   readonly #told = new Map<Misbehaviour, number>()
 
-  constructor(parts: FabricParts, router: ConnectedRouter, onClosed: () => void) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ways: SessionWays) {
     this.#parts = parts
     this.#router = router
     this.#circuits = new CircuitMessages(parts, router)
-    this.#facts = new RouterFacts(parts, router)
-    this.#onClosed = onClosed
+    this.#facts = new RouterFacts(parts, router, {
+      controllers: ways.controllers,
+      misbehaved: (what) => this.misbehaved(what),
+    })
+    this.#onClosed = ways.onClosed
   }
 
   async receive(message: FromRouter): Promise<ToRouter | undefined> {
@@ -59,9 +69,9 @@ export class ConnectedSession implements RouterSession {
         return this.#circuits.create(message)
       case 'create-tunnel-circuit':
         return this.#circuits.createForRouter(message)
-      case 'latencies':
-        links.measured(id, message.nanoseconds)
-        return undefined
+      case 'metrics':
+        if (links.measured(id, message.nanoseconds).hasForeign) this.misbehaved('foreign-link')
+        return this.#circuits.usage(message.usage)
       case 'router-links':
         if (links.reported(id, message.links, message.fullRefresh).hasForeign) this.misbehaved('foreign-link')
         return undefined
@@ -112,6 +122,7 @@ export class ConnectedSession implements RouterSession {
       const facts = { routerId: this.#router.id, message: message.type, error: String(error) }
       this.#parts.context.logger.error('a message of a router could not be handled', facts)
     }
+    if (refused?.misbehaviour !== undefined) this.misbehaved(refused.misbehaviour)
     const { code, hint } = refused ?? ({ code: 'internal', hint: 'too-busy' } as const)
     const text = refused?.message ?? 'the controller failed'
     switch (message.type) {
@@ -127,6 +138,7 @@ export class ConnectedSession implements RouterSession {
       case 'remove-terminators':
       case 'verify-router':
       case 'interfaces':
+      case 'decommission':
         return { type: 'result', success: false, message: text }
       default:
         return undefined

@@ -89,6 +89,11 @@ export class ConnectionRecords {
     }
   }
 
+  /** Says now that this process is alive. */
+  renew(): Promise<void> {
+    return this.#writeSoon()
+  }
+
   #writeSoon(): Promise<void> {
     if (!this.#isAsked) {
       this.#isAsked = true

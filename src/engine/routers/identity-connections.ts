@@ -3,6 +3,9 @@ import type { IdentityConnectionStatus, IdentityConnections } from '../../ports/
 /** Milliseconds for which an identity counts as unknown after the router that knew it went away. */
 export const UNKNOWN_MS = 5 * 60_000
 
+/** So many identities are kept for one router, whatever it reports. */
+const MOST_OF_A_ROUTER = 100_000
+
 /** Which identities are connected to which routers, as the routers report it. */
 export class ConnectedIdentities {
   readonly #routersOf = new Map<string, Set<string>>()
@@ -48,6 +51,7 @@ export class ConnectedIdentities {
   }
 
   #join(routerId: string, identityId: string): void {
+    if ((this.#identitiesOf.get(routerId)?.size ?? 0) >= MOST_OF_A_ROUTER) return
     entry(this.#routersOf, identityId).add(routerId)
     entry(this.#identitiesOf, routerId).add(identityId)
   }

@@ -176,6 +176,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return this.#records.open(address)
   }
 
+  /** Writes to the store that this process is alive: a new revision, under which what time alone changed can be told. */
+  renew(): Promise<void> {
+    return this.#records.renew()
+  }
+
   /** No router is connected to this process any more. */
   close(): Promise<void> {
     return this.#records.close()

@@ -42,7 +42,7 @@ const SYMBOLS: SymbolTable = {
   createdAt: { field: 'createdAt', kind: 'instant' },
 }
 
-/** The circuits that this process laid and that are open. */
+/** The open circuits of this process. */
 export const circuitOperations = {
   list: defineOperation(
     {

@@ -5,6 +5,7 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import { pageOf } from '../../engine/records/page-of.ts'
 import { EntityRef } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
+import { LinkPatch } from '../../resources/routers/link-requests.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { referenceTo } from './references.ts'
@@ -64,7 +65,7 @@ const SYMBOLS: SymbolTable = {
   iteration: { field: 'iteration', kind: 'number' },
 }
 
-/** The links between routers as they are reported to this process. */
+/** The links between routers. */
 export const linkOperations = {
   list: defineOperation(
     {
@@ -90,6 +91,19 @@ export const linkOperations = {
     async ({ engine, params }) => {
       const link = measured(await engine.dataPlane.link(params.id))
       return { data: shown(link, await namesIn(engine, [link])) }
+    },
+  ),
+  patch: defineOperation(
+    {
+      route: 'PATCH /links/{id}',
+      summary: 'Changes what one link costs, or takes it out of use',
+      description: 'Lasts as long as this controller knows the link. Circuits over one that is down take another way.',
+      access: { entity: 'ops', action: 'update' },
+      body: LinkPatch,
+    },
+    async ({ engine, params, request }) => {
+      await engine.dataPlane.changeLink(params.id, request)
+      return DONE
     },
   ),
   delete: defineOperation(

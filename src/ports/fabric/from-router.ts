@@ -19,7 +19,12 @@ export type FromRouter =
       readonly message: string
       readonly peerData: PeerData
     }
-  | { readonly type: 'latencies'; readonly nanoseconds: ReadonlyMap<string, number> }
+  | {
+      readonly type: 'metrics'
+      /** Latencies in nanoseconds by the names of what was measured. */
+      readonly nanoseconds: ReadonlyMap<string, number>
+      readonly usage: readonly CircuitUsage[]
+    }
   | {
       /** Idle times are nanoseconds by circuit. */
       readonly type: 'circuit-confirmation'
@@ -58,8 +63,31 @@ export type FromRouter =
       readonly states: ReadonlyMap<string, { readonly valid: boolean; readonly detail: string }>
     }
   | ModelSubscription
+  | { readonly type: 'alerts'; readonly alerts: readonly RouterAlert[] }
+  /** Which controllers are there? */
+  | { readonly type: 'controllers' }
+  /** The router is to be deleted for good, by its operator's wish. */
+  | { readonly type: 'decommission' }
+  /** What this controller does not do, in words. */
+  | { readonly type: 'unsupported'; readonly what: string }
   | { readonly type: 'extend-certificates'; readonly clientCertCsr: string; readonly serverCertCsr: string }
   | { readonly type: 'confirm-certificate'; readonly clientCertPem: string }
+
+/** The bytes that a circuit carried at a router in an interval, by direction, for example `ingress.rx`. */
+export interface CircuitUsage {
+  readonly circuitId: string
+  /** Epoch ms at which the interval began, and how long it was. */
+  readonly from: number
+  readonly lengthMs: number
+  readonly bytes: ReadonlyMap<string, number>
+}
+
+/** What a router wants its operator to know. */
+export interface RouterAlert {
+  readonly severity: string
+  readonly message: string
+  readonly details: readonly string[]
+}
 
 /** An SDK dials a service through the router. */
 export interface CircuitRequest {

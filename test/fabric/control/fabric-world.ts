@@ -30,11 +30,13 @@ const EVENTS = [
   'router.connection',
   'router.refused',
   'router.misbehaved',
+  'router.alert',
   'link.connection',
   'circuit.opened',
   'circuit.moved',
   'circuit.closed',
   'circuit.failed',
+  'circuit.usage',
 ] as const
 
 export async function fabricWorld(options: Partial<ControlListenerOptions> = {}): Promise<FabricWorld> {

@@ -138,7 +138,7 @@ describe('messages of any bytes', () => {
 
   it('do not reach what objects inherit', () => {
     const latencies = received(CONTENT_TYPE.metrics, '42 16 0a 09 5f5f70726f746f5f5f 12 09 19 0000000000000040')
-    expect(latencies).toEqual({ type: 'latencies', nanoseconds: new Map([['__proto__', 2]]) })
+    expect(latencies).toEqual({ type: 'metrics', usage: [], nanoseconds: new Map([['__proto__', 2]]) })
     expect(Reflect.get({}, 'mean')).toBeUndefined()
   })
 })

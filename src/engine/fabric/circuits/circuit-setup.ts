@@ -46,13 +46,18 @@ const ATTEMPTS = 2
 /** Milliseconds that all attempts may take together, and each of them: clients wait no longer. */
 const PATIENCE_MS = 20_000
 const ATTEMPT_MS = 10_000
-/** So many circuits may be in the making: whoever asks beyond it comes again. */
-const MOST_AT_ONCE = 2000
+/** So many circuits may be in the making, and open: whoever asks beyond it comes again. */
+const MOST_AT_ONCE = 20_000
 const MOST_OPEN = 500_000
+/** One router alone has less, so that nobody takes the place of all others. */
+const MOST_AT_ONCE_OF_A_ROUTER = 2000
+const MOST_OPEN_OF_A_ROUTER = 100_000
 
 /** Lays circuits: chooses a terminator, finds a way to it and has every router of the way do its part. */
 export class CircuitSetup {
   readonly #parts: Parts
+  /** How many circuits are in the making, by the router that asked. */
+  readonly #making = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -60,10 +65,30 @@ export class CircuitSetup {
 
   /** Lays a circuit from a router. Throws {@link RouterRefusal} when there is no way to the service. */
   async lay(router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
-    const { context, circuits, exchange } = this.#parts
-    if (exchange.size >= MOST_AT_ONCE || circuits.size >= MOST_OPEN) {
-      throw new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy' })
+    const making = this.#making.get(router.id) ?? 0
+    if (this.#isFull(router.id, making)) throw new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy' })
+    this.#making.set(router.id, making + 1)
+    try {
+      return await this.#lay(router, wish)
+    } finally {
+      const left = (this.#making.get(router.id) ?? 1) - 1
+      if (left > 0) this.#making.set(router.id, left)
+      else this.#making.delete(router.id)
     }
+  }
+
+  #isFull(routerId: string, making: number): boolean {
+    const { circuits, exchange } = this.#parts
+    return (
+      exchange.size >= MOST_AT_ONCE ||
+      circuits.size >= MOST_OPEN ||
+      making >= MOST_AT_ONCE_OF_A_ROUTER ||
+      circuits.countFrom(routerId) >= MOST_OPEN_OF_A_ROUTER
+    )
+  }
+
+  async #lay(router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
+    const { context, exchange } = this.#parts
     const begunAt = context.clock.now()
     const { service, client } = wish
     if (service.encryptionRequired && !wish.peerData.has(PEER_DATA.publicKey)) {

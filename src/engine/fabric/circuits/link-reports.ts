@@ -1,5 +1,5 @@
 import type { Link, LinkReport } from '../../../domain/fabric/index.ts'
-import type { EngineContext } from '../../context/context.ts'
+import type { EngineContext, LinkChange } from '../../context/context.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
 import type { Rerouting } from './rerouting.ts'
@@ -52,20 +52,32 @@ export class LinkReports {
     return true
   }
 
+  /** An operator takes a link out of use, or changes what it costs: circuits over one that is out of use take another way. */
+  change(linkId: string, change: LinkChange): boolean {
+    const link = this.#network.change(linkId, change)
+    if (link?.isDown === true) this.#rerouting.linkLost(linkId)
+    return link !== undefined
+  }
+
   /** A router is gone for good, and its links with it. */
   routerRemoved(routerId: string): void {
     for (const link of this.#network.removeAllOf(routerId)) this.#lost(link)
   }
 
-  /** What a router measured, by the names of its metrics: the time on a link and the time of waiting for it. */
-  measured(routerId: string, nanoseconds: ReadonlyMap<string, number>): void {
+  /** What a router measured, by the names of its metrics: the time on a link and the time of waiting for it; answers whether
+   * it spoke of links of others. */
+  measured(routerId: string, nanoseconds: ReadonlyMap<string, number>): { readonly hasForeign: boolean } {
     const latencies = new Map<string, number>()
     for (const [name, mean] of nanoseconds) {
       const [, linkId] = LINK_METRIC.exec(name) ?? []
       if (linkId === undefined || !Number.isFinite(mean) || mean < 0) continue
       latencies.set(linkId, (latencies.get(linkId) ?? 0) + mean / NANOSECONDS)
     }
-    for (const [linkId, latency] of latencies) this.#network.measured(routerId, linkId, latency)
+    let hasForeign = false
+    for (const [linkId, latency] of latencies) {
+      if (!this.#network.measured(routerId, linkId, latency)) hasForeign = true
+    }
+    return { hasForeign }
   }
 
   #lost(link: Link): void {

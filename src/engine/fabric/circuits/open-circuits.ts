@@ -1,9 +1,16 @@
-import { circuitEnded, type TerminatorUse, UNUSED } from '../../../domain/fabric/index.ts'
+import { circuitEnded, firstRouter, type TerminatorUse, UNUSED } from '../../../domain/fabric/index.ts'
 import type { Circuit } from './circuit.ts'
+
+/** So many circuits are remembered after their end. */
+const MOST_ENDED = 20_000
 
 /** The circuits that this process laid, and how much their terminators are used. */
 export class OpenCircuits {
   readonly #circuits = new Map<string, Circuit>()
+  /** How many begin at a router; both ends of a circuit stay where they are. */
+  readonly #from = new Map<string, number>()
+  /** Circuits that ended lately: what they carried is reported later. */
+  readonly #ended = new Map<string, Circuit>()
   readonly #use = new Map<string, TerminatorUse>()
 
   get size(): number {
@@ -18,15 +25,39 @@ export class OpenCircuits {
     return [...this.#circuits.values()]
   }
 
-  add(circuit: Circuit): void {
-    this.#circuits.set(circuit.id, circuit)
+  /** How many circuits begin at a router. */
+  countFrom(routerId: string): number {
+    return this.#from.get(routerId) ?? 0
   }
 
-  /** Forgets a circuit; answers whether it was there. */
-  remove({ id, terminatorId }: Circuit): boolean {
+  add(circuit: Circuit): void {
+    this.#circuits.set(circuit.id, circuit)
+    this.#count(circuit, 1)
+  }
+
+  /** A circuit that is open, or ended lately. */
+  lately(id: string): Circuit | undefined {
+    return this.#circuits.get(id) ?? this.#ended.get(id)
+  }
+
+  /** Ends a circuit; answers whether it was open. */
+  remove(circuit: Circuit): boolean {
+    const { id, terminatorId } = circuit
+    if (!this.#circuits.has(id)) return false
+    this.#count(circuit, -1)
+    this.#ended.set(id, circuit)
+    const [oldest] = this.#ended.keys()
+    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
     const use = this.#use.get(terminatorId)
     if (use !== undefined) this.#use.set(terminatorId, circuitEnded(use))
     return this.#circuits.delete(id)
+  }
+
+  #count({ course }: Circuit, more: number): void {
+    const from = firstRouter(course.path)
+    const count = this.countFrom(from) + more
+    if (count > 0) this.#from.set(from, count)
+    else this.#from.delete(from)
   }
 
   useOf(terminatorId: string): TerminatorUse {

@@ -15,7 +15,8 @@ interface Known {
   readonly log: StepLog
 }
 
-const EVENTS_AT_ONCE = 200
+/** So many entities and related ids are written at a time: a few milliseconds at most. */
+const WRITTEN_AT_ONCE = 2000
 
 /**
  * The model that routers decide by, and the steps by which it changes. Its index is the revision of the store. Its timeline
@@ -36,6 +37,11 @@ export class DataModel {
 
   get timelineId(): string {
     return this.#timelineId
+  }
+
+  /** Whether time alone changed something by `now` (epoch ms): it becomes a step with the next revision of the store. */
+  isDue(now: number): boolean {
+    return this.#known?.content.isDue(now) ?? false
   }
 
   /** The steps that lead on from an index; undefined where only the whole model does. */
@@ -78,7 +84,8 @@ export class DataModel {
     const events = await known.content.changed(tx, changes)
     known.index = tx.revision
     if (events.length === 0) return []
-    const step = { index: tx.revision, events: await this.#writeStep(events) }
+    const pieces = await this.#write(events, (few) => this.#codec.changes(few))
+    const step = { index: tx.revision, events: joined(pieces) }
     known.log.add(step)
     return [step]
   }
@@ -86,7 +93,9 @@ export class DataModel {
   async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
     const content = new ModelContent(this.#context)
     const pieces: Uint8Array[] = []
-    for await (const events of content.all(tx)) pieces.push(this.#codec.state(events))
+    for await (const events of content.all(tx)) {
+      pieces.push(...(await this.#write(events, (few) => this.#codec.state(few))))
+    }
     const written = { index: tx.revision, events: pieces }
     // What it is now is the same as what it became step by step.
     const log = this.#known?.log ?? new StepLog(tx.revision)
@@ -94,14 +103,25 @@ export class DataModel {
     return written
   }
 
-  async #writeStep(events: readonly ModelEvent[]): Promise<Uint8Array> {
+  /** Writes events a few at a time; others have their turn in between. */
+  async #write(
+    events: readonly ModelEvent[],
+    write: (few: readonly ModelEvent[]) => Uint8Array,
+  ): Promise<readonly Uint8Array[]> {
     const turn = this.#context.turns.begin()
     const pieces: Uint8Array[] = []
-    for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
-      pieces.push(this.#codec.changes(events.slice(at, at + EVENTS_AT_ONCE)))
+    let few: ModelEvent[] = []
+    let weight = 0
+    for (const event of events) {
+      few.push(event)
+      weight += 'entityIds' in event ? event.entityIds.length : 1
+      if (weight < WRITTEN_AT_ONCE) continue
+      pieces.push(write(few))
+      few = []
+      weight = 0
       await turn()
     }
-    return joined(pieces)
+    return few.length === 0 ? pieces : [...pieces, write(few)]
   }
 }
 

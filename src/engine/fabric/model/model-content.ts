@@ -1,4 +1,4 @@
-import type { ModelEvent } from '../../../ports/fabric/index.ts'
+import type { ModelEntity, ModelEvent } from '../../../ports/fabric/index.ts'
 import type { Change, ReadTransaction } from '../../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { cas } from '../../../resources/enrollment/cas.ts'
@@ -19,6 +19,8 @@ export class ModelContent {
   /** Whom a service config is for, because one that is gone cannot be asked. */
   readonly #identityOf = new Map<string, string>()
   #keyIds: ReadonlySet<string> = new Set()
+  /** Until when (epoch ms) identities are disabled: their records do not change when that is over. */
+  readonly #disabledUntil = new Map<string, number>()
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -45,10 +47,15 @@ export class ModelContent {
     yield [...events, ...(await this.#keyEvents(tx))]
   }
 
+  /** Whether identities are enabled again by `now` (epoch ms) whom routers know as disabled. */
+  isDue(now: number): boolean {
+    return this.#enabledBy(now).length > 0
+  }
+
   /** What the changes of the store are for routers: nothing, for most of them. */
   async changed(tx: ReadTransaction, changes: readonly Change[]): Promise<readonly ModelEvent[]> {
     const turn = this.#context.turns.begin()
-    const touched = await this.#touched(tx, changes)
+    const touched = await this.#touched(tx, changes, this.#context.clock.now())
     const events: ModelEvent[] = []
     for (const kind of MODEL_KINDS) {
       for (const id of touched.get(kind.resource.name) ?? []) {
@@ -69,15 +76,32 @@ export class ModelContent {
     record: RecordOf<Resource> | undefined,
   ): Promise<readonly ModelEvent[]> {
     const entity = record && (await kind.show(tx, record, this.#context.clock.now()))
+    if (kind.type === 'identity') this.#noteDisabled(id, entity, record)
     if (kind.type === 'service-policy') {
       return this.#image.putPolicy(id, entity, record && entity && indexedPolicy(kind.resource, record))
     }
     return this.#image.putEntity(kind.type, id, entity, record && indexedEntity(record).roleAttributes)
   }
 
-  async #touched(tx: ReadTransaction, changes: readonly Change[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  #noteDisabled(id: string, entity: ModelEntity | undefined, record: RecordOf<Resource> | undefined): void {
+    const until: unknown = record?.disabledUntil
+    const isDisabled = entity?.type === 'identity' && entity.disabled
+    if (isDisabled && typeof until === 'number') this.#disabledUntil.set(id, until)
+    else this.#disabledUntil.delete(id)
+  }
+
+  #enabledBy(now: number): readonly string[] {
+    return [...this.#disabledUntil].filter(([, until]) => until <= now).map(([id]) => id)
+  }
+
+  async #touched(
+    tx: ReadTransaction,
+    changes: readonly Change[],
+    now: number,
+  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const touched = new Map<string, Set<string>>()
     const touch = (kind: string, id: string) => touched.set(kind, (touched.get(kind) ?? new Set()).add(id))
+    for (const id of this.#enabledBy(now)) touch(identities.name, id)
     for (const { kind, id } of changes) {
       touch(kind, id)
       if (kind !== serviceConfigs.name) continue

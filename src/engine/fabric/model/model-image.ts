@@ -57,12 +57,6 @@ export class ModelImage {
     return [...events, ...separated, ...related]
   }
 
-  /** The events that tell what a policy selects to somebody who knows nothing of it. */
-  relationsOf(policyId: string): readonly ModelEvent[] {
-    const selected = this.#selected(policyId)
-    return SIDES.flatMap((side) => relations('relate', policyId, side, selected[side]))
-  }
-
   #selected(policyId: string): Sides {
     const members = (side: PolicySide) =>
       this.#index.has('service-policies', policyId) ? this.#index.selectedBy('service-policies', policyId, side) : []
@@ -117,7 +111,11 @@ function relation(
   return { action, policyId, side, entityIds }
 }
 
+/** The ids that are not among the others; both ascend, as the index answers them. */
 function minus(ids: readonly string[], others: readonly string[]): readonly string[] {
-  const known = new Set(others)
-  return ids.filter((id) => !known.has(id))
+  let position = 0
+  return ids.filter((id) => {
+    for (let other = others[position]; other !== undefined && other < id; other = others[position]) position += 1
+    return others[position] !== id
+  })
 }

@@ -28,10 +28,12 @@ export class ModelSubscriptions {
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
   #queue: Promise<void> = Promise.resolve()
   #isLooking = false
+  readonly #turn: () => Promise<void> | undefined
 
   constructor(context: EngineContext, codec: ModelCodec) {
     this.#context = context
     this.#model = new DataModel(context, codec)
+    this.#turn = context.turns.begin()
   }
 
   /** A router wants the model, or wants it for longer. */
@@ -55,6 +57,11 @@ export class ModelSubscriptions {
     if (this.#subscriptions.size === 0) this.#then(async () => this.#forgetAlone())
   }
 
+  /** Whether time alone changed the model by `now` (epoch ms). */
+  isDue(now: number): boolean {
+    return this.#model.isDue(now)
+  }
+
   /** The store may have changed. */
   look(): void {
     if (this.#isLooking || this.#subscriptions.size === 0) return
@@ -66,9 +73,11 @@ export class ModelSubscriptions {
   }
 
   #then(work: () => Promise<void>): void {
-    this.#queue = this.#queue.then(work).catch((error: unknown) => {
+    const done = this.#queue.then(work).catch((error: unknown) => {
       this.#context.logger.error('routers could not be told of the data model', { error: String(error) })
     })
+    // Any number of routers may stand in line.
+    this.#queue = done.then(() => this.#turn())
   }
 
   #forgetAlone(): void {
@@ -77,7 +86,7 @@ export class ModelSubscriptions {
 
   async #follow(): Promise<void> {
     const followed = await this.#model.follow()
-    if (followed !== 'restarted') this.#tell(followed)
+    if (followed !== 'restarted') await this.#tell(followed)
     for (const [router, subscription] of [...this.#subscriptions]) {
       if (subscription.isLevel && subscription.timelineId !== this.#model.timelineId) await this.#deliver(router)
     }
@@ -90,7 +99,7 @@ export class ModelSubscriptions {
     const missing = isSameTimeline ? this.#model.stepsAfter(subscription.index) : undefined
     if (missing === undefined) {
       const { written, steps } = await this.#model.whole()
-      this.#tell(steps)
+      await this.#tell(steps)
       const { id: subscriptionId } = subscription
       subscription.timelineId = this.#model.timelineId
       subscription.index = written.index
@@ -101,10 +110,13 @@ export class ModelSubscriptions {
     await this.#follow()
   }
 
-  #tell(steps: readonly ModelStep[]): void {
+  async #tell(steps: readonly ModelStep[]): Promise<void> {
+    if (steps.length === 0) return
     const now = this.#context.clock.now()
-    for (const [router, subscription] of this.#subscriptions) {
-      if (subscription.isLevel && now < subscription.until) this.#lead(router, subscription, steps)
+    for (const [router, subscription] of [...this.#subscriptions]) {
+      if (!subscription.isLevel || now >= subscription.until) continue
+      this.#lead(router, subscription, steps)
+      await this.#turn()
     }
   }
 

@@ -11,6 +11,7 @@ import {
   topologyLink,
   withLatency,
 } from '../../../domain/fabric/index.ts'
+import type { LinkChange } from '../../context/context.ts'
 import type { ConnectedRouters } from './connected-routers.ts'
 
 /** What reports of links changed. */
@@ -110,6 +111,16 @@ export class Network {
     return link
   }
 
+  /** Changes what an operator decides of a link; answers the link, undefined for an unknown one. */
+  change(linkId: string, { staticCost, isDown }: LinkChange): Link | undefined {
+    const known = this.#links.get(linkId)
+    if (known === undefined) return undefined
+    const link = { ...known, staticCost: staticCost ?? known.staticCost, isDown: isDown ?? known.isDown }
+    this.#links.set(linkId, link)
+    this.#topology = undefined
+    return link
+  }
+
   /** Forgets the links of a router that is gone for good; answers them. */
   removeAllOf(routerId: string): readonly Link[] {
     const links = this.all().filter(({ source, target }) => source === routerId || target === routerId)
@@ -118,19 +129,32 @@ export class Network {
     return links
   }
 
-  /** Keeps how the connections of a link changed, if it is the router's own link as it is now. */
-  updateState(source: string, linkId: string, iteration: number, state: Pick<Link, 'stateIteration' | 'connections'>) {
+  /**
+   * Keeps how the connections of a link changed, if it is the router's own link as it is now; false, and nothing changes, for a
+   * link that another router dialed.
+   */
+  updateState(
+    source: string,
+    linkId: string,
+    iteration: number,
+    state: Pick<Link, 'stateIteration' | 'connections'>,
+  ): boolean {
     const link = this.#links.get(linkId)
-    if (link?.source !== source || link.iteration !== iteration || state.stateIteration <= link.stateIteration) return
-    this.#links.set(linkId, { ...link, ...state })
+    if (link === undefined) return true
+    if (link.source !== source) return false
+    const isNews = link.iteration === iteration && state.stateIteration > link.stateIteration
+    if (isNews) this.#links.set(linkId, { ...link, ...state })
+    return true
   }
 
-  /** One end of a link measured its latency, ms. */
-  measured(routerId: string, linkId: string, latencyMs: number): void {
+  /** One end of a link measured its latency, ms; false, and nothing changes, for a router that is no end of it. */
+  measured(routerId: string, linkId: string, latencyMs: number): boolean {
     const link = this.#links.get(linkId)
-    if (link === undefined) return
+    if (link === undefined) return true
+    if (link.source !== routerId && link.target !== routerId) return false
     this.#links.set(linkId, withLatency(link, routerId, latencyMs))
     this.#topology = undefined
+    return true
   }
 
   #isOver(source: string, { id, iteration }: LinkReport): boolean {

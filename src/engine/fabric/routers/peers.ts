@@ -1,38 +1,79 @@
 import type { PeerChange } from '../../../ports/fabric/index.ts'
+import type { Turns } from '../../../ports/turns.ts'
 import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 
-/** Tells routers of one another: links come from that alone. */
+/**
+ * Tells routers of one another: links come from that alone. What changes in one turn is told in one message, so that a crowd
+ * that connects at once is told of itself in few.
+ */
 export class Peers {
   readonly #routers: ConnectedRouters
+  readonly #turn: () => Promise<void> | undefined
+  /** What the others are still to be told of a router, by its id. */
+  readonly #changes = new Map<string, PeerChange>()
+  /** Routers that know nobody yet. */
+  readonly #newcomers = new Set<ConnectedRouter>()
+  #isTelling = false
 
-  constructor(routers: ConnectedRouters) {
+  constructor(routers: ConnectedRouters, turns: Turns) {
     this.#routers = routers
+    this.#turn = turns.begin()
   }
 
-  /** A router connected, or listens elsewhere now: it and the others learn of each other. */
+  /** A router connected: it and the others learn of each other. */
   introduce(router: ConnectedRouter): void {
-    const others = this.#routers.others(router.id)
-    this.#tell(others, healthy(router))
-    if (others.length > 0) router.channel.send({ type: 'peers', changes: others.map(healthy) })
+    this.#newcomers.add(router)
+    this.#change(healthy(router))
   }
 
   /** The listeners of a router changed. */
   update(router: ConnectedRouter): void {
-    this.#tell(this.#routers.others(router.id), healthy(router))
+    this.#change(healthy(router))
   }
 
   /** A router is away: its links may live on. */
   away(id: string): void {
-    this.#tell(this.#routers.others(id), { id, version: '', state: 'unhealthy', listeners: [] })
+    this.#change({ id, version: '', state: 'unhealthy', listeners: [] })
   }
 
   /** A router is gone for good: the others close their links to it. */
   removed(id: string): void {
-    this.#tell(this.#routers.others(id), { id, version: '', state: 'removed', listeners: [] })
+    this.#change({ id, version: '', state: 'removed', listeners: [] })
   }
 
-  #tell(routers: readonly ConnectedRouter[], change: PeerChange): void {
-    for (const { channel } of routers) channel.send({ type: 'peers', changes: [change] })
+  #change(change: PeerChange): void {
+    // Who is gone for good does not come to be merely away.
+    if (change.state !== 'unhealthy' || this.#changes.get(change.id)?.state !== 'removed') {
+      this.#changes.set(change.id, change)
+    }
+    if (this.#isTelling) return
+    this.#isTelling = true
+    void this.#tell()
+  }
+
+  async #tell(): Promise<void> {
+    await this.#turn()
+    while (this.#changes.size > 0) {
+      const changes = new Map(this.#changes)
+      const newcomers = new Set(this.#newcomers)
+      this.#changes.clear()
+      this.#newcomers.clear()
+      const news = { type: 'peers', changes: [...changes.values()] } as const
+      for (const router of this.#routers.all()) {
+        if (newcomers.has(router)) this.#tellAll(router)
+        else if (!changes.has(router.id)) router.channel.send(news)
+        else if (changes.size > 1) {
+          router.channel.send({ ...news, changes: news.changes.filter(({ id }) => id !== router.id) })
+        }
+        await this.#turn()
+      }
+    }
+    this.#isTelling = false
+  }
+
+  #tellAll({ id, channel }: ConnectedRouter): void {
+    const others = this.#routers.others(id)
+    if (others.length > 0) channel.send({ type: 'peers', changes: others.map(healthy) })
   }
 }
 

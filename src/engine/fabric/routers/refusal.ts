@@ -1,4 +1,4 @@
-import type { RefusalCode, RetryHint } from '../../../ports/fabric/index.ts'
+import type { Misbehaviour, RefusalCode, RetryHint } from '../../../ports/fabric/index.ts'
 
 /** What the router is to do when a request is refused for a reason. */
 const HINTS: Readonly<Record<RefusalCode, RetryHint>> = {
@@ -17,18 +17,28 @@ const HINTS: Readonly<Record<RefusalCode, RetryHint>> = {
   'access-denied': 'default',
 }
 
+interface RefusalDetails {
+  /** Unless the code has another one. */
+  readonly hint?: RetryHint
+  readonly circuitId?: string
+  readonly misbehaviour?: Misbehaviour
+}
+
 /** A request of a router is refused. */
 export class RouterRefusal extends Error {
   readonly code: RefusalCode
   readonly hint: RetryHint
   /** The circuit that was not laid, for the logs of clients. */
   readonly circuitId: string | undefined
+  /** What the router did, where no router in good faith does it. */
+  readonly misbehaviour: Misbehaviour | undefined
 
-  constructor(code: RefusalCode, message: string, { hint, circuitId }: { hint?: RetryHint; circuitId?: string } = {}) {
+  constructor(code: RefusalCode, message: string, { hint, circuitId, misbehaviour }: RefusalDetails = {}) {
     super(message)
     this.name = 'RouterRefusal'
     this.code = code
     this.hint = hint ?? HINTS[code]
     this.circuitId = circuitId
+    this.misbehaviour = misbehaviour
   }
 }

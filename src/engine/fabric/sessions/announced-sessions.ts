@@ -16,6 +16,8 @@ type ApiSession = RecordOf<typeof apiSessions>
 
 /** So many sessions go into one message. */
 const BATCH = 100
+/** More than end while the sessions are read. */
+const MOST_GONE = 10_000
 
 /**
  * Tells edge routers which API sessions clients may present to them. A router lets nobody in whom it was not told of, and
@@ -26,6 +28,9 @@ export class AnnouncedSessions {
   readonly #routers: ConnectedRouters
   /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
   readonly #tokens = new Map<string, string>()
+  #latest: { readonly revision: number; readonly sessions: Promise<readonly AnnouncedApiSession[]> } | undefined
+  /** Sessions that ended lately: what was read of the store before must not bring them back. */
+  readonly #gone = new Set<string>()
   #syncs = 0
 
   constructor(context: EngineContext, routers: ConnectedRouters) {
@@ -36,18 +41,25 @@ export class AnnouncedSessions {
   /** Tells a router all sessions; those that it knows beyond them it forgets. */
   async tellAll(router: ConnectedRouter): Promise<void> {
     const syncId = this.#nextSyncId()
-    const known = await this.#context.storage.read((tx) => this.#all(tx))
+    const turn = this.#context.turns.begin()
+    const known = (await this.#context.storage.read((tx) => this.#known(tx))).filter(({ id }) => !this.#gone.has(id))
     for (let sequence = 0; sequence === 0 || sequence * BATCH < known.length; sequence += 1) {
       const sessions = known.slice(sequence * BATCH, (sequence + 1) * BATCH)
       const isLast = (sequence + 1) * BATCH >= known.length
       router.channel.send({ type: 'api-sessions-added', sessions, full: { syncId, sequence, isLast } })
+      await turn()
     }
   }
 
   /** Tells all edge routers what happened to sessions and to the certificates that go with them. */
-  async follow(tx: ReadTransaction, changes: readonly Change[]): Promise<void> {
+  async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     const routers = this.#routers.edgeRouters()
     if (routers.length === 0) return
+    if (changes === undefined) {
+      // It is not known which sessions are over: routers find out by what they are told of.
+      for (const router of routers) void this.tellAll(router).catch((error: unknown) => this.#failed(router, error))
+      return
+    }
     this.#forget(routers, changes)
     const added: AnnouncedApiSession[] = []
     const updated: AnnouncedApiSession[] = []
@@ -57,14 +69,17 @@ export class AnnouncedSessions {
       const announced = stored && (await this.#announced(tx, stored))
       if (announced !== undefined) (isNew ? added : updated).push(announced)
     }
+    const news = { type: 'api-sessions-added', sessions: added } as const
+    const corrections = { type: 'api-sessions-updated', sessions: updated } as const
     for (const { channel } of routers) {
-      if (added.length > 0) channel.send({ type: 'api-sessions-added', sessions: added })
-      if (updated.length > 0) channel.send({ type: 'api-sessions-updated', sessions: updated })
+      if (added.length > 0) channel.send(news)
+      if (updated.length > 0) channel.send(corrections)
     }
   }
 
   #forget(routers: readonly ConnectedRouter[], changes: readonly Change[]): void {
     const gone = changes.filter(({ kind, operation }) => kind === apiSessions.name && operation === 'delete')
+    this.#noteGone(gone.map(({ id }) => id))
     const known = gone.flatMap(({ id }) => {
       const token = this.#tokens.get(id)
       this.#tokens.delete(id)
@@ -73,13 +88,38 @@ export class AnnouncedSessions {
     if (known.length === 0) return
     const tokens = known.map(({ token }) => token)
     const ids = known.map(({ id }) => id)
-    for (const { channel } of routers) channel.send({ type: 'api-sessions-removed', tokens, ids })
+    const news = { type: 'api-sessions-removed', tokens, ids } as const
+    for (const { channel } of routers) channel.send(news)
+  }
+
+  #noteGone(ids: readonly string[]): void {
+    for (const id of ids) this.#gone.add(id)
+    for (const id of this.#gone) {
+      if (this.#gone.size <= MOST_GONE) return
+      this.#gone.delete(id)
+    }
+  }
+
+  #failed({ id: routerId }: ConnectedRouter, error: unknown): void {
+    this.#context.logger.error('a router could not be told of the API sessions', { routerId, error: String(error) })
+  }
+
+  /** All sessions as of the snapshot, read once for all routers that ask at the same revision. */
+  #known(tx: ReadTransaction): Promise<readonly AnnouncedApiSession[]> {
+    if (this.#latest?.revision !== tx.revision) {
+      const sessions = this.#all(tx)
+      const latest = { revision: tx.revision, sessions }
+      this.#latest = latest
+      sessions.catch(() => {
+        if (this.#latest === latest) this.#latest = undefined
+      })
+    }
+    return this.#latest.sessions
   }
 
   async #all(tx: ReadTransaction): Promise<readonly AnnouncedApiSession[]> {
     const turn = this.#context.turns.begin()
     const announced: AnnouncedApiSession[] = []
-    this.#tokens.clear()
     const { items } = await tx.collection(apiSessions).find()
     for (const stored of items) {
       const session = await this.#announced(tx, stored)
@@ -93,12 +133,12 @@ export class AnnouncedSessions {
   async #announced(tx: ReadTransaction, stored: ApiSession): Promise<AnnouncedApiSession | undefined> {
     const { id, identityId, sealedToken } = stored
     // Routers judge a session that is made of tokens by the token alone.
-    if (sealedToken === null) return undefined
+    if (sealedToken === null || this.#gone.has(id)) return undefined
     const identity = await tx.collection(identities).get(identityId)
     const policy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
     if (policy === undefined || (await missingFactors(tx, stored, policy)).totp !== undefined) return undefined
     const token = await this.#context.sealer.open(sealedToken, API_SESSION_TOKEN).catch(() => undefined)
-    if (token === undefined) return undefined
+    if (token === undefined || this.#gone.has(id)) return undefined
     this.#tokens.set(id, token)
     return { id, identityId, token, certFingerprints: await fingerprintsOf(tx, stored) }
   }

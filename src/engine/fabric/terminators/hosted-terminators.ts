@@ -84,7 +84,8 @@ export class HostedTerminators {
     if (cost !== undefined) requireCost(cost)
     await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
       const known = await tx.collection(terminators).get(terminatorId)
-      if (known?.routerId !== routerId) throw new RouterRefusal('invalid-terminator', 'invalid terminator')
+      if (known === undefined) throw new RouterRefusal('invalid-terminator', 'invalid terminator')
+      if (known.routerId !== routerId) throw foreignTerminator()
       const change = { cost: cost ?? known.cost, precedence: precedence ?? known.precedence }
       if (change.cost === known.cost && change.precedence === known.precedence) return
       await tx.collection(terminators).update({ ...known, ...change, updatedAt: this.#context.clock.now() })
@@ -135,6 +136,7 @@ export class HostedTerminators {
         known.serviceId === serviceId &&
         known.hostId === hostId &&
         known.binding === binding
+      if (known.routerId !== routerId) throw foreignTerminator()
       if (!isSame) throw new RouterRefusal('invalid-terminator', 'terminator id is taken', { hint: 'not-retriable' })
       if (known.cost === cost && known.precedence === precedence) return
       await tx.collection(terminators).update({ ...known, cost, precedence, updatedAt: now })
@@ -157,6 +159,11 @@ export class HostedTerminators {
     await makeRoom(this.#context, tx, terminators, terminator)
     await tx.collection(terminators).insert(terminator)
   }
+}
+
+/** No router knows the ids of terminators of others by chance. */
+function foreignTerminator(): RouterRefusal {
+  return new RouterRefusal('invalid-terminator', 'terminator of another router', { misbehaviour: 'foreign-terminator' })
 }
 
 function requireId(address: string): string {

@@ -1,0 +1,47 @@
+import { dynamicCost, type Link } from '../../domain/fabric/index.ts'
+import type { CircuitView, DataPlaneView, LinkChange } from '../context/context.ts'
+import type { FabricParts } from './fabric-parts.ts'
+
+/** The data plane of this process as operators see it, and what they may do to it. */
+export class FabricView implements DataPlaneView {
+  readonly #parts: FabricParts
+
+  constructor(parts: FabricParts) {
+    this.#parts = parts
+  }
+
+  links(): readonly Link[] {
+    return this.#parts.network.all()
+  }
+
+  circuits(): readonly CircuitView[] {
+    return this.#parts.circuits.all().map(({ id, client, serviceId, terminatorId, course, tags, createdAt }) => ({
+      id,
+      clientId: client.identityId,
+      sessionId: client.sessionId,
+      serviceId,
+      terminatorId,
+      path: course.path,
+      tags: Object.fromEntries(tags),
+      createdAt,
+    }))
+  }
+
+  dynamicCostOf(terminatorId: string): number {
+    return dynamicCost(this.#parts.circuits.useOf(terminatorId), this.#parts.context.clock.now())
+  }
+
+  cutLink(id: string): boolean {
+    return this.#parts.links.cut(id)
+  }
+
+  changeLink(id: string, change: LinkChange): boolean {
+    return this.#parts.links.change(id, change)
+  }
+
+  endCircuit(id: string, immediate: boolean): boolean {
+    const circuit = this.#parts.circuits.get(id)
+    if (circuit !== undefined) this.#parts.ends.end(circuit, 'removed', immediate)
+    return circuit !== undefined
+  }
+}
