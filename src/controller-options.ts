@@ -32,7 +32,10 @@ import type { Storage } from './ports/storage.ts'
  * | `recoveryCodeLength` | `10` | `6` |
  */
 export interface ControllerOptions extends Partial<Leniency> {
-  /** Behaves as deployed controllers do wherever this one is stricter by default. */
+  /**
+   * Behaves as deployed controllers do wherever this one is stricter by default, and in what no option decides: the README
+   * lists all of it.
+   */
   readonly compat?: Compat
   /** Where records are kept. */
   readonly storage: Storage

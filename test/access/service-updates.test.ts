@@ -1,4 +1,5 @@
-import type { TestControllerOptions } from 'portcullis/testing'
+import { memoryStorage } from 'portcullis/memory'
+import { createTestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { lastChangeAt } from '../support/last-change-at.ts'
 import { world } from '../support/world.ts'
@@ -126,6 +127,20 @@ describe('GET /current-api-session/service-updates', () => {
       expect(await lastChangeAt(here.alice)).toBe(now)
       expect(await lastChangeAt(other)).toBe(ofOther)
     }
+  })
+
+  it('a policy that another process made and deleted is told to everybody: nobody knows whom it concerned', async () => {
+    const storage = memoryStorage()
+    const here = await stage({ storage, compat: 'openziti' })
+    const elsewhere = await createTestController({ storage, compat: 'openziti' })
+    const admin = await elsewhere.asAdmin()
+    const before = await lastChangeAt(here.alice)
+    expect(await lastChangeAt(here.alice)).toBe(before)
+    const roles = { identityRoles: ['#people'], serviceRoles: ['#all'] }
+    const body = { name: 'passing', type: 'Dial' as const, semantic: 'AnyOf' as const, ...roles }
+    const { id } = (await admin.call('POST /service-policies', { body })).data
+    await admin.call('DELETE /service-policies/{id}', params(id))
+    expect((await lastChangeAt(here.alice)) > before).toBe(true)
   })
 
   it('access that another policy gives meanwhile did not come and go', async () => {

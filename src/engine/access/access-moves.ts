@@ -7,6 +7,8 @@ const MOST_SERVICES = 1_000
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
+type Concerned = SlotSet | 'everybody'
+
 /** What a service policy grants to whom. */
 interface Grant {
   readonly type: AccessType | undefined
@@ -19,15 +21,15 @@ interface Grant {
  * be undone before anybody looks. An identity that takes the place of another in the index may count as concerned.
  */
 export class AccessMoves {
-  readonly #moves: { readonly revision: number; readonly identities: SlotSet }[] = []
-  #pending: SlotSet[] = []
+  readonly #moves: { readonly revision: number; readonly identities: Concerned }[] = []
+  #pending: Concerned[] = []
 
   /** Makes a change of an entity or policy to the index, and notes whom it concerns. */
   during(index: AccessIndex, { kind, id }: { readonly kind: string; readonly id: string }, change: () => void): void {
     const before = LOOKS.get(kind)?.(index, id)
     change()
     const concerned = before?.(index)
-    if (concerned !== undefined && concerned.size > 0) this.#pending.push(concerned)
+    if (concerned === 'everybody' || (concerned !== undefined && concerned.size > 0)) this.#pending.push(concerned)
   }
 
   /** What was noted became true with a revision of the store. */
@@ -40,19 +42,25 @@ export class AccessMoves {
   /** Reports whether an identity is among those whom something concerned after a revision. */
   concern(index: AccessIndex, since: number, identityId: string): boolean {
     const [slot] = index.entitiesNamed('identities', [identityId]).slots()
-    return (
-      slot !== undefined && this.#moves.some(({ revision, identities }) => revision > since && identities.has(slot))
+    if (slot === undefined) return false
+    return this.#moves.some(
+      ({ revision, identities }) => revision > since && (identities === 'everybody' || identities.has(slot)),
     )
   }
 }
 
 /** Looks before a change of an entity of a kind; what it answers looks again afterwards, and tells whom the change concerns. */
-const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: AccessIndex) => SlotSet> = new Map([
+const LOOKS: ReadonlyMap<string, (index: AccessIndex, id: string) => (index: AccessIndex) => Concerned> = new Map([
   [
     'service-policies',
     (index, id) => {
+      const wasKnown = index.has('service-policies', id)
       const before = grantOf(index, id)
-      return (changed) => concernedByPolicy(changed, id, before, grantOf(changed, id))
+      // Another process made it and took it away again before anybody looked here: nobody knows to whom it granted what.
+      return (changed) =>
+        wasKnown || changed.has('service-policies', id)
+          ? concernedByPolicy(changed, id, before, grantOf(changed, id))
+          : 'everybody'
     },
   ],
   [
