@@ -9,8 +9,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 /** What takes long and seldom breaks: `npm run test:slow` has it, which continuous integration runs after `npm test`. */
 const SLOW = [
-  // Kills of running processes, one machine that runs out of disk, three processes over one database.
+  // Kills of running processes, one machine that runs out of disk, several processes over one database.
   'test/crash/*.test.ts',
+  'test/races/*.test.ts',
   'test/examples/cluster.test.ts',
   'test/adapters/cli/served-disasters.test.ts',
   // What every field of every API does in every request that does not take it.
