@@ -31,6 +31,7 @@ export {
   postureResponses,
 } from './domain/posture/index.ts'
 export type { ExplainOptions } from './engine/access/explain.ts'
+export type { NetworkFinding } from './engine/access/network-findings.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
 export type {
   ChangedPair,

@@ -1,6 +1,7 @@
 import { composeEngine } from './compose-engine.ts'
 import type { Explanation } from './domain/explain/index.ts'
 import type { ExplainOptions } from './engine/access/explain.ts'
+import type { NetworkFinding } from './engine/access/network-findings.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { SYSTEM_CALL } from './engine/context/call.ts'
 import { contextOf } from './engine/engine.ts'
@@ -33,6 +34,8 @@ export interface Operator {
   resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
   /** What does not fit together in the store, in words; empty when it is whole. Nothing is written. */
   checkIntegrity(): Promise<readonly string[]>
+  /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
+  findings(): Promise<readonly NetworkFinding[]>
   /** Closes the storage. */
   close(): Promise<void>
 }
@@ -60,6 +63,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       const { error, results } = engine.dataIntegrity.report
       return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
     },
+    findings: () => engine.findings(),
     close: async () => {
       await timetable.close()
       await options.storage.close()

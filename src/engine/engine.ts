@@ -15,6 +15,7 @@ import { configs } from '../resources/services/configs.ts'
 import { services } from '../resources/services/services.ts'
 import { Access } from './access/access.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
+import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
 import { Posture } from './access/posture.ts'
 import { ServiceUpdates } from './access/service-updates.ts'
 import { Sessions } from './access/sessions/sessions.ts'
@@ -186,6 +187,11 @@ export class ControllerEngine {
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
     return explain(this.#context, identity, service, type, options)
+  }
+
+  /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
+  findings(): Promise<readonly NetworkFinding[]> {
+    return networkFindings(this.#context)
   }
 
   /**

@@ -1,0 +1,23 @@
+import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { STORAGE_OPTIONS } from '../../input/storage-options.ts'
+
+/** `portcullis doctor`. */
+export const DOCTOR = defineCommand({
+  name: 'doctor',
+  summary: 'look for what is wrong, or soon will be, with certificates, storage and network',
+  options: {
+    ...STORAGE_OPTIONS,
+    pki: { value: 'DIR', variable: true, summary: 'folder of certificates and keys; default .portcullis/pki' },
+    'within-days': { value: 'DAYS', summary: 'warn of certificates that expire so soon; default 30' },
+  },
+  hasJson: true,
+  details: `Looks at the certificates and keys (expired or soon, not valid yet, not belonging to each other, readable by others),
+the storage (whole, with an administrator who can log in), the clock (behind what is stored), and the network (policies
+that select nothing, services without edge routers). Reads only, and the storage may be served.`,
+  examples: ['portcullis doctor', 'portcullis doctor --storage postgres://db/net --pki /etc/portcullis/pki --json'],
+  exitCodes: { 0: 'nothing is wrong; there may be warnings', [EXIT_NO]: 'something is wrong' },
+  run: async (call) => {
+    const { examine } = await import('./examine.ts')
+    return examine(call)
+  },
+})

@@ -1,0 +1,55 @@
+import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import { withOperator } from '../../input/open-operator.ts'
+import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
+import type { STORAGE_OPTIONS } from '../../input/storage-options.ts'
+import type { Style } from '../../output/terminal.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+import { examineCertificates } from './examine-certificates.ts'
+import type { Finding } from './finding.ts'
+
+const DEFAULT_PKI = '.portcullis/pki'
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Looks for what is wrong. Throws {@link UsageError} for a storage that cannot be looked at. */
+export async function examine({
+  options,
+  terminal,
+}: CommandCall<keyof typeof STORAGE_OPTIONS | 'pki' | 'within-days'>): Promise<Answer> {
+  const days = options.typed('within-days') ?? '30'
+  if (!/^\d{1,5}$/.test(days)) throw new UsageError(`--within-days takes a whole number, not '${days}'`)
+  const storage = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
+  const findings = [
+    ...(await examineCertificates(options.value('pki') ?? DEFAULT_PKI, storage, {
+      now: Date.now(),
+      soonMs: Number(days) * DAY_MS,
+    })),
+    ...(await examineStorage(options)),
+  ]
+  const isWrong = findings.some(({ level }) => level === 'wrong')
+  const text = findings.map((finding) => lineOf(finding, terminal.style)).join('\n')
+  return { text, value: findings, code: isWrong ? EXIT_NO : 0 }
+}
+
+function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<readonly Finding[]> {
+  return withOperator(options, async (operator) => {
+    const damages = await operator.checkIntegrity()
+    const odd = await operator.findings()
+    const network = odd.map(({ kind, text }): Finding => {
+      const isWrong = kind === 'no-administrator' || kind === 'clock-behind'
+      return { level: isWrong ? 'wrong' : 'warning', about: 'network', text }
+    })
+    return [
+      ...damages.map((text): Finding => ({ level: 'wrong', about: 'storage', text })),
+      ...(damages.length > 0 ? [] : [{ level: 'ok', about: 'storage', text: 'every record is whole' } as const]),
+      ...network,
+      ...(network.length > 0
+        ? []
+        : [{ level: 'ok', about: 'network', text: 'every policy selects something' } as const]),
+    ]
+  })
+}
+
+function lineOf({ level, about, text }: Finding, style: Style): string {
+  const colour = ({ ok: 'green', warning: 'yellow', wrong: 'red' } as const)[level]
+  return `${style(colour, level.padEnd(7))}  ${about}: ${text.replace(/\p{Cc}+/gu, ' ')}`
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { ControllerError, openOperator } from '../../../../src/index.ts'
+import { openPkiDirectory } from '../../../node/index.ts'
+import type { Answer, CommandCall } from '../../command-line/command.ts'
+import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../../input/open-storage.ts'
+import { type PASSWORD_OPTIONS, readPassword } from '../../input/read-password.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+
+const PKI_DIRECTORY = '.portcullis/pki'
+
+/** Makes the folder of a new controller. Throws {@link UsageError} where there is one. */
+export async function initialise(
+  call: CommandCall<keyof typeof PASSWORD_OPTIONS | 'host' | 'trust-domain' | 'username'>,
+): Promise<Answer> {
+  const { options, terminal } = call
+  if (existsSync(DEFAULT_STORAGE_FILE)) throw new UsageError(`${DEFAULT_STORAGE_FILE} is there already`)
+  const password = await readPassword({ options, terminal, isNew: true })
+  const own = [hostname(), 'localhost', '127.0.0.1', '::1'].filter((host) => /^[a-z0-9.:-]+$/i.test(host))
+  const hosts = [...new Set([...options.settings('host').map(({ value }) => value), ...own])]
+  const { storage } = await openStorage({ name: '--storage', value: DEFAULT_STORAGE })
+  const operator = await openOperator({ storage })
+  try {
+    const username = options.typed('username') ?? 'admin'
+    const trustDomain = options.typed('trust-domain')
+    await openPkiDirectory(PKI_DIRECTORY, { hosts, ...(trustDomain !== undefined && { trustDomain }) }).catch(
+      asUsageError,
+    )
+    const { weakness } = await operator.resetAdminPassword({ username, password }).catch(asUsageError)
+    if (weakness !== null) terminal.tell(`warning: the password is weak: ${weakness}`)
+    const text = [
+      `made ${PKI_DIRECTORY} for ${hosts.join(', ')}`,
+      `made ${DEFAULT_STORAGE_FILE} with the admin ${username}`,
+      '',
+      'portcullis serve            serves it',
+      'portcullis login            logs in to it, beside this folder',
+      'portcullis identities list  asks it',
+    ].join('\n')
+    return { text, value: { pki: PKI_DIRECTORY, storage: DEFAULT_STORAGE, username, hosts } }
+  } finally {
+    await operator.close()
+  }
+}
+
+function asUsageError(error: unknown): never {
+  const isRefusal = error instanceof ControllerError || (error instanceof Error && error.name === 'PkiFileError')
+  if (!isRefusal) throw error
+  throw new UsageError(error.message, { cause: error })
+}

@@ -1,0 +1,88 @@
+import type { AccessIndex, EntityKind, PolicyKind } from '../../domain/access-index/index.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
+import type { Resource } from '../../resources/declaration/resource.ts'
+import { services } from '../../resources/services/services.ts'
+import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
+import type { EngineContext } from '../context/context.ts'
+import { collectionOf } from '../records/collection-of.ts'
+
+/** Something in a network that nobody can have meant. */
+export interface NetworkFinding {
+  readonly kind: 'no-administrator' | 'policy-selects-nothing' | 'service-without-routers' | 'clock-behind'
+  /** The entity in question; absent where it is the network. */
+  readonly id?: string
+  /** In words. */
+  readonly text: string
+}
+
+interface PolicySides {
+  readonly resource: Resource
+  readonly name: PolicyKind
+  readonly sides: readonly EntityKind[]
+}
+
+/** The policies of each kind, and what their two sides select. */
+const POLICIES: readonly PolicySides[] = [
+  { resource: servicePolicies, name: 'service-policies', sides: ['identities', 'services'] },
+  { resource: edgeRouterPolicies, name: 'edge-router-policies', sides: ['identities', 'edge-routers'] },
+  { resource: serviceEdgeRouterPolicies, name: 'service-edge-router-policies', sides: ['services', 'edge-routers'] },
+]
+
+/** The clock of another machine may be so many milliseconds ahead. */
+const CLOCK_TOLERANCE_MS = 60_000
+
+/**
+ * What is odd about a network: no administrator can log in, policies that select nothing on one side, services that no edge
+ * router serves, and changes that were made later than now.
+ */
+export function networkFindings(context: EngineContext): Promise<readonly NetworkFinding[]> {
+  const now = context.clock.now()
+  return context.storage.read(async (tx) => {
+    const index = await context.access.at(tx)
+    return [
+      ...(await administratorFindings(tx, now)),
+      ...(await clockFindings(tx, now)),
+      ...(await policyFindings(tx, index)),
+      ...(await serviceFindings(tx, index)),
+    ]
+  })
+}
+
+async function administratorFindings(tx: ReadTransaction, now: number): Promise<readonly NetworkFinding[]> {
+  if (await hasAdministratorWhoLogsIn(tx, now)) return []
+  return [{ kind: 'no-administrator', text: 'no administrator can log in: portcullis admin reset-password' }]
+}
+
+async function clockFindings(tx: ReadTransaction, now: number): Promise<readonly NetworkFinding[]> {
+  const orderBy = [{ field: 'updatedAt', kind: 'instant', direction: 'desc' }] as const
+  const [newest] = (await tx.collection(services).find({ orderBy, limit: 1 })).items
+  const aheadMs = (newest?.updatedAt ?? 0) - now
+  if (aheadMs <= CLOCK_TOLERANCE_MS) return []
+  const minutes = Math.ceil(aheadMs / 60_000)
+  return [{ kind: 'clock-behind', text: `the clock is ${minutes} minutes behind the newest change of a service` }]
+}
+
+async function policyFindings(tx: ReadTransaction, index: AccessIndex): Promise<readonly NetworkFinding[]> {
+  const findings: NetworkFinding[] = []
+  for (const { resource, name, sides } of POLICIES) {
+    for (const policy of (await collectionOf(tx, resource).find()).items) {
+      const empty = sides.filter((side) => index.countSelected(name, policy.id, side) === 0)
+      if (empty.length === 0) continue
+      const text = `${resource.definition.singular} '${policy.name}' selects no ${empty.join(' and no ')}`
+      findings.push({ kind: 'policy-selects-nothing', id: policy.id, text })
+    }
+  }
+  return findings
+}
+
+async function serviceFindings(tx: ReadTransaction, index: AccessIndex): Promise<readonly NetworkFinding[]> {
+  const { items } = await tx.collection(services).find()
+  return items
+    .filter(({ id }) => index.edgeRoutersOfService(id).length === 0)
+    .map(({ id, name }) => ({
+      kind: 'service-without-routers',
+      id,
+      text: `service '${name}' has no edge router: no service edge router policy selects one for it`,
+    }))
+}

@@ -1,0 +1,120 @@
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createController, createPkiMaterial, SYSTEM_CALL } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { identities } from '../../../src/resources/identities/identities.ts'
+import { endAll, portcullis } from './cli-process.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'portcullis-doctor-'))
+const run = (args: readonly string[], input?: string) =>
+  portcullis(args, { cwd, ...(input !== undefined && { input }) }).ended
+
+beforeAll(async () => {
+  const made = await run(['init', '--host', 'ctrl.example', '--password-stdin', '--json'], 'a-secret-of-mine\n')
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(made.stdout).hosts).toContain('ctrl.example')
+})
+afterAll(() => {
+  endAll()
+  rmSync(cwd, { recursive: true })
+})
+
+/** What doctor finds, without what is well. */
+async function findings(...args: readonly string[]) {
+  const { code, stdout } = await run(['doctor', '--json', ...args])
+  const found: readonly { readonly level: string; readonly text: string }[] = JSON.parse(stdout)
+  return { code, found: found.filter(({ level }) => level !== 'ok').map(({ level, text }) => `${level}: ${text}`) }
+}
+
+describe('portcullis init', () => {
+  it('makes a folder that serve takes as it is, for its owner alone, and touches none that is there', async () => {
+    for (const [path, mode] of [
+      ['.portcullis', 0o700],
+      ['.portcullis/pki/signing.key', 0o600],
+    ] as const) {
+      expect(statSync(join(cwd, path)).mode & 0o777).toBe(mode)
+    }
+    const variables = { PORTCULLIS_ADMIN_USERNAME: 'admin', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
+    const service = portcullis(['serve', '--listen', '127.0.0.1:0'], { cwd, variables })
+    await service.ready
+    service.kill('SIGTERM')
+    expect((await service.ended).stderr).not.toMatch(/created|other credentials/)
+    expect(await run(['init', '--password-stdin'], 'another-secret\n')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('.portcullis/portcullis.sqlite is there already'),
+    })
+  })
+})
+
+describe('portcullis doctor', () => {
+  it('finds nothing in a new network', async () => {
+    const { code, stdout } = await run(['doctor'])
+    expect(code).toBe(0)
+    expect(stdout.match(/^ok /gm)).toHaveLength(3)
+  })
+
+  it('warns of certificates that expire soon, and of keys that are open', async () => {
+    chmodSync(join(cwd, '.portcullis/pki/server.key'), 0o644)
+    const { code, found } = await findings('--within-days', '400')
+    chmodSync(join(cwd, '.portcullis/pki/server.key'), 0o600)
+    expect(code).toBe(0)
+    expect(found).toEqual([
+      expect.stringMatching(/^warning: \.portcullis\/pki\/server\.pem .* expires on \d{4}-/),
+      expect.stringContaining('server.key is open to every user'),
+    ])
+  })
+
+  it('tells certificates that expired, and keys of others, with 3', async () => {
+    const old = { hosts: ['localhost'], trustDomain: 'old.example', now: Date.UTC(2010, 0, 1) }
+    const { serverCertPem, serverKeyPem, ...rest } = await createPkiMaterial(old)
+    const folder = join(cwd, 'old')
+    const parts = { 'ca.pem': rest.caPem, 'signing.pem': rest.signingCertPem, 'signing.key': rest.signingKeyPem }
+    const pki = { ...parts, 'server.pem': serverCertPem, 'server.key': serverKeyPem }
+    const { mkdirSync } = await import('node:fs')
+    mkdirSync(folder)
+    for (const [name, pem] of Object.entries(pki)) writeFileSync(join(folder, name), pem, { mode: 0o600 })
+    const expired = await findings('--pki', 'old')
+    expect(expired.code).toBe(3)
+    expect(expired.found).toContainEqual(expect.stringMatching(/^wrong: old\/server\.pem .* expired on 2011-/))
+    writeFileSync(join(folder, 'server.key'), rest.signingKeyPem)
+    const mismatched = await findings('--pki', 'old')
+    expect(mismatched).toMatchObject({ code: 3, found: [expect.stringContaining('does not match the certificate')] })
+  })
+
+  it('warns of policies that select nothing and services without routers', async () => {
+    const storage = await sqliteStorage(join(cwd, '.portcullis/portcullis.sqlite'))
+    const { engine, close } = await createController({ storage, address: 'localhost:1' })
+    await engine.services.create(SYSTEM_CALL, { name: 'payroll', encryptionRequired: true })
+    const roles = { identityRoles: ['#nobody'], serviceRoles: ['#all'] }
+    await engine.servicePolicies.create(SYSTEM_CALL, { name: 'empty', type: 'Dial', semantic: 'AnyOf', ...roles })
+    await close()
+    const { code, found } = await findings()
+    expect(code).toBe(0)
+    expect(found).toEqual([
+      "warning: service policy 'empty' selects no identities",
+      "warning: service 'payroll' has no edge router: no service edge router policy selects one for it",
+    ])
+  })
+
+  it('tells with 3 that no administrator can log in', async () => {
+    const storage = await sqliteStorage(join(cwd, '.portcullis/portcullis.sqlite'))
+    const { engine, close } = await createController({ storage, address: 'localhost:1' })
+    const { items } = await storage.read((tx) => tx.collection(identities).find())
+    for (const { id } of items) await engine.identityState.disable(SYSTEM_CALL, id, 0)
+    await close()
+    const { code, found } = await findings()
+    expect(code).toBe(3)
+    expect(found).toContain('wrong: no administrator can log in: portcullis admin reset-password')
+    await run(['admin', 'reset-password', '--password-stdin'], 'a-secret-of-mine\n')
+    expect((await findings()).code).toBe(0)
+  })
+
+  it('refuses a storage that is not there with 2', async () => {
+    expect(await run(['doctor', '--storage', 'sqlite:none'])).toMatchObject({
+      code: 2,
+      stderr: 'portcullis: --storage: there is no file none\n',
+    })
+  })
+})
