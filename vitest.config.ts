@@ -13,12 +13,14 @@ const SLOW = [
   'test/crash/*.test.ts',
   'test/races/*.test.ts',
   'test/examples/cluster.test.ts',
-  'test/adapters/cli/served-disasters.test.ts',
+  'test/adapters/cli/served-{disasters,processes}.test.ts',
+  // Whether logins that are refused for one reason take as long as for another: 150 password hashes.
+  'test/attacks/login-times.test.ts',
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
-  // The contract of storages under another test runner, that of the APIs over PostgreSQL, clients that are generated.
+  // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/storage.test.ts',
-  'test/adapters/sql/postgres-storage.http.test.ts',
+  'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/generated-client.test.ts',
 ]
 

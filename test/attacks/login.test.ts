@@ -1,33 +1,13 @@
-import { recordingLogger, type TestControllerOptions } from 'portcullis/testing'
+import { recordingLogger } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2/argon2id.ts'
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
-import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
-import type { MountedController } from '../contract/http/mount.ts'
+import { adminOf, CLIENT, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { enrolled } from '../contract/http/scenario.ts'
-import { disable, useAuthPolicy } from '../support/identity-state.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
-import { apisOf, authPolicy, login, person } from '../support/people.ts'
-
-const WRONG = 'Wrong-Horse-1'
-
-/** Who cannot log in, and how it comes that they cannot. */
-const REFUSED = ['unknown', 'known', 'disabled', 'forbidden', 'without-password', 'locked'] as const
-
-async function refusedPeople(options: TestControllerOptions): Promise<MountedController> {
-  const mounted = await mount(options)
-  const admin = await adminOf(mounted)
-  await person(mounted, admin, 'known')
-  await disable(mounted.controller, (await person(mounted, admin, 'disabled')).id)
-  const forbidden = await person(mounted, admin, 'forbidden')
-  await useAuthPolicy(mounted.controller, forbidden.id, { primary: { updb: { allowed: false } } })
-  await create(admin, '/identities', { name: 'without-password', type: 'User', isAdmin: false })
-  const authPolicyId = await create(admin, '/auth-policies', authPolicy('locking', { maxAttempts: 1 }))
-  const locked = await person(mounted, admin, 'locked', { authPolicyId })
-  await login(mounted, { ...locked, password: WRONG })
-  return mounted
-}
+import { apisOf, login, person } from '../support/people.ts'
+import { REFUSED, refusedPeople, WRONG } from './refused-people.ts'
 
 describe('A3: a refused login', () => {
   it.each(REFUSED)('(%s) costs one hash at the parameters of a real one', async (username) => {
@@ -43,22 +23,6 @@ describe('A3: a refused login', () => {
     costs.length = 0
     expect((await login(mounted, { username, password: WRONG })).status).toBe(401)
     expect(costs).toEqual([{ memory: 19_456, passes: 2, lanes: 1, length: 32, salt: 16 }])
-  })
-
-  it('takes the same time for all of them', { retry: 2, timeout: 60_000 }, async () => {
-    const mounted = await refusedPeople({ passwordHasher: createPasswordHasher() })
-    const times = new Map<string, number[]>(REFUSED.map((username) => [username, []]))
-    for (let round = 0; round < 25; round += 1) {
-      for (const [username, taken] of times) {
-        const from = performance.now()
-        await login(mounted, { username, password: WRONG })
-        taken.push(performance.now() - from)
-      }
-    }
-    const medians = [...times.values()].map((taken) => taken.sort((a, b) => a - b)[12] ?? Number.NaN)
-    // Argon2 takes milliseconds; a login without it takes less than one.
-    expect(Math.min(...medians)).toBeGreaterThan(2)
-    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(1.25)
   })
 })
 

@@ -38,10 +38,10 @@ export function httpContract(name: string, mount: Mount, part: ContractPart = 'a
       for (const mounted of mounts.splice(0)) await mounted.dispose()
     })
 
-    describe('API sessions', () => describeApiSessions(open))
-    describe('enrollment', () => describeEnrollment(open))
     describe('logins by OpenID Connect', () => describeOpenId(open))
     if (part !== 'what an adapter matters to') {
+      describe('API sessions', () => describeApiSessions(open))
+      describe('enrollment', () => describeEnrollment(open))
       describe('entities', () => describeCrud(open))
       describe('identities', () => describeIdentities(open))
       describe('edge routers', () => describeEdgeRouters(open))

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedController, serveOn } from '../../crash/served-controller.ts'
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { endAll, portcullis } from './cli-process.ts'
 
 const FIRST = 'a-secret-of-mine'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-reset-'))
-let postgres: PostgresServer
+let postgres: PostgresDatabase
 beforeAll(async () => {
-  postgres = await startPostgres()
+  postgres = await createDatabase()
 })
 afterAll(async () => {
   endAll()
-  await postgres.stop()
+  await postgres.drop()
   rmSync(cwd, { recursive: true })
 })
 
