@@ -48,6 +48,8 @@ export {
   SYSTEM_CALL,
   type SystemCall,
 } from './engine/context/call.ts'
+export type { ImportedEntity } from './engine/database/import/imported-entity.ts'
+export type { ImportedCounts, ImportOptions, ImportReport } from './engine/database/import/network-import.ts'
 export { ControllerEngine } from './engine/engine.ts'
 export type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'

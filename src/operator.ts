@@ -1,20 +1,26 @@
 import { composeEngine } from './compose-engine.ts'
+import type { ControllerOptions } from './controller-options.ts'
 import type { Explanation } from './domain/explain/index.ts'
 import type { ExplainOptions } from './engine/access/explain.ts'
 import type { NetworkFinding } from './engine/access/network-findings.ts'
 import { bootstrap } from './engine/bootstrap.ts'
 import { SYSTEM_CALL } from './engine/context/call.ts'
+import type { ImportedEntity } from './engine/database/import/imported-entity.ts'
+import { type ImportOptions, type ImportReport, NetworkImport } from './engine/database/import/network-import.ts'
 import { contextOf } from './engine/engine.ts'
 import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
 import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Storage } from './ports/storage.ts'
+import { resourceNamed } from './resources/index.ts'
 
 /** What an operator works on. */
 export interface OperatorOptions {
   /** May be served by other processes at the same time: they notice what changes. */
   readonly storage: Storage
+  /** The certificates that the network is served with: an import tells by them which certificates it may extend. */
+  readonly pki?: NonNullable<ControllerOptions['pki']>
   /** Default: the clock of the system. */
   readonly clock?: Clock
   /** Default: Argon2id. */
@@ -36,6 +42,13 @@ export interface Operator {
   checkIntegrity(): Promise<readonly string[]>
   /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
+  /**
+   * Takes over entities as the management API of another controller shows them, with their ids; what is there already under
+   * an id is brought level. Error: `COULD_NOT_VALIDATE` with the entity and the field.
+   */
+  importEntities(entities: readonly ImportedEntity[], options?: ImportOptions): Promise<ImportReport>
+  /** The entities of a resource, such as `services`, as the management API shows them. */
+  show(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Closes the storage. */
   close(): Promise<void>
 }
@@ -64,6 +77,11 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
     },
     findings: () => engine.findings(),
+    importEntities: async (entities, importOptions) => {
+      if (importOptions?.dryRun !== true) await bootstrap(contextOf(engine), undefined)
+      return new NetworkImport(contextOf(engine)).run(entities, importOptions)
+    },
+    show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
     close: async () => {
       await timetable.close()
       await options.storage.close()

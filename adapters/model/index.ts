@@ -40,6 +40,9 @@ export type { AdminOptions } from './controller/connection.ts'
 export { readNetwork } from './controller/read-network.ts'
 export { modelObject, modelText } from './files/model-text.ts'
 export { type ModelInput, readModel } from './files/read-model.ts'
+export { checkMoved, leadsTo } from './moving/check-moved.ts'
+export { type ExportedNetwork, readExport } from './moving/read-export.ts'
+export { readSource, type SourceNetwork } from './moving/read-source.ts'
 export {
   AssertionsFailed,
   applyModel,

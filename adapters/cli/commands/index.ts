@@ -4,6 +4,7 @@ import { completionCommand } from './completion/completion.ts'
 import { DOCTOR } from './doctor/doctor.ts'
 import { ENTITY_COMMANDS } from './entities/entities.ts'
 import { EXPLAIN } from './explain/explain.ts'
+import { IMPORT } from './import/import.ts'
 import { INIT } from './init/init.ts'
 import { LOGIN, LOGOUT, PROFILES } from './login/login.ts'
 import { EXPORT } from './model/export.ts'
@@ -20,6 +21,6 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Log in', commands: [LOGIN, LOGOUT, PROFILES] },
   { title: 'Ask', commands: [EXPLAIN] },
   { title: 'Entities', commands: ENTITY_COMMANDS, isNumerous: true },
-  { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH] },
+  { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH, IMPORT] },
   { title: 'For the shell', commands: [completionCommand(() => COMMANDS.flatMap(({ commands }) => commands))] },
 ]

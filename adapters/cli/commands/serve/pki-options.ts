@@ -1,6 +1,6 @@
 import type { PkiFiles } from '../../../node/index.ts'
+import type { GivenOptions } from '../../command-line/options.ts'
 import { UsageError } from '../../settings/usage-error.ts'
-import type { ServeArguments } from './option-declarations.ts'
 
 /** Where the certificates and keys come from. */
 export type PkiSource =
@@ -11,11 +11,13 @@ const DEFAULT_DIRECTORY = '.portcullis/pki'
 
 const FILE_OPTIONS = ['server-cert', 'server-key', 'ca', 'signing-cert', 'signing-key'] as const
 
+type PkiOption = 'pki' | (typeof FILE_OPTIONS)[number]
+
 /**
  * The files that the options name, else the directory. Throws {@link UsageError} when some but not all files are named, or
  * a directory too.
  */
-export function readPkiSource({ typed, value }: Pick<ServeArguments, 'typed' | 'value'>): PkiSource {
+export function readPkiSource({ typed, value }: Pick<GivenOptions<PkiOption>, 'typed' | 'value'>): PkiSource {
   const [first] = FILE_OPTIONS.filter((option) => typed(option) !== undefined)
   if (first === undefined) return { kind: 'directory', directory: value('pki') ?? DEFAULT_DIRECTORY }
   // A directory in the environment is only a default.

@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { type ImportReport, type Operator, openOperator, type PkiMaterial } from '../../../../src/index.ts'
+import { memoryStorage } from '../../../memory/index.ts'
+import { checkMoved, leadsTo, readSource } from '../../../model/index.ts'
+import { PkiFileError, pkiFilesIn, readPkiFiles } from '../../../node/index.ts'
+import { type Answer, EXIT_NO } from '../../command-line/command.ts'
+import type { GivenOptions } from '../../command-line/options.ts'
+import { withConnection } from '../../connection/connect.ts'
+import { DEFAULT_STORAGE, openStorage } from '../../input/open-storage.ts'
+import { readTables } from '../../input/table-options.ts'
+import type { Terminal } from '../../output/terminal.ts'
+import type { Environment } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+import { readPkiSource } from '../serve/pki-options.ts'
+import { importFile } from './import-file.ts'
+
+export type ImportOptionName =
+  | 'from'
+  | 'from-ca'
+  | 'storage'
+  | 'table-prefix'
+  | 'schema'
+  | 'pki'
+  | 'server-cert'
+  | 'server-key'
+  | 'signing-cert'
+  | 'signing-key'
+  | 'ca'
+  | 'url'
+  | 'profile'
+  | 'dry-run'
+
+type Options = GivenOptions<ImportOptionName>
+
+/** Takes over what `--from` names. Throws {@link UsageError}. */
+export async function importNetwork(options: Options, environment: Environment, terminal: Terminal): Promise<Answer> {
+  const from = options.typed('from')
+  if (from === undefined) throw new UsageError('import needs --from, such as https://old.example.org:1280')
+  if (!from.startsWith('https://')) return importFile(from, options, environment, terminal)
+  const material = await readCertificates(options)
+  const bundleFile = options.typed('from-ca')
+  const bundle = bundleFile === undefined ? undefined : await readBundle(bundleFile)
+  return withConnection({ options: sourceOptions(options, from), environment }, async ({ access: source }) => {
+    const { entities, notes } = await readSource(source, (resource, count) => terminal.progress(`${count} ${resource}`))
+    return withStore(options, material, async (operator) => {
+      const dryRun = options.flag('dry-run')
+      const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
+        terminal.progress(`${done} of ${total}`)
+      const report = await operator.importEntities(entities, { dryRun, onProgress })
+      const checked = dryRun ? undefined : await checkMoved(source, entities, operator)
+      terminal.endProgress()
+      const certificate = certificateText(material, bundle)
+      const isServed = bundle === undefined || leadsTo(material.serverCertPem, bundle)
+      const left = [...notes, ...report.notes]
+      const value = { ...report, notes: left, differences: checked?.differences ?? [], isServed, dryRun }
+      const text = [
+        ...countLines(report),
+        ...left.map((note) => `not taken over: ${note}`),
+        ...checkLines(checked),
+        certificate,
+      ]
+      const isAlike = (checked?.differences.length ?? 0) === 0 && isServed
+      return { text: text.join('\n'), value, code: isAlike ? 0 : EXIT_NO }
+    })
+  })
+}
+
+/** The controller to read is named by options of its own: `--url` and `--ca` are those of the one that gets the network. */
+function sourceOptions(options: Options, from: string) {
+  const givenFor = (name: 'url' | 'ca' | 'profile') =>
+    name === 'url' ? from : name === 'ca' ? options.typed('from-ca') : options.typed('profile')
+  const settingOf = (name: 'url' | 'ca' | 'profile') => {
+    const value = givenFor(name)
+    return value === undefined ? undefined : { name: `--${name}`, value }
+  }
+  return {
+    value: givenFor,
+    typed: givenFor,
+    setting: settingOf,
+    settings: (name: 'url' | 'ca' | 'profile') => [settingOf(name)].filter((one) => one !== undefined),
+    flag: () => false,
+  }
+}
+
+async function readCertificates(options: Options): Promise<PkiMaterial> {
+  const source = readPkiSource(options)
+  try {
+    return await readPkiFiles(source.kind === 'files' ? source.files : pkiFilesIn(source.directory))
+  } catch (error) {
+    if (!(error instanceof PkiFileError)) throw error
+    throw new UsageError(`the certificates that the network will be served with are needed: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+async function readBundle(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--from-ca: '${file}' cannot be read`, { cause: error })
+  }
+}
+
+async function withStore<T>(options: Options, pki: PkiMaterial, work: (operator: Operator) => Promise<T>): Promise<T> {
+  const setting = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
+  if (setting.value === 'memory') throw new UsageError(`${setting.name} takes sqlite:FILE or postgres://…`)
+  const file = /^sqlite:(.*)$/s.exec(setting.value)?.[1]
+  const tables = readTables(setting.value, {
+    prefix: options.setting('table-prefix'),
+    schema: options.setting('schema'),
+  })
+  // What is only looked at must not be made.
+  const isMissing = options.flag('dry-run') && file !== undefined && !existsSync(file)
+  const storage = isMissing ? memoryStorage() : (await openStorage(setting, tables)).storage
+  const operator = await openOperator({ storage, pki })
+  try {
+    return await work(operator)
+  } finally {
+    await operator.close()
+  }
+}
+
+function countLines({ counts }: ImportReport): readonly string[] {
+  return counts.map(
+    ({ resource, created, updated, unchanged }) =>
+      `${resource}: ${created} created, ${updated} updated, ${unchanged} unchanged`,
+  )
+}
+
+function checkLines(checked: { readonly differences: readonly string[]; readonly pairs: number } | undefined) {
+  if (checked === undefined) return ['Nothing was written.']
+  const { differences, pairs } = checked
+  if (differences.length === 0) return [`Both answer alike: every entity, and the access of ${pairs} pairs.`]
+  return differences.map((difference) => `differs: ${difference}`)
+}
+
+function certificateText({ serverCertPem }: PkiMaterial, bundle: string | undefined): string {
+  if (bundle === undefined) return 'Without --from-ca nobody knows whether devices will trust the server certificate.'
+  return leadsTo(serverCertPem, bundle)
+    ? 'The server certificate leads to the bundle that devices pin.'
+    : 'differs: the server certificate does not lead to the bundle that devices pin: they will not connect'
+}

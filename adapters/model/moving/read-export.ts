@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises'
+import { isMap, type Model, ModelError, readSources } from '../../../src/model/index.ts'
+import { yamlPackage } from '../files/yaml-source.ts'
+
+/** A model that was made of a file which `ziti ops export` wrote. */
+export interface ExportedNetwork {
+  readonly model: Model
+  /** What the file does not tell, one line each. */
+  readonly notes: readonly string[]
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What the file calls a kind, and members that a model has under another name. */
+const KINDS: Readonly<Record<string, { readonly key: string; readonly names?: Readonly<Record<string, string>> }>> = {
+  externalJwtSigners: { key: 'externalJwtSigners', names: { enrollAuthPolicy: 'enrollAuthPolicyId' } },
+  authPolicies: { key: 'authPolicies' },
+  certificateAuthorities: { key: 'cas' },
+  configTypes: { key: 'configTypes' },
+  configs: { key: 'configs', names: { configType: 'configTypeId' } },
+  postureChecks: { key: 'postureChecks' },
+  services: { key: 'services' },
+  edgeRouters: { key: 'edgeRouters' },
+  identities: { key: 'identities', names: { authPolicy: 'authPolicyId', typeId: 'type' } },
+  servicePolicies: { key: 'servicePolicies' },
+  edgeRouterPolicies: { key: 'edgeRouterPolicies' },
+  serviceEdgeRouterPolicies: { key: 'serviceEdgeRouterPolicies' },
+}
+
+/** What the file shows and nobody writes. */
+const UNWRITTEN = [
+  'disabled',
+  'edgeRouterConnectionStatus',
+  'enrollmentToken',
+  'fingerprint',
+  'hostname',
+  'interfaces',
+  'isDefaultAdmin',
+  'isMfaEnabled',
+  'isVerified',
+  'unverifiedCertPem',
+  'unverifiedFingerprint',
+  'verificationToken',
+]
+
+const NOTES = [
+  'the file has no ids, no certificates of identities and routers, no passwords and no enrollments: devices enroll again',
+  'it leaves out which posture checks service policies ask for (postureCheckRoles), which identities are disabled, costs of hosting, idle times of services and configs that identities have of their own',
+]
+
+/**
+ * Reads what `ziti ops export` writes, as JSON or YAML, as a model that can be planned and applied. References are names, as
+ * the file has them. Rejects with {@link ModelError} for a file that is none.
+ *
+ * @example
+ * const { model, notes } = await readExport('export.json')
+ * console.log(planText(await planModel(admin, model)), notes.join('\n'))
+ */
+export async function readExport(file: string): Promise<ExportedNetwork> {
+  const value = await valueIn(file)
+  if (!isMap(value)) throw mistake(file, 'is no file that ziti ops export wrote: it is a map of lists')
+  const unknown = Object.keys(value).filter((name) => KINDS[name] === undefined)
+  if (unknown.length > 0) throw mistake(file, `is no file that ziti ops export wrote: it has ${unknown.join(', ')}`)
+  const members = Object.entries(KINDS).map(([name, { key, names = {} }]) => {
+    const list: unknown = value[name]
+    const entities = Array.isArray(list) ? list.filter(isMap).filter((entity) => isMoved(name, entity)) : []
+    return [key, entities.map((entity) => asModel(name, entity, names))]
+  })
+  const place = () => ({ file, line: undefined, column: undefined })
+  return { model: readSources([{ name: file, value: Object.fromEntries(members), place }]), notes: NOTES }
+}
+
+async function valueIn(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8')
+  // Progress is written before the export where both go to standard output.
+  const json = text.slice(Math.max(0, text.indexOf('{')))
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    const yaml = await yamlPackage()
+    if (yaml === undefined) throw mistake(file, 'is no JSON; for YAML install the package yaml', error)
+    return yaml.parse(text)
+  }
+}
+
+/** What the controller makes itself: identities of routers, the default admin, system policies, the default auth policy. */
+function isMoved(kind: string, entity: Members): boolean {
+  if (kind === 'identities') return entity.isDefaultAdmin !== true && entity.typeId !== 'Router'
+  if (kind === 'edgeRouterPolicies') return !/^edge-router-.+-system$/.test(String(entity.name))
+  return kind !== 'authPolicies' || entity.name !== 'Default'
+}
+
+function asModel(kind: string, entity: Members, names: Readonly<Record<string, string>>): Members {
+  const kept = Object.entries(entity).filter(([member, value]) => {
+    const isState = UNWRITTEN.includes(member) && !(kind === 'edgeRouters' && member === 'disabled')
+    return value !== null && !isState
+  })
+  return Object.fromEntries(
+    kept.map(([member, value]) => {
+      const name = names[member] ?? member
+      const isReference = names[member] !== undefined || member === 'configs'
+      return [name, isReference ? withoutMarks(value) : deeper(kind, value)]
+    }),
+  )
+}
+
+/** References are written as `@name`. */
+function withoutMarks(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/^@/, '')
+  return Array.isArray(value) ? value.map(withoutMarks) : value
+}
+
+/** Auth policies refer to signers deeper inside. */
+function deeper(kind: string, value: unknown): unknown {
+  if (kind !== 'authPolicies' || !isMap(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => {
+      if (member === 'allowedSigners' || member === 'requireExtJwtSigner') return [member, withoutMarks(inner)]
+      return [member, deeper(kind, inner)]
+    }),
+  )
+}
+
+function mistake(file: string, message: string, cause?: unknown): ModelError {
+  const error = new ModelError([{ place: { file, line: undefined, column: undefined }, subject: '', message }])
+  error.cause = cause
+  return error
+}
