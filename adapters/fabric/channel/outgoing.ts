@@ -18,6 +18,8 @@ interface Piece {
 
 const PIECE_BYTES = 65_536
 const SMALL_BYTES = 16_384
+/** So much is handed to a socket at once: the system takes megabytes, and takes its time. */
+const AT_ONCE_BYTES = 131_072
 const LARGE_BYTES = 1024 * 1024
 
 /**
@@ -35,6 +37,8 @@ export class Outgoing {
   /** What else waits. */
   #bytes = 0
   #stall: NodeJS.Timeout | undefined
+  /** Its next turn to write is to come. */
+  #isInLine = false
 
   constructor(socket: Duplex, limits: OutgoingLimits, onStalled: () => void) {
     this.#socket = socket
@@ -56,17 +60,28 @@ export class Outgoing {
     for (const bytes of pieces) this.#pieces.push({ bytes, isLarge })
     if (isLarge) this.#largeBytes = total
     else this.#bytes += total
-    if (this.#stall === undefined) this.#pump()
+    if (this.#stall === undefined && !this.#isInLine) this.#pump()
   }
 
   #drained(): void {
     clearTimeout(this.#stall)
     this.#stall = undefined
-    // Others have the event loop between two pieces, however fast the peer reads.
-    inSlices(() => this.#pump())
+    this.#pumpLater()
+  }
+
+  /** Others have the event loop between two pieces, however fast the peer reads. */
+  #pumpLater(): void {
+    if (this.#isInLine) return
+    this.#isInLine = true
+    inSlices(() => {
+      this.#isInLine = false
+      this.#pump()
+    })
   }
 
   #pump(): void {
+    if (this.#socket.destroyed) return
+    let written = 0
     for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
       const { bytes, isLarge } = piece
       const part = bytes.subarray(0, PIECE_BYTES)
@@ -74,7 +89,12 @@ export class Outgoing {
       else this.#next += 1
       if (isLarge) this.#largeBytes -= part.length
       else this.#bytes -= part.length
-      if (this.#socket.write(part)) continue
+      written += part.length
+      if (this.#socket.write(part)) {
+        if (written < AT_ONCE_BYTES) continue
+        this.#pumpLater()
+        break
+      }
       this.#stall = setTimeout(this.#onStalled, this.#limits.stallMs)
       this.#stall.unref()
       break
