@@ -1,13 +1,5 @@
-import {
-  type AccessType,
-  type EntityKind,
-  type IndexedEntity,
-  type IndexedPolicy,
-  type PolicyKind,
-  SIDES_OF,
-} from './kinds.ts'
-import { PolicyTable } from './policy-table.ts'
-import { Population } from './population.ts'
+import type { AccessType, EntityKind, PolicyKind } from './kinds.ts'
+import { Selections } from './selections.ts'
 import { SlotSet } from './slot-set.ts'
 
 /** The edge routers over which an identity and a service may meet. */
@@ -30,106 +22,7 @@ export interface EdgeRoutersBetween {
  * index.putPolicy('service-policies', { id: 'p1', type: 'Dial', semantic: 'AnyOf', roles })
  * index.allows('alice', 'wiki', 'Dial') // true
  */
-export class AccessIndex {
-  readonly #entities: Readonly<Record<EntityKind, Population>> = {
-    identities: new Population(),
-    services: new Population(),
-    'edge-routers': new Population(),
-    'posture-checks': new Population(),
-  }
-  readonly #policies: Readonly<Record<PolicyKind, PolicyTable>> = {
-    'service-policies': new PolicyTable(SIDES_OF['service-policies'], this.#entities),
-    'edge-router-policies': new PolicyTable(SIDES_OF['edge-router-policies'], this.#entities),
-    'service-edge-router-policies': new PolicyTable(SIDES_OF['service-edge-router-policies'], this.#entities),
-  }
-
-  /** The entity exists with these role attributes, instead of whatever it had before. */
-  putEntity(kind: EntityKind, entity: IndexedEntity): void {
-    const change = this.#entities[kind].put(entity)
-    for (const policies of Object.values(this.#policies)) policies.refresh(kind, change)
-  }
-
-  /** The entity is gone. Role lists that name it by `@id` select nothing by that entry until an entity has the id again. */
-  removeEntity(kind: EntityKind, id: string): void {
-    const change = this.#entities[kind].remove(id)
-    if (change === undefined) return
-    for (const policies of Object.values(this.#policies)) policies.refresh(kind, change)
-  }
-
-  /** The policy exists with these role lists, semantic and type, instead of whatever it had before. */
-  putPolicy(kind: PolicyKind, policy: IndexedPolicy): void {
-    this.#policies[kind].put(policy)
-  }
-
-  removePolicy(kind: PolicyKind, id: string): void {
-    this.#policies[kind].remove(id)
-  }
-
-  has(kind: EntityKind | PolicyKind, id: string): boolean {
-    return isPolicyKind(kind) ? this.#policies[kind].has(id) : this.#entities[kind].slotOf(id) !== undefined
-  }
-
-  /** The `#` entries that select the entity; none for an unknown one. */
-  rolesOf(kind: EntityKind, id: string): string[] {
-    const slot = this.#entities[kind].slotOf(id)
-    return slot === undefined ? [] : this.#entities[kind].attributeRoles(slot)
-  }
-
-  /** The role attributes that entities of the kind have, in no promised order. */
-  roleAttributes(kind: EntityKind): string[] {
-    return this.#entities[kind].attributeNames()
-  }
-
-  /** The entities of the kind that have the role attribute. */
-  holdersOf(kind: EntityKind, attribute: string): string[] {
-    const holders = this.#entities[kind].holders(attribute)
-    return holders === undefined ? [] : this.#entities[kind].idsOf(holders)
-  }
-
-  countHolders(kind: EntityKind, attribute: string): number {
-    return this.#entities[kind].holders(attribute)?.size ?? 0
-  }
-
-  /** The entities of the kind that the policy selects: one side of one policy. */
-  selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
-    return this.#entities[entityKind].idsOf(this.#policies[policyKind].members(policyId, entityKind))
-  }
-
-  /** The same as a set that can be compared with others of this index. */
-  selection(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): SlotSet {
-    return this.#policies[policyKind].members(policyId, entityKind)
-  }
-
-  /** What a service policy grants; nothing for an unknown one. */
-  typeOf(servicePolicyId: string): AccessType | undefined {
-    return this.#policies['service-policies'].typeOf(servicePolicyId)
-  }
-
-  /** How many entities of the kind the policy selects; of those in `among` alone, where it is given. */
-  countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind, among?: SlotSet): number {
-    const members = this.#policies[policyKind].members(policyId, entityKind)
-    if (among !== undefined) members.retainAll(among)
-    return members.size
-  }
-
-  /** The entities of the kind that have these ids, as a set that can be compared with others of this index. */
-  entitiesNamed(kind: EntityKind, ids: Iterable<string>): SlotSet {
-    const named = new SlotSet()
-    for (const id of ids) {
-      const slot = this.#entities[kind].slotOf(id)
-      if (slot !== undefined) named.add(slot)
-    }
-    return named
-  }
-
-  /** The policies of the kind that select the entity. */
-  policiesSelecting(policyKind: PolicyKind, entityKind: EntityKind, entityId: string): string[] {
-    const slot = this.#entities[entityKind].slotOf(entityId)
-    if (slot === undefined) return []
-    const policies = this.#policies[policyKind]
-    return policies.idsOf(policies.selecting(entityKind, slot))
-  }
-
+export class AccessIndex extends Selections {
   /** The services that the identity may dial or bind: by the one type, or by either when none is named. */
   servicesOf(identityId: string, type?: AccessType): string[] {
     return this.#linkedIds('service-policies', 'identities', identityId, 'services', type)
@@ -145,16 +38,16 @@ export class AccessIndex {
    * the set `into`, which whoever asks often uses again. The policy `besides`, if any, does not count.
    */
   audienceOf(serviceId: string, type: AccessType, into: SlotSet = new SlotSet(), besides?: string): SlotSet {
-    const slot = this.#entities.services.slotOf(serviceId)
+    const slot = this.entities.services.slotOf(serviceId)
     into.clear()
     return slot === undefined
       ? into
-      : this.#policies['service-policies'].linked('services', slot, 'identities', type, into, besides)
+      : this.policies['service-policies'].linked('services', slot, 'identities', type, into, besides)
   }
 
   /** The ids of the identities in a set of this index, ascending. */
   identitiesIn(audience: SlotSet): string[] {
-    return this.#entities.identities.idsOf(audience)
+    return this.entities.identities.idsOf(audience)
   }
 
   /** The services that the identity may dial or bind, as a set that can be compared while no service is added or removed. */
@@ -164,7 +57,7 @@ export class AccessIndex {
 
   /** The ids of the services in a set of this index, ascending. */
   servicesIn(reach: SlotSet): string[] {
-    return this.#entities.services.idsOf(reach)
+    return this.entities.services.idsOf(reach)
   }
 
   /** The identity may dial or bind the service: some service policy of the type selects both. */
@@ -174,12 +67,12 @@ export class AccessIndex {
 
   /** By which types the identity may reach the service. */
   accessTypes(identityId: string, serviceId: string): AccessType[] {
-    return this.#policies['service-policies'].typesOf(this.#granting(identityId, serviceId))
+    return this.policies['service-policies'].typesOf(this.#granting(identityId, serviceId))
   }
 
   /** The service policies that select both the identity and the service, of one type or of either. */
   grantingPolicies(identityId: string, serviceId: string, type?: AccessType): string[] {
-    return this.#policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
+    return this.policies['service-policies'].idsOf(this.#granting(identityId, serviceId, type))
   }
 
   /**
@@ -187,14 +80,14 @@ export class AccessIndex {
    * services that the same role entries select get the same list.
    */
   grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): readonly (readonly string[])[] {
-    const identity = this.#entities.identities.slotOf(identityId)
+    const identity = this.entities.identities.slotOf(identityId)
     if (identity === undefined) return serviceIds.map(() => [])
-    const policies = this.#policies['service-policies']
+    const policies = this.policies['service-policies']
     const ofIdentity = policies.idsOf(policies.selecting('identities', identity))
     const granting = policies.selectingAmong(
       ofIdentity,
       'services',
-      serviceIds.map((id) => this.#entities.services.slotOf(id)),
+      serviceIds.map((id) => this.entities.services.slotOf(id)),
     )
     const lists = new Map<readonly number[], readonly string[]>()
     return granting.map((positions) => {
@@ -233,29 +126,25 @@ export class AccessIndex {
     const ofService = this.#linked('service-edge-router-policies', 'services', serviceId, 'edge-routers')
     const counts = { ofIdentity: common.size, ofService: ofService.size }
     common.retainAll(ofService)
-    return { ...counts, common: this.#entities['edge-routers'].idsOf(common) }
+    return { ...counts, common: this.entities['edge-routers'].idsOf(common) }
   }
 
   #granting(identityId: string, serviceId: string, type?: AccessType): SlotSet {
-    const identity = this.#entities.identities.slotOf(identityId)
-    const service = this.#entities.services.slotOf(serviceId)
+    const identity = this.entities.identities.slotOf(identityId)
+    const service = this.entities.services.slotOf(serviceId)
     if (identity === undefined || service === undefined) return new SlotSet()
-    const policies = this.#policies['service-policies']
+    const policies = this.policies['service-policies']
     const granting = policies.selecting('identities', identity, type)
     granting.retainAll(policies.selecting('services', service))
     return granting
   }
 
   #linked(policyKind: PolicyKind, kind: EntityKind, id: string, other: EntityKind, type?: AccessType): SlotSet {
-    const slot = this.#entities[kind].slotOf(id)
-    return slot === undefined ? new SlotSet() : this.#policies[policyKind].linked(kind, slot, other, type)
+    const slot = this.entities[kind].slotOf(id)
+    return slot === undefined ? new SlotSet() : this.policies[policyKind].linked(kind, slot, other, type)
   }
 
   #linkedIds(policyKind: PolicyKind, kind: EntityKind, id: string, other: EntityKind, type?: AccessType): string[] {
-    return this.#entities[other].idsOf(this.#linked(policyKind, kind, id, other, type))
+    return this.entities[other].idsOf(this.#linked(policyKind, kind, id, other, type))
   }
-}
-
-function isPolicyKind(kind: EntityKind | PolicyKind): kind is PolicyKind {
-  return Object.hasOwn(SIDES_OF, kind)
 }

@@ -1,0 +1,117 @@
+import {
+  type AccessType,
+  type EntityKind,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+  SIDES_OF,
+} from './kinds.ts'
+import { PolicyTable } from './policy-table.ts'
+import { Population } from './population.ts'
+import { SlotSet } from './slot-set.ts'
+
+/** Which entities and policies there are, and whom each side of a policy selects. */
+export class Selections {
+  protected readonly entities: Readonly<Record<EntityKind, Population>> = {
+    identities: new Population(),
+    services: new Population(),
+    'edge-routers': new Population(),
+    'posture-checks': new Population(),
+  }
+  protected readonly policies: Readonly<Record<PolicyKind, PolicyTable>> = {
+    'service-policies': new PolicyTable(SIDES_OF['service-policies'], this.entities),
+    'edge-router-policies': new PolicyTable(SIDES_OF['edge-router-policies'], this.entities),
+    'service-edge-router-policies': new PolicyTable(SIDES_OF['service-edge-router-policies'], this.entities),
+  }
+
+  /** The entity exists with these role attributes, instead of whatever it had before. */
+  putEntity(kind: EntityKind, entity: IndexedEntity): void {
+    const change = this.entities[kind].put(entity)
+    for (const policies of Object.values(this.policies)) policies.refresh(kind, change)
+  }
+
+  /** The entity is gone. Role lists that name it by `@id` select nothing by that entry until an entity has the id again. */
+  removeEntity(kind: EntityKind, id: string): void {
+    const change = this.entities[kind].remove(id)
+    if (change === undefined) return
+    for (const policies of Object.values(this.policies)) policies.refresh(kind, change)
+  }
+
+  /** The policy exists with these role lists, semantic and type, instead of whatever it had before. */
+  putPolicy(kind: PolicyKind, policy: IndexedPolicy): void {
+    this.policies[kind].put(policy)
+  }
+
+  removePolicy(kind: PolicyKind, id: string): void {
+    this.policies[kind].remove(id)
+  }
+
+  has(kind: EntityKind | PolicyKind, id: string): boolean {
+    return isPolicyKind(kind) ? this.policies[kind].has(id) : this.entities[kind].slotOf(id) !== undefined
+  }
+
+  /** The `#` entries that select the entity; none for an unknown one. */
+  rolesOf(kind: EntityKind, id: string): string[] {
+    const slot = this.entities[kind].slotOf(id)
+    return slot === undefined ? [] : this.entities[kind].attributeRoles(slot)
+  }
+
+  /** The role attributes that entities of the kind have, in no promised order. */
+  roleAttributes(kind: EntityKind): string[] {
+    return this.entities[kind].attributeNames()
+  }
+
+  /** The entities of the kind that have the role attribute. */
+  holdersOf(kind: EntityKind, attribute: string): string[] {
+    const holders = this.entities[kind].holders(attribute)
+    return holders === undefined ? [] : this.entities[kind].idsOf(holders)
+  }
+
+  countHolders(kind: EntityKind, attribute: string): number {
+    return this.entities[kind].holders(attribute)?.size ?? 0
+  }
+
+  /** The entities of the kind that the policy selects: one side of one policy. */
+  selectedBy(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): string[] {
+    return this.entities[entityKind].idsOf(this.policies[policyKind].members(policyId, entityKind))
+  }
+
+  /** The same as a set that can be compared with others of this index. */
+  selection(policyKind: PolicyKind, policyId: string, entityKind: EntityKind): SlotSet {
+    return this.policies[policyKind].members(policyId, entityKind)
+  }
+
+  /** What a service policy grants; nothing for an unknown one. */
+  typeOf(servicePolicyId: string): AccessType | undefined {
+    return this.policies['service-policies'].typeOf(servicePolicyId)
+  }
+
+  /** How many entities of the kind the policy selects; of those in `among` alone, where it is given. */
+  countSelected(policyKind: PolicyKind, policyId: string, entityKind: EntityKind, among?: SlotSet): number {
+    const members = this.policies[policyKind].members(policyId, entityKind)
+    if (among !== undefined) members.retainAll(among)
+    return members.size
+  }
+
+  /** The entities of the kind that have these ids, as a set that can be compared with others of this index. */
+  entitiesNamed(kind: EntityKind, ids: Iterable<string>): SlotSet {
+    const named = new SlotSet()
+    for (const id of ids) {
+      const slot = this.entities[kind].slotOf(id)
+      if (slot !== undefined) named.add(slot)
+    }
+    return named
+  }
+
+  /** The policies of the kind that select the entity. */
+  policiesSelecting(policyKind: PolicyKind, entityKind: EntityKind, entityId: string): string[] {
+    const slot = this.entities[entityKind].slotOf(entityId)
+    if (slot === undefined) return []
+    const policies = this.policies[policyKind]
+    return policies.idsOf(policies.selecting(entityKind, slot))
+  }
+}
+
+function isPolicyKind(kind: EntityKind | PolicyKind): kind is PolicyKind {
+  return Object.hasOwn(SIDES_OF, kind)
+}
