@@ -13,6 +13,64 @@ import { transitRouters } from '../resources/routers/transit-routers.ts'
 import { configTypes } from '../resources/services/config-types.ts'
 import { configs } from '../resources/services/configs.ts'
 import { services } from '../resources/services/services.ts'
+import type {
+  AuthPolicy,
+  AuthPolicyCreate,
+  AuthPolicyPatch,
+  AuthPolicyReplace,
+  Ca,
+  CaCreate,
+  CaPatch,
+  CaReplace,
+  Config,
+  ConfigCreate,
+  ConfigPatch,
+  ConfigReplace,
+  ConfigType,
+  ConfigTypeCreate,
+  ConfigTypePatch,
+  ConfigTypeReplace,
+  EdgeRouter,
+  EdgeRouterCreate,
+  EdgeRouterPatch,
+  EdgeRouterPolicy,
+  EdgeRouterPolicyCreate,
+  EdgeRouterPolicyPatch,
+  EdgeRouterPolicyReplace,
+  EdgeRouterReplace,
+  ExternalJwtSigner,
+  ExternalJwtSignerCreate,
+  ExternalJwtSignerPatch,
+  ExternalJwtSignerReplace,
+  Identity,
+  IdentityCreate,
+  IdentityPatch,
+  IdentityReplace,
+  PostureCheck,
+  PostureCheckCreate,
+  PostureCheckPatch,
+  PostureCheckReplace,
+  Service,
+  ServiceCreate,
+  ServiceEdgeRouterPolicy,
+  ServiceEdgeRouterPolicyCreate,
+  ServiceEdgeRouterPolicyPatch,
+  ServiceEdgeRouterPolicyReplace,
+  ServicePatch,
+  ServicePolicy,
+  ServicePolicyCreate,
+  ServicePolicyPatch,
+  ServicePolicyReplace,
+  ServiceReplace,
+  Terminator,
+  TerminatorCreate,
+  TerminatorPatch,
+  TerminatorReplace,
+  TransitRouter,
+  TransitRouterCreate,
+  TransitRouterPatch,
+  TransitRouterReplace,
+} from '../resources/wire/record-names.ts'
 import { Access } from './access/access.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
 import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
@@ -51,6 +109,7 @@ import { RequestRates } from './login/rate-limits.ts'
 import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
+import type { EntityService } from './records/entity-service.ts'
 import { ResourceService } from './records/resource-service.ts'
 
 /** The ports and the state of an engine, for what is built around it; a host does not see them. */
@@ -97,20 +156,35 @@ export class ControllerEngine {
   readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
 
-  readonly cas: ResourceService<typeof cas>
-  readonly externalJwtSigners: ResourceService<typeof externalJwtSigners>
-  readonly authPolicies: ResourceService<typeof authPolicies>
-  readonly identities: ResourceService<typeof identities>
-  readonly services: ResourceService<typeof services>
-  readonly edgeRouters: ResourceService<typeof edgeRouters>
-  readonly servicePolicies: ResourceService<typeof servicePolicies>
-  readonly edgeRouterPolicies: ResourceService<typeof edgeRouterPolicies>
-  readonly serviceEdgeRouterPolicies: ResourceService<typeof serviceEdgeRouterPolicies>
-  readonly postureChecks: ResourceService<typeof postureChecks>
-  readonly configTypes: ResourceService<typeof configTypes>
-  readonly configs: ResourceService<typeof configs>
-  readonly transitRouters: ResourceService<typeof transitRouters>
-  readonly terminators: ResourceService<typeof terminators>
+  readonly cas: EntityService<Ca, CaCreate, CaReplace, CaPatch>
+  readonly externalJwtSigners: EntityService<
+    ExternalJwtSigner,
+    ExternalJwtSignerCreate,
+    ExternalJwtSignerReplace,
+    ExternalJwtSignerPatch
+  >
+  readonly authPolicies: EntityService<AuthPolicy, AuthPolicyCreate, AuthPolicyReplace, AuthPolicyPatch>
+  readonly identities: EntityService<Identity, IdentityCreate, IdentityReplace, IdentityPatch>
+  readonly services: EntityService<Service, ServiceCreate, ServiceReplace, ServicePatch>
+  readonly edgeRouters: EntityService<EdgeRouter, EdgeRouterCreate, EdgeRouterReplace, EdgeRouterPatch>
+  readonly servicePolicies: EntityService<ServicePolicy, ServicePolicyCreate, ServicePolicyReplace, ServicePolicyPatch>
+  readonly edgeRouterPolicies: EntityService<
+    EdgeRouterPolicy,
+    EdgeRouterPolicyCreate,
+    EdgeRouterPolicyReplace,
+    EdgeRouterPolicyPatch
+  >
+  readonly serviceEdgeRouterPolicies: EntityService<
+    ServiceEdgeRouterPolicy,
+    ServiceEdgeRouterPolicyCreate,
+    ServiceEdgeRouterPolicyReplace,
+    ServiceEdgeRouterPolicyPatch
+  >
+  readonly postureChecks: EntityService<PostureCheck, PostureCheckCreate, PostureCheckReplace, PostureCheckPatch>
+  readonly configTypes: EntityService<ConfigType, ConfigTypeCreate, ConfigTypeReplace, ConfigTypePatch>
+  readonly configs: EntityService<Config, ConfigCreate, ConfigReplace, ConfigPatch>
+  readonly transitRouters: EntityService<TransitRouter, TransitRouterCreate, TransitRouterReplace, TransitRouterPatch>
+  readonly terminators: EntityService<Terminator, TerminatorCreate, TerminatorReplace, TerminatorPatch>
 
   readonly #services: { readonly resource: Resource }[] = []
   readonly #simulation: Simulation
