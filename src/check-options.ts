@@ -57,6 +57,7 @@ const RULES: Readonly<Record<keyof ControllerOptions, OptionRule>> = {
     ],
     orFalse: true,
   },
+  probes: BOOLEAN,
   clock: { functions: ['now'] },
   scheduler: { functions: ['at'] },
   random: { functions: ['id', 'base32', 'uuid'] },

@@ -54,6 +54,7 @@ export interface Composition {
   readonly timetable: Timetable
   readonly events: Events
   readonly random: Random
+  readonly clock: Clock
   readonly logger: Logger
   readonly limits: Limits
   readonly profile: Profile
@@ -126,7 +127,20 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const changeAddress = (next: string) => {
     settings.address = requireAddress(next)
   }
-  return { changeAddress, engine, server, presence, processId, timetable, events, random, logger, limits, profile }
+  return {
+    changeAddress,
+    engine,
+    server,
+    presence,
+    processId,
+    timetable,
+    events,
+    random,
+    clock,
+    logger,
+    limits,
+    profile,
+  }
 }
 
 function openIdUrisOf({ oidc }: ControllerOptions): OpenIdUris {

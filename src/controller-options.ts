@@ -81,6 +81,11 @@ export interface ControllerOptions extends Partial<Leniency> {
    * `false` turns them off; then nothing of it is loaded.
    */
   readonly oidc?: OpenIdOptions | false
+  /**
+   * Answers `GET /healthz`, `/readyz` (503 while the storage is away) and `/metrics` (Prometheus), to everybody who reaches
+   * the controller. Default: `false`.
+   */
+  readonly probes?: boolean
   /** Default: the clock of the system. */
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */

@@ -103,7 +103,7 @@ interface Parts {
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors, oidc }: ServeOptions,
+  { admin, trustDomain, compat, rateLimits, cors, oidc, probes }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
   const { storage, material, files, address, port } = parts
@@ -117,6 +117,7 @@ async function build(
       // Clients may come by the port that is listened on, whatever address is advertised.
       oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
+      ...(probes && { probes }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
     })

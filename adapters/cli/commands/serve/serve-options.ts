@@ -32,6 +32,8 @@ export interface ServeOptions {
   readonly cors: CorsOptions
   readonly oidc: OpenIdOptions | false
   readonly admin: AdminCredentials | undefined
+  /** Answers health and metrics too; undefined when that was not asked for. */
+  readonly probes: true | undefined
 }
 
 /** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
@@ -58,6 +60,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     cors: readCors(options.settings('cors-origin')),
     oidc: readOpenId(setting('oidc')),
     admin: adminCredentials(environment),
+    probes: options.flag('probes') || undefined,
   }
 }
 
