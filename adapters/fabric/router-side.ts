@@ -20,6 +20,7 @@ export {
   CodedError,
   ConfirmCertificate,
   ConnectEvents,
+  CreateCircuit,
   CreateTerminator,
   CreateTunnelCircuit,
   CreateTunnelTerminator,

@@ -16,6 +16,8 @@ export type RouteReply =
 /** How a fake router behaves, where a test wants something else. */
 export interface FakeRouterOptions {
   readonly linkListeners?: readonly string[]
+  /** The numbers of its capabilities; those of the line 2.0 unless given. */
+  readonly capabilities?: readonly number[]
   /** How it answers routes; with success unless given. */
   onRoute?(route: RouteMessage): RouteReply
   /** Looks at a frame as it arrives; one that is answered by false is not kept. */
@@ -99,7 +101,7 @@ export class FakeRouter {
       [new TextEncoder().encode(this.id)],
       [
         [HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')],
-        [HEADER.helloCapabilities, routerSide.encodeMask([1])],
+        [HEADER.helloCapabilities, routerSide.encodeMask([...(this.#options.capabilities ?? [1])])],
         [HEADER.helloListeners, routerSide.Listeners.encode({ listeners })],
         [HEADER.underlayType, routerSide.textHeader(type)],
         [HEADER.isGrouped, routerSide.boolHeader(true)],

@@ -35,7 +35,7 @@ export class CircuitMessages {
   }
 
   async create(request: CircuitRequest): Promise<ToRouter> {
-    return this.#lay(request, await dialRight(this.#parts.context, this.#router.id, request))
+    return this.#lay(request, await dialRight(this.#parts.context, this.#router, request))
   }
 
   async createForRouter(request: TunnelCircuitRequest): Promise<ToRouter> {

@@ -76,7 +76,7 @@ export class ConnectedSession implements RouterSession {
         if (links.reported(id, message.links, message.fullRefresh).hasForeign) this.misbehaved('foreign-link')
         return undefined
       case 'create-terminator':
-        return hosted.registerForSdk(id, message)
+        return hosted.registerForSdk(this.#router, message)
       case 'create-tunnel-terminator':
         return hosted.registerForRouter(id, message)
       case 'update-terminator':

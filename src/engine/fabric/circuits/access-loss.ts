@@ -10,6 +10,7 @@ import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import { services } from '../../../resources/services/services.ts'
 import { decideByPosture } from '../../access/service-access.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { postureDataOf } from '../../posture/posture-of.ts'
 import type { Circuit } from './circuit.ts'
 import type { CircuitEnds } from './circuit-end.ts'
 import type { OpenCircuits } from './open-circuits.ts'
@@ -110,12 +111,13 @@ export class AccessLoss {
   async #mayDial(
     tx: ReadTransaction,
     index: AccessIndex,
-    { identityId, apiSessionId }: Circuit['client'],
+    { identityId, apiSessionId, isJudgedHere = false }: Circuit['client'],
     serviceId: string,
   ): Promise<boolean> {
-    if (apiSessionId !== undefined) return index.allows(identityId, serviceId, 'Dial')
-    const question = { identityId, apiSessionId: '', serviceId, type: 'Dial' } as const
-    return (await decideByPosture(tx, index, question, emptyPostureData(), this.#context.clock.now())).granted
+    if (apiSessionId !== undefined && !isJudgedHere) return index.allows(identityId, serviceId, 'Dial')
+    const question = { identityId, apiSessionId: apiSessionId ?? '', serviceId, type: 'Dial' } as const
+    const data = apiSessionId === undefined ? emptyPostureData() : await postureDataOf(tx, identityId, apiSessionId)
+    return (await decideByPosture(tx, index, question, data, this.#context.clock.now())).granted
   }
 }
 

@@ -8,6 +8,8 @@ export interface CircuitClient {
   readonly apiSessionId: string | undefined
   /** The stored service session; undefined where the API session itself, or the router, says who asks. */
   readonly sessionId: string | undefined
+  /** Its posture is judged here, because its router cannot. */
+  readonly isJudgedHere?: boolean
 }
 
 /** A circuit that is laid. */

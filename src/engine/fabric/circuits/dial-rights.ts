@@ -6,9 +6,11 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { services } from '../../../resources/services/services.ts'
 import { decideByPosture } from '../../access/service-access.ts'
 import type { EngineContext } from '../../context/context.ts'
+import { postureDataOf } from '../../posture/posture-of.ts'
 import { findOne } from '../../records/find-one.ts'
+import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { RouterRefusal } from '../routers/refusal.ts'
-import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
+import { type PresentedApiSession, requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
 import type { CircuitClient } from './circuit.ts'
 
 type Service = RecordOf<typeof services>
@@ -25,7 +27,7 @@ export interface DialRight {
  */
 export async function dialRight(
   context: EngineContext,
-  routerId: string,
+  { id: routerId, judgesPosture }: Pick<ConnectedRouter, 'id' | 'judgesPosture'>,
   { apiSessionToken, sessionToken, identityId, serviceId }: CircuitRequest,
 ): Promise<DialRight> {
   const apiSession = await requireApiSession(context, apiSessionToken)
@@ -42,10 +44,13 @@ export async function dialRight(
       throw new RouterRefusal('invalid-service', 'no policy lets the identity dial the service')
     }
     await requireRouter(context, tx, routerId, apiSession.identityId, service.id, 'invalid-edge-router')
+    const isJudgedHere = session?.storedId === undefined && !judgesPosture
+    if (isJudgedHere) await requirePosture(context, tx, apiSession, service.id, 'Dial')
     const client = {
       identityId: apiSession.identityId,
       apiSessionId: apiSession.id,
       sessionId: session?.storedId,
+      isJudgedHere,
     }
     return { client, service }
   })
@@ -83,6 +88,24 @@ export async function requireRouterRight(
   if (!granted)
     throw new RouterRefusal('invalid-service', `no policy lets the router ${type.toLowerCase()} the service`)
   await requireRouter(context, tx, routerId, routerId, serviceId, 'access-denied')
+}
+
+/**
+ * The posture of a bearer session passes, by what this controller knows of it: older routers take such sessions and judge
+ * nothing. Throws {@link RouterRefusal}.
+ */
+export async function requirePosture(
+  context: EngineContext,
+  tx: ReadTransaction,
+  { id: apiSessionId, identityId }: Pick<PresentedApiSession, 'id' | 'identityId'>,
+  serviceId: string,
+  type: 'Dial' | 'Bind',
+): Promise<void> {
+  const index = await context.access.at(tx)
+  const data = await postureDataOf(tx, identityId, apiSessionId)
+  const question = { identityId, apiSessionId, serviceId, type }
+  const { granted } = await decideByPosture(tx, index, question, data, context.clock.now())
+  if (!granted) throw new RouterRefusal('invalid-service', 'no policy whose posture checks pass lets the identity in')
 }
 
 /** The router hosts and dials for itself. */

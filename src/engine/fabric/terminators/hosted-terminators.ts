@@ -14,9 +14,10 @@ import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { makeRoom } from '../../records/room.ts'
-import { requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
+import { requirePosture, requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
+import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { RouterRefusal } from '../routers/refusal.ts'
 import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
 
@@ -53,10 +54,13 @@ export class HostedTerminators {
   }
 
   /** An SDK hosts a service at a router. Throws {@link RouterRefusal}. */
-  async registerForSdk(routerId: string, request: TerminatorRequest): Promise<ToRouter> {
+  async registerForSdk(
+    { id: routerId, judgesPosture }: Pick<ConnectedRouter, 'id' | 'judgesPosture'>,
+    request: TerminatorRequest,
+  ): Promise<ToRouter> {
     const id = requireId(request.address)
     const apiSession = await requireApiSession(this.#context, request.apiSessionToken)
-    const { serviceId } = await requireSession(this.#context, apiSession, request.sessionToken, 'Bind')
+    const { serviceId, storedId } = await requireSession(this.#context, apiSession, request.sessionToken, 'Bind')
     const { identityId: hostId } = apiSession
     await this.#context.storage.read(async (tx) => {
       const index = await this.#context.access.at(tx)
@@ -64,6 +68,9 @@ export class HostedTerminators {
         throw new RouterRefusal('invalid-service', 'no policy lets the identity bind the service')
       }
       await requireRouter(this.#context, tx, routerId, hostId, serviceId, 'invalid-edge-router')
+      if (storedId === undefined && !judgesPosture) {
+        await requirePosture(this.#context, tx, apiSession, serviceId, 'Bind')
+      }
     })
     return this.#register({ ...request, id, routerId, serviceId, hostId, binding: 'edge' }, 0n)
   }
