@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import type { ManagementApi, RequestOf } from 'portcullis/client'
-import { parse } from 'yaml'
+import { readModel } from 'portcullis/model'
 
 type Body<R extends keyof ManagementApi & string> = RequestOf<ManagementApi[R]>['body']
 
@@ -15,7 +15,19 @@ export interface Network {
   readonly serviceEdgeRouterPolicies: readonly Body<'POST /service-edge-router-policies'>[]
 }
 
-/** Reads `network.yaml`. What is wrong in it, the controller says when it is asked to create it. */
+/** Reads `network.yaml` by the declarations of the API; a mistake in it is told with its line. */
 export async function readNetwork(): Promise<Network> {
-  return parse(await readFile(new URL('network.yaml', import.meta.url), 'utf8'))
+  const { entities } = await readModel(fileURLToPath(new URL('network.yaml', import.meta.url)))
+  const bodiesOf = (kind: keyof Network) => entities.filter(({ key }) => key === kind).map(({ body }) => body)
+  const network = {
+    identities: bodiesOf('identities'),
+    services: bodiesOf('services'),
+    edgeRouters: bodiesOf('edgeRouters'),
+    postureChecks: bodiesOf('postureChecks'),
+    servicePolicies: bodiesOf('servicePolicies'),
+    edgeRouterPolicies: bodiesOf('edgeRouterPolicies'),
+    serviceEdgeRouterPolicies: bodiesOf('serviceEdgeRouterPolicies'),
+  }
+  // Each was read as the body of the request that its name stands for.
+  return network as unknown as Network
 }
