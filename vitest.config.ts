@@ -16,7 +16,6 @@ const SLOW = [
   'test/adapters/cli/served-{disasters,processes}.test.ts',
   // Whether logins that are refused for one reason take as long as for another: 150 password hashes.
   'test/attacks/login-times.test.ts',
-  'test/adapters/cli/served-disasters.test.ts',
   'test/routers/presence-processes.test.ts',
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
