@@ -13,64 +13,7 @@ import { transitRouters } from '../resources/routers/transit-routers.ts'
 import { configTypes } from '../resources/services/config-types.ts'
 import { configs } from '../resources/services/configs.ts'
 import { services } from '../resources/services/services.ts'
-import type {
-  AuthPolicy,
-  AuthPolicyCreate,
-  AuthPolicyPatch,
-  AuthPolicyReplace,
-  Ca,
-  CaCreate,
-  CaPatch,
-  CaReplace,
-  Config,
-  ConfigCreate,
-  ConfigPatch,
-  ConfigReplace,
-  ConfigType,
-  ConfigTypeCreate,
-  ConfigTypePatch,
-  ConfigTypeReplace,
-  EdgeRouter,
-  EdgeRouterCreate,
-  EdgeRouterPatch,
-  EdgeRouterPolicy,
-  EdgeRouterPolicyCreate,
-  EdgeRouterPolicyPatch,
-  EdgeRouterPolicyReplace,
-  EdgeRouterReplace,
-  ExternalJwtSigner,
-  ExternalJwtSignerCreate,
-  ExternalJwtSignerPatch,
-  ExternalJwtSignerReplace,
-  Identity,
-  IdentityCreate,
-  IdentityPatch,
-  IdentityReplace,
-  PostureCheck,
-  PostureCheckCreate,
-  PostureCheckPatch,
-  PostureCheckReplace,
-  Service,
-  ServiceCreate,
-  ServiceEdgeRouterPolicy,
-  ServiceEdgeRouterPolicyCreate,
-  ServiceEdgeRouterPolicyPatch,
-  ServiceEdgeRouterPolicyReplace,
-  ServicePatch,
-  ServicePolicy,
-  ServicePolicyCreate,
-  ServicePolicyPatch,
-  ServicePolicyReplace,
-  ServiceReplace,
-  Terminator,
-  TerminatorCreate,
-  TerminatorPatch,
-  TerminatorReplace,
-  TransitRouter,
-  TransitRouterCreate,
-  TransitRouterPatch,
-  TransitRouterReplace,
-} from '../resources/wire/record-names.ts'
+import type * as wire from '../resources/wire/record-names.ts'
 import { Access } from './access/access.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
 import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
@@ -156,35 +99,70 @@ export class ControllerEngine {
   readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
 
-  readonly cas: EntityService<Ca, CaCreate, CaReplace, CaPatch>
+  readonly cas: EntityService<wire.Ca, wire.CaCreate, wire.CaReplace, wire.CaPatch>
   readonly externalJwtSigners: EntityService<
-    ExternalJwtSigner,
-    ExternalJwtSignerCreate,
-    ExternalJwtSignerReplace,
-    ExternalJwtSignerPatch
+    wire.ExternalJwtSigner,
+    wire.ExternalJwtSignerCreate,
+    wire.ExternalJwtSignerReplace,
+    wire.ExternalJwtSignerPatch
   >
-  readonly authPolicies: EntityService<AuthPolicy, AuthPolicyCreate, AuthPolicyReplace, AuthPolicyPatch>
-  readonly identities: EntityService<Identity, IdentityCreate, IdentityReplace, IdentityPatch>
-  readonly services: EntityService<Service, ServiceCreate, ServiceReplace, ServicePatch>
-  readonly edgeRouters: EntityService<EdgeRouter, EdgeRouterCreate, EdgeRouterReplace, EdgeRouterPatch>
-  readonly servicePolicies: EntityService<ServicePolicy, ServicePolicyCreate, ServicePolicyReplace, ServicePolicyPatch>
+  readonly authPolicies: EntityService<
+    wire.AuthPolicy,
+    wire.AuthPolicyCreate,
+    wire.AuthPolicyReplace,
+    wire.AuthPolicyPatch
+  >
+  readonly identities: EntityService<wire.Identity, wire.IdentityCreate, wire.IdentityReplace, wire.IdentityPatch>
+  readonly services: EntityService<wire.Service, wire.ServiceCreate, wire.ServiceReplace, wire.ServicePatch>
+  readonly edgeRouters: EntityService<
+    wire.EdgeRouter,
+    wire.EdgeRouterCreate,
+    wire.EdgeRouterReplace,
+    wire.EdgeRouterPatch
+  >
+  readonly servicePolicies: EntityService<
+    wire.ServicePolicy,
+    wire.ServicePolicyCreate,
+    wire.ServicePolicyReplace,
+    wire.ServicePolicyPatch
+  >
   readonly edgeRouterPolicies: EntityService<
-    EdgeRouterPolicy,
-    EdgeRouterPolicyCreate,
-    EdgeRouterPolicyReplace,
-    EdgeRouterPolicyPatch
+    wire.EdgeRouterPolicy,
+    wire.EdgeRouterPolicyCreate,
+    wire.EdgeRouterPolicyReplace,
+    wire.EdgeRouterPolicyPatch
   >
   readonly serviceEdgeRouterPolicies: EntityService<
-    ServiceEdgeRouterPolicy,
-    ServiceEdgeRouterPolicyCreate,
-    ServiceEdgeRouterPolicyReplace,
-    ServiceEdgeRouterPolicyPatch
+    wire.ServiceEdgeRouterPolicy,
+    wire.ServiceEdgeRouterPolicyCreate,
+    wire.ServiceEdgeRouterPolicyReplace,
+    wire.ServiceEdgeRouterPolicyPatch
   >
-  readonly postureChecks: EntityService<PostureCheck, PostureCheckCreate, PostureCheckReplace, PostureCheckPatch>
-  readonly configTypes: EntityService<ConfigType, ConfigTypeCreate, ConfigTypeReplace, ConfigTypePatch>
-  readonly configs: EntityService<Config, ConfigCreate, ConfigReplace, ConfigPatch>
-  readonly transitRouters: EntityService<TransitRouter, TransitRouterCreate, TransitRouterReplace, TransitRouterPatch>
-  readonly terminators: EntityService<Terminator, TerminatorCreate, TerminatorReplace, TerminatorPatch>
+  readonly postureChecks: EntityService<
+    wire.PostureCheck,
+    wire.PostureCheckCreate,
+    wire.PostureCheckReplace,
+    wire.PostureCheckPatch
+  >
+  readonly configTypes: EntityService<
+    wire.ConfigType,
+    wire.ConfigTypeCreate,
+    wire.ConfigTypeReplace,
+    wire.ConfigTypePatch
+  >
+  readonly configs: EntityService<wire.Config, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
+  readonly transitRouters: EntityService<
+    wire.TransitRouter,
+    wire.TransitRouterCreate,
+    wire.TransitRouterReplace,
+    wire.TransitRouterPatch
+  >
+  readonly terminators: EntityService<
+    wire.Terminator,
+    wire.TerminatorCreate,
+    wire.TerminatorReplace,
+    wire.TerminatorPatch
+  >
 
   readonly #services: { readonly resource: Resource }[] = []
   readonly #simulation: Simulation
