@@ -27,6 +27,8 @@ export interface Limits {
   readonly certificatesPerApiSession: number
   /** Authenticators of one identity. */
   readonly authenticatorsPerIdentity: number
+  /** Identities that one CA enrolled, which authenticate by its certificates. */
+  readonly identitiesPerCa: number
   /** Terminators of one service. */
   readonly terminatorsPerService: number
   /** Bytes of one request with posture responses. */
@@ -52,6 +54,7 @@ export const DEFAULT_LIMITS: Limits = {
   sessionsPerIdentity: 10_000,
   certificatesPerApiSession: 10,
   authenticatorsPerIdentity: 50,
+  identitiesPerCa: 1_000_000,
   terminatorsPerService: 10_000,
   postureReportBytes: 128 * KIB,
   reportedProcessBytes: 512 * KIB,

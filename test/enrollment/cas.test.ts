@@ -166,6 +166,25 @@ describe('enrolling with a third-party certificate (ottca)', () => {
 })
 
 describe('auto enrollment', () => {
+  it('of one CA ends where a limit is reached, and goes on below it', async () => {
+    const mounted = await mount({ now, limits: { identitiesPerCa: 5 } })
+    const admin = await adminOf(mounted)
+    const authority = await newAuthority('third party')
+    await registered(admin, authority, { identityNameFormat: '[caName]' })
+    const enroll = async () => {
+      const client = foreignClient(mounted, CLIENT, undefined, await clientOf(authority, 'device'))
+      return client.post('/enroll?method=ca')
+    }
+    for (let count = 0; count < 5; count += 1) expectDone(await enroll())
+    expectFieldError(await enroll(), 'caId', 'identitiesPerCa')
+    const { data } = (await admin.get('/identities?filter=isAdmin=false&sort=name')).body
+    const numbers = ['', '000001', '000002', '000003', '000004']
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(numbers.map((number) => `third party${number}`))
+    expectDone(await admin.delete(`/identities/${data[1].id}`))
+    expectDone(await enroll())
+    expectFieldError(await enroll(), 'caId')
+  })
+
   it('makes an identity with the name, the roles and the certificate', async () => {
     const { admin, authority, as } = await scene()
     await registered(admin, authority, { identityNameFormat: '[requestedName] of [caName]: [commonName]' })

@@ -17,13 +17,14 @@ import { checkClaimedFields } from '../identities/enrolled-identity.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
+import { requireRoom } from '../records/room.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 import { refusingUsedCertificate } from './enrollment.ts'
 
 type Ca = RecordOf<typeof cas>
 
-/** So many names are tried before a name counts as taken. */
-const MAX_NAMES = 10_000
+/** A number as large as that stands behind no name. */
+const MAX_NAMES = 1_000_000
 
 /** Makes identities for the holders of certificates of third parties that were trusted with it. */
 export class CaEnrollment {
@@ -68,6 +69,7 @@ export class CaEnrollment {
         checkClaimedFields(named)
         await tx.collection(identities).insert(named)
         if (externalId !== null) return
+        await requireRoom(this.#context, tx, authenticators, { field: 'caId', id: ca.id, limit: 'identitiesPerCa' })
         const credential = { certPem: leaf.pem, fingerprint: leaf.fingerprint, caId: ca.id }
         await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))
       })
@@ -87,11 +89,19 @@ export class CaEnrollment {
   }
 }
 
+/** A free name with a number as small as few questions find: others wait for this write. */
 async function freeName(tx: ReadTransaction, ca: Ca, symbols: NameSymbols): Promise<string> {
   const wanted = formatIdentityName(ca.identityNameFormat, symbols)
-  for (let attempt = 0; attempt < MAX_NAMES; attempt += 1) {
-    const name = numberedName(wanted, attempt)
-    if ((await findOne(tx, identities, 'name', name)) === undefined) return name
+  const isFree = async (attempt: number) =>
+    (await findOne(tx, identities, 'name', numberedName(wanted, attempt))) === undefined
+  if (await isFree(0)) return wanted
+  let [taken, free] = [0, 1]
+  while (free < MAX_NAMES && !(await isFree(free))) [taken, free] = [free, free * 2]
+  if (free >= MAX_NAMES) return `${wanted}${symbols.identityId}`
+  while (free - taken > 1) {
+    const between = Math.floor((taken + free) / 2)
+    if (await isFree(between)) free = between
+    else taken = between
   }
-  return `${wanted}${symbols.identityId}`
+  return numberedName(wanted, free)
 }

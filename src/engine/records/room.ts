@@ -1,5 +1,5 @@
-import { equals } from '../../domain/filter/index.ts'
-import { tooLarge } from '../../domain/limits.ts'
+import { equals, type Filter } from '../../domain/filter/index.ts'
+import { type Limits, tooLarge } from '../../domain/limits.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -54,12 +54,7 @@ export async function makeRoom<R extends Resource>(
   const most = context.settings.limits[limit]
   const where = equals(owner, of)
   const estimate = estimateOf(context, `${resource.name} ${of}`)
-  estimate.count += 1
-  estimate.since += 1
-  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return undefined
-  const { totalCount } = await tx.collection(resource).find({ where, limit: 0 })
-  estimate.count = totalCount + 1
-  estimate.since = 0
+  const totalCount = await countNearLimit(tx, resource, where, estimate, most)
   if (totalCount < most) return undefined
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
   const orderBy = [...new Set([endsEarliest, 'createdAt'])].map(earliestFirst)
@@ -72,6 +67,39 @@ export async function makeRoom<R extends Resource>(
     return MORE
   }
   return undefined
+}
+
+/**
+ * Refuses one more record with `id` in `field` where there are as many as a limit allows. Error: `COULD_NOT_VALIDATE`
+ * naming the field and the limit.
+ */
+export async function requireRoom(
+  context: EngineContext,
+  tx: WriteTransaction,
+  resource: Resource,
+  { field, id, limit }: { readonly field: string; readonly id: string; readonly limit: keyof Limits },
+): Promise<void> {
+  const most = context.settings.limits[limit]
+  const estimate = estimateOf(context, `${resource.name} ${field} ${id}`)
+  const count = await countNearLimit(tx, resource, equals(field, id), estimate, most)
+  if (count >= most) throw tooLarge(field, `${count} ${resource.definition.storeName}`, most, limit)
+}
+
+/** How many records there are, counted where the last count is long ago or there may be too many; none otherwise. */
+async function countNearLimit(
+  tx: WriteTransaction,
+  resource: Resource,
+  where: Filter,
+  estimate: Estimate,
+  most: number,
+): Promise<number> {
+  estimate.count += 1
+  estimate.since += 1
+  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return 0
+  const { totalCount } = await tx.collection(resource).find({ where, limit: 0 })
+  estimate.count = totalCount + 1
+  estimate.since = 0
+  return totalCount
 }
 
 function earliestFirst(field: string) {
