@@ -38,7 +38,7 @@ export interface Profile extends Leniency {
   readonly keepsHexAsWritten: boolean
   /** Too many wrong passwords disable the identity as well: no other method lets it in, and its API sessions end. */
   readonly disablesLockedOut: boolean
-  /** Service updates move for access that came and went since the last look, too. */
+  /** Service updates move for access that came and went since the last look, and for reports of the endpoint, too. */
   readonly tellsPassingAccess: boolean
   /** Lists that nobody filled are null where deployed controllers write null. */
   readonly showsEmptyListsAsNull: boolean

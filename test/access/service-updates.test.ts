@@ -106,6 +106,13 @@ describe('GET /current-api-session/service-updates', () => {
       },
     ],
     [
+      'reports of the endpoint, by which nothing looks different',
+      async ({ alice }) => {
+        for (const domain of ['elsewhere', 'corp'])
+          await alice.api.call('POST /posture-response', { body: { id: 'd', typeId: 'DOMAIN', domain } })
+      },
+    ],
+    [
       'a service that is made and deleted',
       async ({ admin, service }) => {
         await admin.call('DELETE /services/{id}', params(await service('passing', ['apps'])))

@@ -69,16 +69,15 @@ export async function beginServiceView(context: EngineContext, caller: Caller): 
 }
 
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
-async function keepServiceView(
-  context: EngineContext,
-  { apiSession, identity }: Caller,
-  view: ServiceView,
-): Promise<number> {
-  const isSame = (before: RecordOf<typeof serviceViews>) =>
-    before.digest === view.digest && !context.access.hasMoved(before.revision, identity.id)
-  const kept = await context.storage.read((tx) => whatIsLeft(() => tx.collection(serviceViews).get(apiSession.id)))
-  if (kept !== undefined && isSame(kept)) return kept.lastChangeAt
-  const { id, createdAt } = apiSession
+async function keepServiceView(context: EngineContext, caller: Caller, view: ServiceView): Promise<number> {
+  const { id, createdAt } = caller.apiSession
+  const isSame = async (tx: ReadTransaction, before: RecordOf<typeof serviceViews>) =>
+    before.digest === view.digest && !(await cameAndWent(context, tx, caller, before.revision))
+  const known = await context.storage.read(async (tx) => {
+    const kept = await whatIsLeft(() => tx.collection(serviceViews).get(id))
+    return kept !== undefined && (await isSame(tx, kept)) ? kept.lastChangeAt : undefined
+  })
+  if (known !== undefined) return known
   const { digest, revision } = view
   const now = context.clock.now()
   return context.writes.run(SYSTEM_CALL, async (tx) => {
@@ -90,12 +89,26 @@ async function keepServiceView(
       await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
       return createdAt
     }
-    if (isSame(before) || before.revision > revision) return before.lastChangeAt
+    if (before.revision > revision || (await isSame(tx, before))) return before.lastChangeAt
     // Clients compare for inequality, at a resolution of milliseconds.
     const lastChangeAt = Math.max(now, before.lastChangeAt + 1)
     await collection.update({ ...before, digest, revision, lastChangeAt, updatedAt: now })
     return lastChangeAt
   })
+}
+
+/** Where the controller does as deployed ones do: whether access, or what the endpoint reported, changed and may be as before. */
+async function cameAndWent(
+  { access, settings }: EngineContext,
+  tx: ReadTransaction,
+  { identity, apiSession }: Caller,
+  since: number,
+): Promise<boolean> {
+  if (!settings.profile.tellsPassingAccess) return false
+  if (access.hasMoved(since, identity.id)) return true
+  const isReport = ({ kind, id }: Change) =>
+    (kind === 'posture-data' && id === identity.id) || (kind === 'endpoint-states' && id === apiSession.id)
+  return (await tx.changesSince(since))?.some(isReport) ?? false
 }
 
 /** Kinds that no service list shows anything of. */
