@@ -14,6 +14,8 @@ const SLOW = [
   'test/races/*.test.ts',
   'test/examples/cluster.test.ts',
   'test/adapters/cli/served-{disasters,processes}.test.ts',
+  'test/adapters/cli/cli-{reset-password,storage}.test.ts',
+  'test/adapters/sql/storage-faults.test.ts',
   // Whether logins that are refused for one reason take as long as for another: 150 password hashes.
   'test/attacks/login-times.test.ts',
   'test/routers/presence-processes.test.ts',
@@ -23,12 +25,13 @@ const SLOW = [
   'test/examples/storage.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/generated-client.test.ts',
+  // What the compiler says of declarations and examples.
+  'test/types/*.test.ts',
 ]
 
 /** What `npm test` has in short and `npm run test:slow` in full: the API behind each adapter, what is tried at random. */
 const IN_FULL = [
   'test/adapters/http-{express,fastify,hono,node}.test.ts',
-  'test/adapters/sql/storage-faults.test.ts',
   'test/adapters/sql/*-storage.test.ts',
   'test/**/*.property.test.ts',
 ]
