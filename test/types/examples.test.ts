@@ -24,6 +24,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   identity: `import('portcullis').Identity`,
   service: `import('portcullis').Service`,
   signer: `import('portcullis').ExternalJwtSigner`,
+  operator: `import('portcullis').Operator`,
   token: 'string',
   id: 'string',
   serviceId: 'string',

@@ -12,6 +12,10 @@ const STATES = ['isSystem', 'isVerified', 'disabled', 'isAdmin', 'fingerprint'] 
 /**
  * Holds a store against the controller that it was imported from: every entity by what was written, and a sample of the
  * identities and services by who may dial and bind what and over which edge routers. What differs, one line each.
+ *
+ * @example
+ * const { entities } = await readSource(admin)
+ * const { differences } = await checkMoved(admin, entities, operator)
  */
 export async function checkMoved(
   source: AdminOptions,
@@ -81,7 +85,12 @@ function pairsOf(entities: readonly ImportedEntity[]): readonly (readonly [Shown
   return pairs
 }
 
-/** Whether the chain of a server certificate leads to a certificate of a bundle: devices trust what they were given by it. */
+/**
+ * Whether the chain of a server certificate leads to a certificate of a bundle: devices trust what they were given by it.
+ *
+ * @example
+ * if (!leadsTo(controller.tls().cert, controller.caPem)) console.log('devices will not trust this controller')
+ */
 export function leadsTo(serverCertPem: string, bundlePem: string): boolean {
   const [leaf, ...others] = certificatesIn(serverCertPem)
   const bundle = certificatesIn(bundlePem)
