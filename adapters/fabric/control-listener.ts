@@ -39,7 +39,7 @@ export interface ControlListener {
 
 const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 4 * 1024 * 1024 }
 const RATE = { perSecond: 2000, burst: 10_000 }
-/** So many sockets may be unknown yet: each costs a verification. */
+/** How many sockets may be unknown yet: each costs a verification. */
 const MOST_PENDING = 512
 
 /**

@@ -17,7 +17,7 @@ const HIGH = 'ctrl.high'
 const DEFAULT = 'ctrl.default'
 /** What circuits wait for does not stand behind what is large. */
 const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
-/** So many messages of one router are worked on at a time. */
+/** How many messages of one router are worked on at a time. */
 const MOST_IN_HAND = 4096
 /** What is sent to many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()

@@ -15,7 +15,7 @@ export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions
   /** The records to be kept. Default: everything that a controller keeps. */
   readonly kinds?: readonly RecordKind[]
   /**
-   * So many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
+   * How many records of up to 1,024 characters are kept in memory, of longer ones fewer; 0 for none. They are exact at every
    * read, whichever process made a change, because a read first looks for changes; only what is changed in the tables by
    * hand, past the change feed, may go unnoticed. Default: 20,000.
    */

@@ -7,7 +7,7 @@ import type { Suite } from './suite.ts'
 
 const ROLLBACK = new Error('rolled back on purpose')
 
-/** So many random histories, beginning with the one of the seed. */
+/** How many random histories, beginning with the one of the seed. */
 export function describeRandomHistories({ histories, seed }: { readonly histories: number; readonly seed: number }) {
   return ({ it, open }: Suite): void => {
     it(`does in ${histories} random histories what a plain map does`, async () => {

@@ -4,6 +4,6 @@ export interface Random {
   id(): string
   /** A version 4 UUID: API session tokens and enrollment tokens (122 bits). */
   uuid(): string
-  /** So many characters of `A-Z2-7`, five bits each: codes that people type. */
+  /** How many characters of `A-Z2-7`, five bits each: codes that people type. */
   base32(length: number): string
 }

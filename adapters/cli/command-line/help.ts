@@ -8,7 +8,7 @@ const WIDTH = 120
 export interface CommandGroup {
   readonly title: string
   readonly commands: readonly Command[]
-  /** So many that the first words are listed, each with the second ones. */
+  /** How many that the first words are listed, each with the second ones. */
   readonly isNumerous?: true
 }
 

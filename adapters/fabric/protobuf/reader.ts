@@ -1,6 +1,6 @@
 import { ProtobufError } from './protobuf-error.ts'
 
-/** So many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
+/** How many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
 const MOST_MEMBERS = 200_000
 const MOST_VARINT_BYTES = 10
 const UTF8 = new TextDecoder()

@@ -50,7 +50,7 @@ export async function postgresDialect(options: PostgresOptions & ConnectionOptio
     })
 }
 
-/** So many statements may be prepared on a connection, and so many are counted. */
+/** How many statements may be prepared on a connection, and so many are counted. */
 const PREPARED = 400
 const COUNTED = 4000
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { SqlitePlace } from './sqlite-place.ts'
 
-/** So many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
+/** How many statements are kept prepared; the oldest go first, but those that were used meanwhile are spared once. */
 const PREPARED = 300
 
 interface Prepared {

@@ -17,7 +17,7 @@ export function statement(database: Database, text: Sql): Statement {
   return (parameters) => ({ sql, query, queryId, parameters })
 }
 
-/** So many rows go into one statement, as many as possible; few sizes, so that few statements are prepared. */
+/** How many rows go into one statement, as many as possible; few sizes, so that few statements are prepared. */
 const SIZES = [64, 8, 1] as const
 
 /** Makes the statements that add any number of rows to a table. */

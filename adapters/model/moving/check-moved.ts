@@ -3,7 +3,7 @@ import type { ImportedEntity, Operator } from '../../../src/index.ts'
 import { compact, MODEL_KINDS, sameValue } from '../../../src/model/index.ts'
 import { type AdminOptions, Connection } from '../controller/connection.ts'
 
-/** So many pairs of identity and service are asked about on both sides. */
+/** How many pairs of identity and service are asked about on both sides. */
 const MOST_PAIRS = 200
 
 /** States that are no part of what a caller writes. */

@@ -7,7 +7,7 @@ const MARKS = { create: '+', update: '~', delete: '-' } as const
 /** Longer values are cut: certificates and schemas would bury the rest. */
 const MOST_LETTERS = 120
 
-/** So many pairs are shown. */
+/** How many pairs are shown. */
 const MOST_PAIRS = 50
 
 /**

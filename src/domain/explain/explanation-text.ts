@@ -4,7 +4,7 @@ import { checkText } from './check-text.ts'
 import type { Explanation, PolicyExplanation, SideExplanation } from './explanation.ts'
 import type { Reason } from './reason.ts'
 
-/** So many names stand in one sentence. */
+/** How many names stand in one sentence. */
 const MOST_NAMES = 5
 
 /**

@@ -3,7 +3,7 @@ import { listed, quoted } from '../sentences.ts'
 import type { Explanation, PolicyExplanation } from './explanation.ts'
 import type { Suggestion } from './suggestion.ts'
 
-/** So many existing policies are suggested at most; the nearest first. */
+/** How many existing policies are suggested at most; the nearest first. */
 const MAX_POLICIES = 3
 
 /** What to do about the reason, most helpful first; nothing when nothing stands in the way. */

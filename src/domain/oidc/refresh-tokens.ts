@@ -4,7 +4,7 @@ export interface LiveToken {
 }
 
 /**
- * So many refresh tokens of one session are good at once: each exchange adds one, because SDKs exchange the same token
+ * How many refresh tokens of one session are good at once: each exchange adds one, because SDKs exchange the same token
  * twice. Those that were not used for the longest time go first.
  */
 const MAX_LIVE = 16

@@ -1,6 +1,6 @@
 import { type AccessIndex, type AccessType, SlotSet } from '../../domain/access-index/index.ts'
 
-/** So many moves are remembered; who did not look for so long is told of none but by what it sees. */
+/** How many moves are remembered; who did not look for so long is told of none but by what it sees. */
 const MOST_MOVES = 256
 /** Beyond so many services of one policy everybody whom it selects counts as concerned. */
 const MOST_SERVICES = 1_000

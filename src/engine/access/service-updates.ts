@@ -8,7 +8,7 @@ import { whatIsLeft } from '../context/recorded-changes.ts'
 import { newRecord } from '../records/new-record.ts'
 import { type ServiceView, viewServices } from './service-view.ts'
 
-/** So many API sessions are remembered; of a forgotten one the view is taken anew. */
+/** How many API sessions are remembered; of a forgotten one the view is taken anew. */
 const MAX_REMEMBERED = 100_000
 
 /** The outcome of the last look at a view, which holds until the store or the time moves on. */

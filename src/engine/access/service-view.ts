@@ -18,7 +18,7 @@ import { ownDetail } from '../records/wire-form/render.ts'
 import { fingerprint } from './fingerprint.ts'
 import { reachableServices } from './service-access.ts'
 
-/** So many services are looked at without a pause. */
+/** How many services are looked at without a pause. */
 const CHUNK = 64
 
 /** What an API session sees in its whole service list, apart from what merely ticks. */

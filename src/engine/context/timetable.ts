@@ -22,7 +22,7 @@ type Occasion =
   | 'revocation'
 type Work = (ids: readonly string[]) => Promise<void>
 
-/** So many are handled at once; the others follow in their own turn, so that requests are answered in between. */
+/** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
 const BATCH = 500
 /** Milliseconds after which work that failed is tried again. */
 export const RETRY_MS = 60_000

@@ -4,7 +4,7 @@ import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
 
-/** So many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
+/** How many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
 const MAX_KEPT = 20
 
 /**

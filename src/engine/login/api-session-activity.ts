@@ -4,7 +4,7 @@ import type { EngineContext } from '../context/context.ts'
 
 /** Use of an API session is written down at most this often (ms); in between this process remembers it. */
 const WRITE_INTERVAL_MS = 60_000
-/** So many sessions are remembered at most; a forgotten one falls back to what is written down. */
+/** How many sessions are remembered at most; a forgotten one falls back to what is written down. */
 const MAX_REMEMBERED = 100_000
 
 /** When API sessions were last used: exact within this process, and at most a minute late for others. */

@@ -19,7 +19,7 @@ import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from '.
 
 type PostureRecord = RecordOf<typeof postureData>
 
-/** So many API sessions of an earlier version's record are taken over, the newest; the others know nothing any more. */
+/** How many API sessions of an earlier version's record are taken over, the newest; the others know nothing any more. */
 const SESSIONS_TAKEN_OVER = 200
 
 /** Whose endpoint changed, and when (epoch ms). */

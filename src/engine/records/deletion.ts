@@ -5,7 +5,7 @@ import { changeEach, MORE, type Part, WHOLE } from './parts.ts'
 import { findDependentIds, referencesTo, refersTo, refuseReferenced } from './references.ts'
 import { forgetInRoleLists } from './role-lists.ts'
 
-/** So many ids are read at a time. */
+/** How many ids are read at a time. */
 const BATCH = 100
 
 /**

@@ -9,7 +9,7 @@ import type { EndReasons } from '../context/writes.ts'
 /** There is more to do than one write should. */
 export const MORE = Symbol('more')
 
-/** So many records are removed or changed in one write, in so many milliseconds; then other writers have their turn. */
+/** How many records are removed or changed in one write, and for how many ms at most; then other writers have their turn. */
 const RECORDS = 200
 const MILLISECONDS = 25
 
@@ -21,7 +21,7 @@ export interface Part {
   isOver(): boolean
 }
 
-/** So many records are read at a time to be changed. */
+/** How many records are read at a time to be changed. */
 const READ_AT_ONCE = 100
 
 /**

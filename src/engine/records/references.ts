@@ -58,7 +58,7 @@ export async function refuseReferenced(tx: WriteTransaction, target: Resource, i
   }
 }
 
-/** So many entities are named by the error that they cause. */
+/** How many entities are named by the error that they cause. */
 const MOST_NAMED = 10
 
 /** The ids in a field that refers to one entity or to several. */

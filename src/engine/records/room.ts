@@ -6,12 +6,12 @@ import type { EngineContext } from '../context/context.ts'
 import { deletePart } from './deletion.ts'
 import { MORE, type Part, WHOLE } from './parts.ts'
 
-/** So many are ended for a new one at most, where a store holds more than the limit from before. */
+/** How many are ended for a new one at most, where a store holds more than the limit from before. */
 const ENDED_AT_ONCE = 10
 
 /** Records of an owner are counted with every so manieth insertion, because other processes insert as well. */
 const COUNTED_EVERY = 64
-/** So many owners are remembered; of a forgotten one the records are counted anew. */
+/** How many owners are remembered; of a forgotten one the records are counted anew. */
 const MAX_REMEMBERED = 10_000
 
 /** How many records an owner has at most, as far as this process knows, and how many insertions ago they were counted. */

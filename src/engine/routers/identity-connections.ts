@@ -3,7 +3,7 @@ import type { IdentityConnectionStatus, IdentityConnections } from '../../ports/
 /** Milliseconds for which an identity counts as unknown after the router that knew it went away. */
 export const UNKNOWN_MS = 5 * 60_000
 
-/** So many identities are kept for one router, whatever it reports. */
+/** How many identities are kept for one router, whatever it reports. */
 const MOST_OF_A_ROUTER = 100_000
 
 /** Which identities are connected to which routers, as the routers report it. */

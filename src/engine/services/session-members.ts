@@ -11,7 +11,7 @@ import { entityRef } from '../records/wire-form/links.ts'
 import type { Detail } from '../records/wire-form/render.ts'
 import { presenceMembers } from '../routers/presence-members.ts'
 
-/** So many edge routers are offered for one session, connected ones first. */
+/** How many edge routers are offered for one session, connected ones first. */
 const MAX_EDGE_ROUTERS = 25
 
 /** Sessions show their edge routers and the policies that grant them. The stored token of a session is its id. */

@@ -1,6 +1,6 @@
 import type { GraphGroup } from './access-graph.ts'
 
-/** So many members are named; the others are counted. */
+/** How many members are named; the others are counted. */
 const MOST_NAMED = 4
 
 /** The role attributes of a group, as `#employees #office`. */

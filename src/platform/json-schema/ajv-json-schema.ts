@@ -5,7 +5,7 @@ import { fromDraft4 } from './draft-4.ts'
 import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
 import { violationFrom } from './violation.ts'
 
-/** So many compiled schemas are kept; the one that was not used for longest goes first. */
+/** How many compiled schemas are kept; the one that was not used for longest goes first. */
 const MAX_COMPILED = 200
 /** The characters of a value times the weight of its schema: about a second of work at the very worst. */
 const MAX_WORK = 500_000_000

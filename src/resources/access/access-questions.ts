@@ -7,10 +7,10 @@ import { PostureResponse } from '../posture/posture-check-schemas.ts'
 import { services } from '../services/services.ts'
 import { servicePolicies } from './policies.ts'
 
-/** So many changes are tried at once. */
+/** How many changes are tried at once. */
 const MAX_CHANGES = 500
 
-/** So many pairs are on one page of a simulation. */
+/** How many pairs are on one page of a simulation. */
 const MAX_PAIRS = 500
 
 /** An identity or a service, by id or name. */

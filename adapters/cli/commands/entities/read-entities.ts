@@ -7,7 +7,7 @@ import { entityText, tableText } from './entity-text.ts'
 
 type ConnectionOption = keyof typeof CONNECTION_OPTIONS
 
-/** So many are asked for at once: as many as the API answers. */
+/** How many are asked for at once: as many as the API answers. */
 const PAGE = 500
 
 /** Lists the entities of a collection, page by page. Throws {@link UsageError}. */

@@ -116,7 +116,7 @@ function equalText({ column, isIndexed }: TextColumn, literal: string, language:
   return key === undefined ? isEqual : allOf([sql`${key} = ${language.indexedText(sql`${literal}`)}`, isEqual])
 }
 
-/** So many values stand in the statement one by one; more are given as one list. */
+/** How many values stand in the statement one by one; more are given as one list. */
 const LISTED = 8
 
 function isOneOf({ column, isIndexed }: TextColumn, texts: readonly string[], language: SqlLanguage): Condition {

@@ -14,7 +14,7 @@ type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: Se
 type Outcome = Omit<Judgement, 'changed'>
 type FindSessions = (tx: ReadTransaction) => Promise<readonly RecordOf<typeof sessions>[]>
 
-/** So many sessions are judged in one write at most. */
+/** How many sessions are judged in one write at most. */
 const SESSIONS = 50
 
 /**

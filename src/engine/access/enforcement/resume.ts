@@ -5,7 +5,7 @@ import type { EngineContext } from '../../context/context.ts'
 import { judgeAndEnd } from './access-enforcement.ts'
 import { sessionsOf } from './suspects.ts'
 
-/** So many stored sessions are judged in one go. */
+/** How many stored sessions are judged in one go. */
 const BATCH = 1000
 
 /**

@@ -6,7 +6,7 @@ import { type FailedRequest, failedServiceRequests } from '../../../resources/po
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
 
-/** So many failed service requests of an identity are kept. */
+/** How many failed service requests of an identity are kept. */
 const KEPT_PER_IDENTITY = 50
 
 /** Notes a service request that posture refused and lets go of the oldest beyond fifty. */

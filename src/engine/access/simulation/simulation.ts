@@ -11,7 +11,7 @@ import { cursorOf, isAfter, type PairKey, readCursor } from './cursor.ts'
 import { type ResolvedChanges, resolveChanges } from './resolve-changes.ts'
 import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
 
-/** So many pairs are on one page unless more or fewer are asked for. */
+/** How many pairs are on one page unless more or fewer are asked for. */
 const DEFAULT_PAIRS = 100
 
 /** Which page of pairs is wanted. */

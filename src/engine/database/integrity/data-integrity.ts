@@ -7,7 +7,7 @@ import { deleteEntity } from '../../records/deletion.ts'
 import { findInconsistencies } from './find-inconsistencies.ts'
 import type { Repair } from './inconsistency.ts'
 
-/** So many results of a run are kept. */
+/** How many results of a run are kept. */
 const MAX_RESULTS = 1000
 
 /** What a run found; instants are epoch milliseconds. */

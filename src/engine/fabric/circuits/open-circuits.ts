@@ -1,7 +1,7 @@
 import { circuitEnded, firstRouter, type TerminatorUse, UNUSED } from '../../../domain/fabric/index.ts'
 import type { Circuit } from './circuit.ts'
 
-/** So many circuits are remembered after their end. */
+/** How many circuits are remembered after their end. */
 const MOST_ENDED = 20_000
 
 /** The circuits that this process laid, and how much their terminators are used. */

@@ -15,7 +15,7 @@ interface Known {
   readonly log: StepLog
 }
 
-/** So many entities and related ids are written at a time: a few milliseconds at most. */
+/** How many entities and related ids are written at a time: a few milliseconds at most. */
 const WRITTEN_AT_ONCE = 2000
 
 /**

@@ -5,7 +5,7 @@ import type { ModelEntity, ModelEvent, PolicySide } from '../../../ports/fabric/
 type Sides = Readonly<Record<PolicySide, readonly string[]>>
 
 const SIDES: readonly PolicySide[] = ['services', 'identities', 'posture-checks']
-/** So many related ids go into one event: an event of all identities would stop everything else while it is written. */
+/** How many related ids go into one event: an event of all identities would stop everything else while it is written. */
 const MOST_RELATED = 1000
 /** 52 bits of a digest fit a number. */
 const DIGEST_DIGITS = 13

@@ -22,7 +22,7 @@ export interface LinkChanges {
   readonly hasForeign: boolean
 }
 
-/** So many links of one router are kept; more than any network has. */
+/** How many links of one router are kept; more than any network has. */
 const MOST_LINKS_OF_A_ROUTER = 4096
 const MOST_REMEMBERED = 20_000
 

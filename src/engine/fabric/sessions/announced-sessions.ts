@@ -14,7 +14,7 @@ import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-rou
 
 type ApiSession = RecordOf<typeof apiSessions>
 
-/** So many sessions go into one message. */
+/** How many sessions go into one message. */
 const BATCH = 100
 /** More than end while the sessions are read. */
 const MOST_GONE = 10_000

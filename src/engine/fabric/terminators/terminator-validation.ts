@@ -7,7 +7,7 @@ import type { HostedTerminators } from './hosted-terminators.ts'
 
 type Validated = Extract<FromRouter, { type: 'terminators-validated' }>
 
-/** So many terminators are asked about in one message. */
+/** How many terminators are asked about in one message. */
 const BATCH = 500
 
 /** Asks a router that connects which of its stored terminators it still has; those that it lost go. */

@@ -1,6 +1,6 @@
 import { networkOf } from '../../../domain/network-of.ts'
 
-/** So many logins may be under way of which nobody knows yet who it is: in all, and from one network. */
+/** How many logins may be under way of which nobody knows yet who it is: in all, and from one network. */
 const MAX_PENDING = 10_000
 const MAX_OF_NETWORK = 1000
 

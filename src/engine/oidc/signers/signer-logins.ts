@@ -18,7 +18,7 @@ type Signer = RecordOf<typeof externalJwtSigners>
 /** A signer at which people log in by a browser: it tells where, and as which client. */
 export type BrowserSigner = Signer & { readonly externalAuthUrl: string; readonly clientId: string }
 
-/** So many of them are offered on a page. */
+/** How many of them are offered on a page. */
 const MAX_OFFERED = 20
 
 /** The purpose for which proof keys are sealed. */

@@ -1,6 +1,6 @@
 import type { ReadToken } from '../../../domain/oidc/claims.ts'
 
-/** So many access tokens are remembered, some two thousand characters each. */
+/** How many access tokens are remembered, some two thousand characters each. */
 const MAX_REMEMBERED = 10_000
 
 /** Access tokens whose signature was verified, by their digest: of those in use, most requests need no cryptography. */
