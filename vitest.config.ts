@@ -14,8 +14,12 @@ const SLOW = [
   'test/races/*.test.ts',
   'test/examples/cluster.test.ts',
   'test/adapters/cli/served-{disasters,processes}.test.ts',
-  'test/adapters/cli/cli-{reset-password,storage}.test.ts',
-  'test/adapters/sql/storage-faults.test.ts',
+  'test/adapters/cli/cli-{defaults,doctor,explain,reset-password,storage}.test.ts',
+  'test/openid/processes.test.ts',
+  'test/adapters/sql/{damaged-records,postgres-storage.plans,storage-away,storage-faults}.test.ts',
+  // Clients that are slow on purpose, and a certificate that a running server takes over: they wait for real time to pass.
+  'test/adapters/node/node-{fairness,limits}.test.ts',
+  'test/journeys/certificate-renewal.test.ts',
   // Whether logins that are refused for one reason take as long as for another: 150 password hashes.
   'test/attacks/login-times.test.ts',
   'test/routers/presence-processes.test.ts',
