@@ -1,4 +1,5 @@
 import type { webcrypto } from 'node:crypto'
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
 import type { PkiSource } from './pki-source.ts'
 import { ServerCredentials } from './server-credentials.ts'
@@ -11,7 +12,6 @@ import {
 } from './x509/certificates/certificate.ts'
 import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/certificates/chain.ts'
 import { certificateFacts, pemOf } from './x509/certificates/facts.ts'
-import { RecentCertificates } from './x509/certificates/recent-certificates.ts'
 import { createThirdPartyVerifier, readCertificateFacts } from './x509/certificates/third-party.ts'
 import { findTrustDomain } from './x509/certificates/trust-domain.ts'
 import { validityOf } from './x509/certificates/validity.ts'
@@ -88,7 +88,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...between) }
   }
 
-  const clients = new RecentCertificates(MAX_CLIENTS)
+  const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
   const known = { get: (pem: string) => network.get(pem) ?? clients.get(pem) }
 
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
@@ -106,7 +106,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     const intermediates = sent.filter((certificate) => certificate !== undefined)
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
     const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...own, ...intermediates], now }))
-    if (trusted) clients.add(leaf)
+    if (trusted) clients.set(leaf.pem, leaf)
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 

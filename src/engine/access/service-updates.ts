@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
@@ -25,7 +26,7 @@ interface Look {
  */
 export class ServiceUpdates {
   readonly #context: EngineContext
-  readonly #looks = new Map<string, Look>()
+  readonly #looks = new BoundedMap<string, Look>(MAX_REMEMBERED)
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -42,16 +43,8 @@ export class ServiceUpdates {
       return viewServices(this.#context, tx, caller)
     })
     const lastChangeAt = 'lastChangeAt' in look ? look.lastChangeAt : await keepServiceView(this.#context, caller, look)
-    this.#remember(caller.apiSession.id, { revision: look.revision, until: look.until, lastChangeAt })
+    this.#looks.set(caller.apiSession.id, { revision: look.revision, until: look.until, lastChangeAt })
     return lastChangeAt
-  }
-
-  #remember(id: string, look: Look): void {
-    this.#looks.delete(id)
-    this.#looks.set(id, look)
-    if (this.#looks.size <= MAX_REMEMBERED) return
-    const oldest = this.#looks.keys().next().value
-    if (oldest !== undefined) this.#looks.delete(oldest)
   }
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -10,7 +11,7 @@ const MAX_REMEMBERED = 100_000
 /** When API sessions were last used: exact within this process, and at most a minute late for others. */
 export class SessionActivity {
   readonly #context: EngineContext
-  readonly #latest = new Map<string, { at: number; written: number }>()
+  readonly #latest = new BoundedMap<string, { at: number; written: number }>(MAX_REMEMBERED)
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -20,7 +21,7 @@ export class SessionActivity {
   lastActivityAt(stored: { readonly id: string; readonly lastActivityAt: number }): number {
     const known = this.#latest.get(stored.id)
     if (known === undefined) {
-      this.#remember(stored.id, { at: stored.lastActivityAt, written: stored.lastActivityAt })
+      this.#latest.set(stored.id, { at: stored.lastActivityAt, written: stored.lastActivityAt })
       return stored.lastActivityAt
     }
     known.written = stored.lastActivityAt
@@ -30,7 +31,7 @@ export class SessionActivity {
   /** The API session is being used at `now` (epoch ms). */
   async touch(id: string, now: number): Promise<void> {
     const known = this.#latest.get(id) ?? { at: now, written: now }
-    this.#remember(id, known)
+    this.#latest.set(id, known)
     known.at = Math.max(known.at, now)
     if (now - known.written < WRITE_INTERVAL_MS) return
     known.written = now
@@ -42,13 +43,5 @@ export class SessionActivity {
 
   forget(id: string): void {
     this.#latest.delete(id)
-  }
-
-  #remember(id: string, known: { at: number; written: number }): void {
-    this.#latest.delete(id)
-    this.#latest.set(id, known)
-    if (this.#latest.size <= MAX_REMEMBERED) return
-    const oldest = this.#latest.keys().next().value
-    if (oldest !== undefined) this.#latest.delete(oldest)
   }
 }

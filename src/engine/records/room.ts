@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import { equals, type Filter } from '../../domain/filter/index.ts'
 import { type Limits, tooLarge } from '../../domain/limits.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
@@ -21,17 +22,14 @@ interface Estimate {
 }
 
 /** Counting takes longer the more there are, and most insertions are far from any limit. */
-const ESTIMATES = new WeakMap<EngineContext, Map<string, Estimate>>()
+const ESTIMATES = new WeakMap<EngineContext, BoundedMap<string, Estimate>>()
 
 function estimateOf(context: EngineContext, owner: string): Estimate {
-  const known = ESTIMATES.get(context) ?? new Map<string, Estimate>()
+  const known = ESTIMATES.get(context) ?? new BoundedMap<string, Estimate>(MAX_REMEMBERED)
   ESTIMATES.set(context, known)
   // Nothing is known at first, so that the first insertion counts.
   const estimate = known.get(owner) ?? { count: 0, since: COUNTED_EVERY }
-  known.delete(owner)
   known.set(owner, estimate)
-  const oldest = known.size > MAX_REMEMBERED ? known.keys().next().value : undefined
-  if (oldest !== undefined) known.delete(oldest)
   return estimate
 }
 

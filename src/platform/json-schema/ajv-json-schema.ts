@@ -1,4 +1,5 @@
 import type { ValidateFunction } from 'ajv'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { JsonSchema } from '../../ports/json-schema.ts'
 import { loadAjv } from './ajv-library.ts'
 import { fromDraft4 } from './draft-4.ts'
@@ -19,17 +20,14 @@ interface Compiled {
 
 /** JSON schemas on ajv, with RE2 for patterns. Schemas are compiled once, told apart by their text. */
 export function createAjvJsonSchema(): JsonSchema {
-  const compiled = new Map<string, Compiled>()
+  const compiled = new BoundedMap<string, Compiled>(MAX_COMPILED)
   let loading: ReturnType<typeof loadCompiler> | undefined
 
   async function compile(schema: Document): Promise<Compiled> {
     const text = JSON.stringify(schema)
     loading ??= loadCompiler()
     const known = compiled.get(text) ?? (await loading)(schema)
-    compiled.delete(text)
     compiled.set(text, known)
-    const [oldest] = compiled.keys()
-    if (compiled.size > MAX_COMPILED && oldest !== undefined) compiled.delete(oldest)
     return known
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import { type KeySet, readKeySet } from './key-set.ts'
 
@@ -40,7 +41,7 @@ interface Endpoint {
  * once in a second at most. So a key that was withdrawn is good for five minutes; for an hour, while its set cannot be fetched.
  */
 export function createKnownKeySets(keySets: KeySets): KnownKeySets {
-  const known = new Map<string, Known>()
+  const known = new BoundedMap<string, Known>(MAX_SETS)
   const pending = new Map<string, Promise<Known>>()
 
   const fetchSet = async (name: string, url: string, now: number): Promise<Known> => {
@@ -48,10 +49,7 @@ export function createKnownKeySets(keySets: KeySets): KnownKeySets {
       .fetch(url)
       .then((text): Known => ({ keys: readKeySet(text), fetchedAt: now, triedAt: now }))
       .catch((): Known => ({ ...(known.get(name) ?? { keys: NO_KEYS, fetchedAt: now }), triedAt: now }))
-    known.delete(name)
     known.set(name, fetched)
-    const [oldest] = known.keys()
-    if (oldest !== undefined && known.size > MAX_SETS) known.delete(oldest)
     return fetched
   }
 

@@ -1,4 +1,5 @@
 import type { CryptoKey } from 'jose'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { TokenSigner } from '../../ports/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import type { KeySet } from './key-set.ts'
@@ -31,7 +32,7 @@ const MAX_CERTIFICATES = 500
 /** Finds the keys of token signers: that of a pinned certificate, or those of a key set. */
 export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptions) {
   const sets = createKnownKeySets(keySets)
-  const certificates = new Map<string, { readonly pem: string }>()
+  const certificates = new BoundedMap<string, { readonly pem: string }>(MAX_CERTIFICATES)
   const imported = new WeakMap<object, Map<string, Promise<VerificationKey>>>()
 
   /** Imports the key that `holder` stands for once per algorithm: it takes as long as checking a signature. */
@@ -45,10 +46,7 @@ export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptio
 
   const certificateOf = (pem: string): { readonly pem: string } => {
     const certificate = certificates.get(pem) ?? { pem }
-    certificates.delete(pem)
     certificates.set(pem, certificate)
-    const [oldest] = certificates.keys()
-    if (oldest !== undefined && certificates.size > MAX_CERTIFICATES) certificates.delete(oldest)
     return certificate
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RateLimiter, Taken } from '../../ports/rate-limiter.ts'
 
@@ -21,12 +22,12 @@ interface Window {
  * attacker who makes up keys cannot make it grow. (The known libraries count by the system's clock and without a bound.)
  */
 export class BoundedWindows implements RateLimiter {
-  /** In the order of use, oldest first. */
-  readonly #windows = new Map<string, Window>()
+  readonly #windows: BoundedMap<string, Window>
   readonly #options: BoundedWindowsOptions
 
   constructor(options: BoundedWindowsOptions) {
     this.#options = options
+    this.#windows = new BoundedMap(options.maxKeys)
   }
 
   /** How many keys are remembered. */
@@ -35,16 +36,13 @@ export class BoundedWindows implements RateLimiter {
   }
 
   async take(key: string, cost = 1): Promise<Taken> {
-    const { limit, windowMs, maxKeys, clock } = this.#options
+    const { limit, windowMs, clock } = this.#options
     const now = clock.now()
     const current = this.#windows.get(key)
     // A window that ends further away than a window lasts was begun before the clock was put back.
     const isOpen = current !== undefined && current.endsAt > now && current.endsAt <= now + windowMs
     const window = isOpen ? { ...current, points: current.points + cost } : { points: cost, endsAt: now + windowMs }
-    this.#windows.delete(key)
     this.#windows.set(key, window)
-    const [oldest] = this.#windows.keys()
-    if (oldest !== undefined && this.#windows.size > maxKeys) this.#windows.delete(oldest)
     return window.points <= limit ? { allowed: true } : { allowed: false, retryAfterMs: window.endsAt - now }
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { circuitEnded, firstRouter, type TerminatorUse, UNUSED } from '../../../domain/fabric/index.ts'
 import type { Circuit } from './circuit.ts'
 
@@ -10,7 +11,7 @@ export class OpenCircuits {
   /** How many begin at a router; both ends of a circuit stay where they are. */
   readonly #from = new Map<string, number>()
   /** Circuits that ended lately: what they carried is reported later. */
-  readonly #ended = new Map<string, Circuit>()
+  readonly #ended = new BoundedMap<string, Circuit>(MOST_ENDED)
   readonly #use = new Map<string, TerminatorUse>()
 
   get size(): number {
@@ -46,8 +47,6 @@ export class OpenCircuits {
     if (!this.#circuits.has(id)) return false
     this.#count(circuit, -1)
     this.#ended.set(id, circuit)
-    const [oldest] = this.#ended.keys()
-    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
     const use = this.#use.get(terminatorId)
     if (use !== undefined) this.#use.set(terminatorId, circuitEnded(use))
     return this.#circuits.delete(id)

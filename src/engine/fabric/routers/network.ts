@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import {
   concernsLink,
   currentCost,
@@ -31,7 +32,7 @@ export class Network {
   readonly #routers: ConnectedRouters
   readonly #links = new Map<string, Link>()
   /** Which iteration of a link is over, so that what arrives late does not bring it back. */
-  readonly #over = new Map<string, { readonly source: string; readonly iteration: number }>()
+  readonly #over = new BoundedMap<string, { readonly source: string; readonly iteration: number }>(MOST_REMEMBERED)
   #topology: Topology | undefined
 
   constructor(routers: ConnectedRouters) {
@@ -165,8 +166,6 @@ export class Network {
   #remove(link: Link): void {
     this.#links.delete(link.id)
     this.#over.set(link.id, { source: link.source, iteration: link.iteration })
-    const [oldest] = this.#over.keys()
-    if (this.#over.size > MOST_REMEMBERED && oldest !== undefined) this.#over.delete(oldest)
     this.#topology = undefined
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { discoveryUrl, type ExternalProvider, readProvider } from '../../../domain/oidc/external-provider.ts'
 import type { EngineContext } from '../../context/context.ts'
 
@@ -14,7 +15,7 @@ interface Known {
 /** What external providers tell of themselves, as of a short while ago: however many people log in, each is asked once. */
 export class KnownProviders {
   readonly #context: Pick<EngineContext, 'clock' | 'keySets'>
-  readonly #known = new Map<string, Known>()
+  readonly #known = new BoundedMap<string, Known>(MAX_REMEMBERED)
 
   constructor(context: Pick<EngineContext, 'clock' | 'keySets'>) {
     this.#context = context
@@ -26,10 +27,7 @@ export class KnownProviders {
     const known = this.#known.get(baseUrl)
     if (known !== undefined && now < known.until) return known.provider
     const asked: Known = { provider: this.#ask(baseUrl), until: now + FRESH_MS }
-    this.#known.delete(baseUrl)
     this.#known.set(baseUrl, asked)
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size > MAX_REMEMBERED) this.#known.delete(oldest)
     const provider = await asked.provider
     if (provider === undefined) asked.until = now + RETRY_MS
     return provider

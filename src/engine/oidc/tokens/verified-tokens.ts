@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { ReadToken } from '../../../domain/oidc/claims.ts'
 
 /** How many access tokens are remembered, some two thousand characters each. */
@@ -5,8 +6,7 @@ const MAX_REMEMBERED = 10_000
 
 /** Access tokens whose signature was verified, by their digest: of those in use, most requests need no cryptography. */
 export class VerifiedTokens {
-  /** In the order of use, oldest first. */
-  readonly #tokens = new Map<string, ReadToken>()
+  readonly #tokens = new BoundedMap<string, ReadToken>(MAX_REMEMBERED)
 
   /** A token that was verified, unless it has expired at `now` (epoch ms) since. */
   get(digest: string, now: number): ReadToken | undefined {
@@ -20,8 +20,6 @@ export class VerifiedTokens {
 
   add(digest: string, token: ReadToken): void {
     this.#tokens.set(digest, token)
-    const [oldest] = this.#tokens.keys()
-    if (oldest !== undefined && this.#tokens.size > MAX_REMEMBERED) this.#tokens.delete(oldest)
   }
 
   /** The token is refused from now on, whoever said so: its signature tells nothing any more. */

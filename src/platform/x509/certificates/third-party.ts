@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../../ports/pki.ts'
 import type { Library } from '../encoding/library.ts'
 import { readPemBlocks } from '../encoding/pem.ts'
@@ -13,7 +14,7 @@ const MAX_KNOWN = 500
  * `isOwn` tells, is none.
  */
 export function createThirdPartyVerifier(library: Library, isOwn: (authority: Certificate) => Promise<boolean>) {
-  const known = new Map<string, Promise<Certificate | undefined>>()
+  const known = new BoundedMap<string, Promise<Certificate | undefined>>(MAX_KNOWN)
 
   const readAuthority = async (certPem: string): Promise<Certificate | undefined> => {
     const [authority] = readBlocks(library, certPem) ?? []
@@ -21,7 +22,6 @@ export function createThirdPartyVerifier(library: Library, isOwn: (authority: Ce
   }
 
   const authorityOf = ({ certPem }: ThirdParty): Promise<Certificate | undefined> => {
-    if (!known.has(certPem) && known.size >= MAX_KNOWN) known.clear()
     const authority = known.get(certPem) ?? readAuthority(certPem)
     known.set(certPem, authority)
     return authority

@@ -1,0 +1,38 @@
+/** A map of at most so many keys: beyond it, the one that was set longest ago goes. Whoever uses a key sets it again. */
+export class BoundedMap<K, V> {
+  /** In the order in which they were set, oldest first. */
+  readonly #entries = new Map<K, V>()
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** Keeps a value under a key, which is the youngest then. */
+  set(key: K, value: V): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#most) return
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest)
+      return
+    }
+  }
+
+  /** What is kept, oldest first. */
+  [Symbol.iterator](): IterableIterator<[K, V]> {
+    return this.#entries.entries()
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key)
+  }
+}
