@@ -3,6 +3,9 @@ import { BLANK } from './model-definitions.ts'
 
 type Fields = typeof BLANK.postureCheck
 
+/** Routers admit no version where a check names none, which here means any. */
+const ANY_VERSION: readonly string[] = ['>=0.0.0']
+
 /** A posture check as routers read it. */
 export function postureCheckFields(check: PostureCheck): Fields {
   const { id, name, typeId } = check
@@ -18,7 +21,10 @@ function asked(check: PostureCheck): Partial<Fields> {
     case 'OS':
       return {
         osList: {
-          osList: check.operatingSystems.map(({ type, versions }) => ({ osType: type, osVersions: versions })),
+          osList: check.operatingSystems.map(({ type, versions }) => ({
+            osType: type,
+            osVersions: versions.length === 0 ? ANY_VERSION : versions,
+          })),
         },
       }
     case 'PROCESS': {
