@@ -7,6 +7,7 @@ import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
 import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
 import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
+import { PLAIN_PASSWORDS } from './credentials/auth-policies.ts'
 import { defaultAdminIn, insertDefaultAdmin } from './identities/default-admin.ts'
 import { isStored } from './records/damaged-records.ts'
 import { findOne } from './records/find-one.ts'
@@ -102,15 +103,7 @@ const DEFAULT_AUTH_POLICY = {
   primary: {
     cert: { allowExpiredCerts: true, allowed: true },
     extJwt: { allowed: true, allowedSigners: [] },
-    updb: {
-      allowed: true,
-      lockoutDurationMinutes: 0,
-      maxAttempts: 0,
-      minPasswordLength: 5,
-      requireMixedCase: false,
-      requireNumberChar: false,
-      requireSpecialChar: false,
-    },
+    updb: PLAIN_PASSWORDS,
   },
   secondary: { requireExtJwtSigner: null, requireTotp: false },
 } as const

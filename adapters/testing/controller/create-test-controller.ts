@@ -4,6 +4,7 @@ import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
 import type { ModelInput } from '../../model/index.ts'
 import { fakeClock, liveClock } from '../clock/fake-clock.ts'
 import { fakeScheduler } from '../clock/fake-scheduler.ts'
+import { byIdOrName } from '../endpoints/by-id-or-name.ts'
 import { endpoints } from '../endpoints/endpoints.ts'
 import { plainPasswordHasher, recordingLogger, seededRandom } from '../fakes/fakes.ts'
 import { faultPlan } from '../faults/faults.ts'
@@ -60,11 +61,8 @@ export async function createTestController(options: TestControllerOptions = {}):
   }
   const loggedIn = createManagementClient({ ...connect, login })
   const elapse = (milliseconds: number) => scheduler.runUntil(clock.now() + milliseconds)
-  const serviceId = async (service: string) => {
-    const quoted = JSON.stringify(service)
-    const query = { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }
-    return (await loggedIn.call('GET /services', { query })).data[0]?.id ?? service
-  }
+  const serviceId = async (service: string) =>
+    (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service
   const reach = endpoints({ controller: { ...controller, fetch }, admin: loggedIn, baseUrl, clock, elapse, serviceId })
   const listening = new Set<ListeningController>()
   const snapshot = () => {

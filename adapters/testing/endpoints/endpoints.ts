@@ -6,6 +6,7 @@ import {
   type ManagementApi,
 } from '../../../src/client/index.ts'
 import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../../src/index.ts'
+import { byIdOrName } from './by-id-or-name.ts'
 import { certificatesIn, createSigningRequest } from './signing-request.ts'
 import { type EndpointSurroundings, type TestEndpoint, testEndpoint } from './test-endpoint.ts'
 
@@ -92,9 +93,7 @@ async function logInByCertificate({ fetch }: Pick<Controller, 'fetch'>, baseUrl:
 
 /** The id of an identity, by id or name; undefined when there is none. */
 async function findIdentity(admin: ApiClient<ManagementApi>, identity: string): Promise<string | undefined> {
-  const quoted = JSON.stringify(identity)
-  const query = { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }
-  return (await admin.call('GET /identities', { query })).data[0]?.id
+  return (await admin.call('GET /identities', { query: byIdOrName(identity) })).data[0]?.id
 }
 
 async function createIdentity(admin: ApiClient<ManagementApi>, name: string, fields: NewIdentity): Promise<string> {

@@ -9,6 +9,17 @@ type AuthPolicy = RecordOf<typeof authPolicies>
 
 const MIN_PASSWORD_LENGTH = 5
 
+/** Passwords log in, of whatever characters, and nothing locks them: the rules of the policies that the controller makes. */
+export const PLAIN_PASSWORDS = {
+  allowed: true,
+  lockoutDurationMinutes: 0,
+  maxAttempts: 0,
+  minPasswordLength: MIN_PASSWORD_LENGTH,
+  requireMixedCase: false,
+  requireNumberChar: false,
+  requireSpecialChar: false,
+} as const
+
 /** Keeps the numbers of an auth policy in range and its signers existing, and keeps the default policy. */
 export const authPolicyBehaviour: Behaviour<AuthPolicies> = {
   resource: authPolicies,

@@ -3,6 +3,7 @@ import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
+import { PLAIN_PASSWORDS } from '../../credentials/auth-policies.ts'
 import { ifReadable } from '../../records/damaged-records.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>
@@ -23,15 +24,7 @@ const RECOVERY_POLICY = {
   primary: {
     cert: { allowExpiredCerts: false, allowed: false },
     extJwt: { allowed: false, allowedSigners: [] },
-    updb: {
-      allowed: true,
-      lockoutDurationMinutes: 0,
-      maxAttempts: 0,
-      minPasswordLength: 5,
-      requireMixedCase: false,
-      requireNumberChar: false,
-      requireSpecialChar: false,
-    },
+    updb: PLAIN_PASSWORDS,
   },
   secondary: { requireExtJwtSigner: null, requireTotp: false },
 } as const
