@@ -12,7 +12,7 @@ const SLOW = [
   // Kills of running processes, one machine that runs out of disk, several processes over one database.
   'test/crash/*.test.ts',
   'test/races/*.test.ts',
-  'test/examples/cluster.test.ts',
+  'test/examples/{behind-proxy,cluster}.test.ts',
   'test/adapters/cli/served-{disasters,processes}.test.ts',
   'test/adapters/cli/cli-{defaults,doctor,explain,reset-password,storage}.test.ts',
   'test/openid/processes.test.ts',

@@ -20,18 +20,18 @@ const MEMBERS = 3
 const CLIENTS = 4
 
 /** Serves one database by three processes, kills and restarts each under load, and tells what clients saw. */
-export async function runCluster(say: (line: string) => void): Promise<ClusterOutcome> {
+export async function runCluster(say: (line: string) => void, storage = 'sqlite:cluster.db'): Promise<ClusterOutcome> {
   const directory = await mkdtemp(join(tmpdir(), 'portcullis-cluster-'))
   // The first makes the certificates that the others use.
-  const members = [await startMember(directory)]
-  while (members.length < MEMBERS) members.push(await startMember(directory))
+  const members = [await startMember(directory, storage)]
+  while (members.length < MEMBERS) members.push(await startMember(directory, storage))
   const proxy = await roundRobin(() => members.map(({ port }) => port))
   const ca = await readFile(join(directory, 'pki', 'ca.pem'), 'utf8')
   try {
     const ask = asker(proxy.port, ca)
     const login = await ask('POST', '/authenticate?method=password', '', ADMIN)
     const token = /"token":"([^"]+)"/.exec(login.text)?.[1] ?? ''
-    say(`${MEMBERS} processes serve one SQLite file; ${CLIENTS} clients write through a round-robin`)
+    say(`${MEMBERS} processes serve one database; ${CLIENTS} clients write through a round-robin`)
 
     const acknowledged: string[] = []
     let unanswered = 0
@@ -55,7 +55,7 @@ export async function runCluster(say: (line: string) => void): Promise<ClusterOu
     for (const [index, member] of members.entries()) {
       await new Promise((resolve) => setTimeout(resolve, 300))
       await member.kill()
-      members[index] = await startMember(directory)
+      members[index] = await startMember(directory, storage)
       say(`process ${index + 1} was killed and started again; ${acknowledged.length} writes are acknowledged`)
     }
     isOver = true

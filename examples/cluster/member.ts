@@ -6,10 +6,10 @@ const PROGRAM = fileURLToPath(new URL('../../adapters/cli/main.ts', import.meta.
 
 export const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
 
-/** One `portcullis serve` process of the cluster, on the database and the certificates in a directory. */
-export async function startMember(directory: string) {
+/** One `portcullis serve` process of the cluster, on a storage (`sqlite:` or `postgres:`) and the certificates in a directory. */
+export async function startMember(directory: string, storage: string) {
   const args = ['--conditions=portcullis-source', PROGRAM, 'serve', '--listen', '127.0.0.1:0']
-  const child = spawn(process.execPath, [...args, '--pki', 'pki', '--storage', 'sqlite:cluster.db'], {
+  const child = spawn(process.execPath, [...args, '--pki', 'pki', '--storage', storage], {
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? '',

@@ -1,40 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createManagementClient } from 'portcullis/client'
-import { httpsFetch } from 'portcullis/node'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { freePort } from '../support/free-port.ts'
+import { describe, expect, it } from 'vitest'
+import { PASSWORD as password, startExample, stopped } from './support/started.ts'
 
-const root = join(import.meta.dirname, '../..')
-const password = 'a-long-password'
-
-async function started(example: string) {
-  const folder = await mkdtemp(join(tmpdir(), `${example}-example-`))
-  const port = await freePort()
-  const env = { ...process.env, FOLDER: folder, PORT: String(port), ADMIN_PASSWORD: password }
-  const flags = ['--conditions=portcullis-source', join(root, 'examples', example, 'main.ts')]
-  const child = spawn(process.execPath, flags, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
-  })
-  await once(child.stdout, 'data')
-  const fetch = httpsFetch({ ca: await readFile(join(folder, 'pki/ca.pem'), 'utf8') })
-  return { child, baseUrl: `https://localhost:${port}`, fetch }
-}
-
-async function stopped(child: ChildProcess): Promise<unknown> {
-  child.kill('SIGTERM')
-  const [code] = await once(child, 'exit')
-  return code
-}
-
-describe.each(['express', 'hono'])('examples/%s', (example) => {
+describe.each(['express', 'fastify', 'hono'])('examples/%s', (example) => {
   it('logs people in on a page of its own, serves the controller behind it, and stops when told', async () => {
-    const { child, baseUrl, fetch } = await started(example)
+    const { child, baseUrl, fetch } = await startExample(example)
     const management = createManagementClient({ baseUrl, fetch })
     const credentials = { query: { method: 'password' as const }, body: { username: 'admin', password } }
     const { token } = (await management.call('POST /authenticate', credentials)).data
