@@ -1,5 +1,5 @@
 // Runs the benchmarks, or those named, and prints figures with their ratio to a ceiling measured in the same run:
-//   npm run bench            npm run bench -- controller access
+//   npm run bench            npm run bench -- controller access            npm run bench -- wire:service,updates
 import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
@@ -9,8 +9,10 @@ import { benchMemoryStorage } from './memory-storage.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
 import { benchSqlStorage } from './sql-storage.ts'
+import { benchWire } from './wire.ts'
 
-const BENCHES = new Map([
+/** By their names; `wire` can be told which of its rows to run. */
+const BENCHES = new Map<string, (rows?: readonly string[]) => Promise<BenchRow[]>>([
   ['controller', benchController],
   ['access', benchAccessIndex],
   ['credentials', benchCredentials],
@@ -18,15 +20,20 @@ const BENCHES = new Map([
   ['sql', benchSqlStorage],
   ['scale', benchScale],
   ['fabric', benchFabric],
+  ['wire', benchWire],
 ])
 
-function line({ name, value, unit, ceiling, target, longestHoldMs }: BenchRow): string {
+function line({ name, value, unit, ceiling, target, longestHoldMs, details }: BenchRow): string {
   const ratio = ceiling === undefined ? '' : `  ${(value / ceiling.value).toFixed(2)} x ${ceiling.name}`
   const hold = longestHoldMs === undefined ? '' : `  holds the loop ${longestHoldMs.toFixed(1)} ms`
-  return `${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${hold}${ratio}${target ? `  (target ${target})` : ''}`
+  const more = details === undefined ? '' : `\n    ${details}`
+  return `${name.padEnd(64)} ${value.toPrecision(3).padStart(10)} ${unit}${hold}${ratio}${target ? `  (target ${target})` : ''}${more}`
 }
 
-const named = process.argv.slice(2)
+const named = process.argv.slice(2).map((argument) => argument.split(':')[0] ?? '')
+const rowsOf = new Map(
+  process.argv.slice(2).map((argument) => [argument.split(':')[0], argument.split(':')[1]?.split(',')]),
+)
 const unknown = named.filter((name) => !BENCHES.has(name))
 if (unknown.length > 0) {
   console.error(`there is no benchmark ${unknown.join(', ')}: choose among ${[...BENCHES.keys()].join(', ')}`)
@@ -36,5 +43,5 @@ console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`)
 for (const [name, bench] of BENCHES) {
   if (named.length > 0 && !named.includes(name)) continue
   console.log(`\n${name}`)
-  for (const row of await bench()) console.log(line(row))
+  for (const row of await bench(rowsOf.get(name))) console.log(line(row))
 }

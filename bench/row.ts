@@ -8,4 +8,6 @@ export interface BenchRow {
   target?: string
   /** For how long (ms) the event loop was held at once while it ran. */
   longestHoldMs?: number
+  /** Further figures of the same run, in words. */
+  details?: string
 }

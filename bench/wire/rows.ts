@@ -1,0 +1,144 @@
+import type { ConstantServerKind } from './constant-server.ts'
+import type { Network } from './network.ts'
+
+/** One row of the benchmark: what is sent to which server. To add a request to the benchmark, add a row. */
+export interface WireRow {
+  readonly title: string
+  /** What answers; `portcullis serve` over SQLite unless given. */
+  readonly server?: 'sqlite' | 'memory' | ConstantServerKind
+  /** A server that answers a constant, beside bare Node, that the row is compared with. */
+  readonly below?: ConstantServerKind
+  /** The requests, which are sent in turns. */
+  requests(network: Network): readonly string[]
+  /** Whether each request can be sent once: the row ends when all have been. */
+  readonly isOnce?: true
+  /** Whether each request has a connection of its own. */
+  readonly isNewEach?: true
+  /** Whether connections show the certificate of an identity. */
+  readonly hasCertificate?: true
+  /** The processor time, in ms, that a request may take beyond that of bare Node, or in all. */
+  readonly targetOver?: number
+  readonly target?: number
+}
+
+const MANAGEMENT = '/edge/management/v1'
+const CLIENT = '/edge/client/v1'
+
+const SERVICE = ({ adminToken, serviceIds }: Network) => get(adminToken, `${MANAGEMENT}/services/${serviceIds[7]}`)
+const CURRENT_IDENTITY = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-identity`)
+const UPDATES = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-api-session/service-updates`)
+const CERTIFICATE_LOGIN = () => [post(`${CLIENT}/authenticate?method=cert`, {})]
+const BODY_LOGIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
+
+/** The rows by their names. */
+export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>([
+  ['service', { title: 'GET a service by id', requests: SERVICE, targetOver: 0.12 }],
+  ['service-memory', { title: 'GET a service by id, memory', server: 'memory', requests: SERVICE, targetOver: 0.12 }],
+  ['current-identity', { title: 'GET current-identity', requests: CURRENT_IDENTITY, targetOver: 0.12 }],
+  ['updates', { title: 'GET service-updates', requests: UPDATES, targetOver: 0.12 }],
+  ['updates-memory', { title: 'GET service-updates, memory', server: 'memory', requests: UPDATES, targetOver: 0.12 }],
+  ['node', { title: 'Node adapter, constant', server: 'node-adapter', requests: SERVICE, targetOver: 0.04 }],
+  [
+    'node-post',
+    {
+      title: 'Node adapter, constant, with a body',
+      server: 'node-adapter',
+      requests: ({ adminToken }) => [post(`${MANAGEMENT}/services`, { name: 'a service' }, adminToken)],
+      targetOver: 0.04,
+    },
+  ],
+  ['express', { title: 'Express adapter, constant', server: 'express-adapter', below: 'express', requests: SERVICE }],
+  ['hono', { title: 'Hono adapter, constant', server: 'hono-adapter', below: 'hono', requests: SERVICE }],
+  [
+    'services',
+    {
+      title: 'list of 100 services as an identity',
+      requests: ({ identityToken }) => get(identityToken, `${CLIENT}/services?limit=100`),
+    },
+  ],
+  [
+    'services-memory',
+    {
+      title: 'list of 100 services as an identity, memory',
+      server: 'memory',
+      requests: ({ identityToken }) => get(identityToken, `${CLIENT}/services?limit=100`),
+    },
+  ],
+  [
+    'enroll',
+    {
+      title: 'enrollment by one-time token and CSR',
+      requests: ({ enrollmentTokens, csr }) =>
+        enrollmentTokens.map((token) => post(`${CLIENT}/enroll/ott`, { token, clientCsr: csr })),
+      isOnce: true,
+      target: 2.5,
+    },
+  ],
+  [
+    'cert-login-new',
+    {
+      title: 'certificate login, new connection',
+      requests: CERTIFICATE_LOGIN,
+      hasCertificate: true,
+      isNewEach: true,
+      target: 2.8,
+    },
+  ],
+  [
+    'cert-login',
+    { title: 'certificate login, kept connection', requests: CERTIFICATE_LOGIN, hasCertificate: true, target: 0.6 },
+  ],
+  [
+    'password-login',
+    { title: 'password login', requests: () => [post(`${CLIENT}/authenticate?method=password`, BODY_LOGIN)] },
+  ],
+  [
+    'jwt-login',
+    {
+      title: 'external JWT login',
+      requests: ({ jwt }) => [post(`${CLIENT}/authenticate?method=ext-jwt`, {}, undefined, `Bearer ${jwt}`)],
+      target: 0.5,
+    },
+  ],
+  ['patch', { title: 'patch of role attributes', requests: patches }],
+  [
+    'advice',
+    {
+      title: 'policy advice',
+      requests: ({ adminToken, identityIds, serviceIds }) =>
+        identityIds.flatMap((id, index) =>
+          get(adminToken, `${MANAGEMENT}/identities/${id}/policy-advice/${serviceIds[index % serviceIds.length]}`),
+        ),
+    },
+  ],
+])
+
+function patches({ adminToken, identityIds }: Network): readonly string[] {
+  return [1, 2, 3].flatMap((round) =>
+    identityIds.map((id, index) =>
+      write('PATCH', `${MANAGEMENT}/identities/${id}`, { roleAttributes: [`i${(index + round) % 20}`] }, adminToken),
+    ),
+  )
+}
+
+function get(token: string, path: string): readonly string[] {
+  return [`GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: application/json\r\nzt-session: ${token}\r\n\r\n`]
+}
+
+function post(path: string, body: object, token?: string, authorization?: string): string {
+  return write('POST', path, body, token, authorization)
+}
+
+function write(method: string, path: string, body: object, token?: string, authorization?: string): string {
+  const text = JSON.stringify(body)
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    'host: localhost',
+    'accept: application/json',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+    ...(token === undefined ? [] : [`zt-session: ${token}`]),
+    ...(authorization === undefined ? [] : [`authorization: ${authorization}`]),
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${text}`
+}
