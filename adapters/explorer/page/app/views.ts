@@ -1,0 +1,12 @@
+import type { ComponentType } from 'preact'
+import type { Apis } from '../api/apis.ts'
+import { GraphView } from '../graph/graph-view.tsx'
+
+/** A view of the page, as the navigation lists it. */
+export interface View {
+  readonly name: string
+  readonly label: string
+  readonly show: ComponentType<{ readonly apis: Apis }>
+}
+
+export const VIEWS: readonly View[] = [{ name: 'graph', label: 'Reach', show: GraphView }]

@@ -1,0 +1,24 @@
+import { computed, signal } from '@preact/signals'
+
+/** Where in the page somebody is: the view and what it is about, kept in the fragment of the address. */
+export interface Place {
+  readonly view: string
+  readonly about: URLSearchParams
+}
+
+const FRAGMENT = signal(location.hash)
+addEventListener('hashchange', () => {
+  FRAGMENT.value = location.hash
+})
+
+export const place = computed<Place>(() => {
+  const [view = '', about = ''] = FRAGMENT.value.replace(/^#\/?/, '').split('?')
+  return { view, about: new URLSearchParams(about) }
+})
+
+/** The address of a place; members without a value are left out. */
+export function hrefOf(view: string, about: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(about).flatMap(([name, value]) => (value ? [[name, value]] : []))
+  const query = new URLSearchParams(given).toString()
+  return query === '' ? `#/${view}` : `#/${view}?${query}`
+}

@@ -1,0 +1,9 @@
+import { signal } from '@preact/signals'
+
+/** What screen readers are told, without a word on the screen moving. */
+export const announced = signal('')
+
+/** Tells screen readers something that others see for themselves. */
+export function announce(text: string): void {
+  announced.value = text
+}

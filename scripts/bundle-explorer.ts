@@ -1,0 +1,43 @@
+// What browsers load of the explorer: `adapters/explorer/page` with the packages that it uses, minified.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+const folder = join(root, 'adapters/explorer/page')
+
+/** The files of the page by name, as they are served: a document, scripts, a stylesheet, an icon. */
+export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { page: join(folder, 'main.tsx'), 'layout-worker': join(folder, 'graph/layout-worker.ts') },
+    platform: 'browser',
+    tsconfig: join(folder, 'tsconfig.json'),
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  })
+  const { output } = await bundle.generate({
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    minify: true,
+  })
+  await bundle.close()
+  const encoder = new TextEncoder()
+  const scripts = output.flatMap((file): [string, Uint8Array][] =>
+    file.type === 'chunk' ? [[file.fileName, encoder.encode(file.code)]] : [],
+  )
+  return new Map([
+    ...scripts,
+    ['page.css', encoder.encode(await stylesheet())],
+    ['index.html', await readFile(join(folder, 'index.html'))],
+    ['icon.svg', await readFile(join(folder, 'icon.svg'))],
+  ])
+}
+
+/** The stylesheets one after the other, the values that the others use first. */
+async function stylesheet(): Promise<string> {
+  const names = (await readdir(join(folder, 'style'))).filter((name) => !FIRST.includes(name)).sort()
+  const texts = [...FIRST, ...names].map((name) => readFile(join(folder, 'style', name), 'utf8'))
+  return (await Promise.all(texts)).join('\n')
+}
+
+const FIRST = ['tokens.css', 'base.css']
