@@ -49,6 +49,7 @@ export interface Composition {
   readonly engine: ControllerEngine
   readonly server: ServerCredentials
   readonly presence: Presence
+  readonly access: AccessFeed
   /** Tells this process from others over the same store. */
   readonly processId: string
   readonly timetable: Timetable
@@ -94,6 +95,12 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     limits,
     profile,
   }
+  const access = new AccessFeed(
+    eventLoopTurns,
+    (change) => events.emit('access.changed', { ...change, at: clock.now() }),
+    () => options.storage.read(async (tx) => tx.revision),
+    profile.tellsPassingAccess ? new AccessMoves() : undefined,
+  )
   const engine = new ControllerEngine({
     storage,
     writes,
@@ -113,12 +120,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     events,
     logger,
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
-    access: new AccessFeed(
-      eventLoopTurns,
-      (change) => events.emit('access.changed', { ...change, at: clock.now() }),
-      () => options.storage.read(async (tx) => tx.revision),
-      profile.tellsPassingAccess ? new AccessMoves() : undefined,
-    ),
+    access,
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
     turns: eventLoopTurns,
@@ -132,6 +134,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     engine,
     server,
     presence,
+    access,
     processId,
     timetable,
     events,

@@ -14,6 +14,7 @@ import type { Random } from './ports/random.ts'
 import type { RouterPresence } from './ports/router-presence.ts'
 import type { Scheduler } from './ports/scheduler.ts'
 import type { Storage } from './ports/storage.ts'
+import type { Telemetry } from './ports/telemetry.ts'
 
 /**
  * What a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and `compat`
@@ -86,6 +87,8 @@ export interface ControllerOptions extends Partial<Leniency> {
    * the controller. Default: `false`.
    */
   readonly probes?: boolean
+  /** Where spans and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Default: nowhere. */
+  readonly telemetry?: Telemetry
   /** Default: the clock of the system. */
   readonly clock?: Clock
   /** Wakes the controller at instants of the clock. Default: timers of the host, which hold no process alive. */

@@ -13,7 +13,7 @@ import type { ControllerFetch } from './http/pipeline/connection.ts'
 import { withCors } from './http/pipeline/cors.ts'
 import type { OpenIdApi } from './http/pipeline/handler.ts'
 import { createHandler } from './http/pipeline/handler.ts'
-import { withProbes } from './http/probes.ts'
+import { observe } from './observe.ts'
 import type { ServerCertificateSource } from './platform/pki-source.ts'
 import type { Events } from './ports/events.ts'
 import type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
@@ -86,7 +86,7 @@ export interface Controller {
  */
 export async function createController(options: ControllerOptions): Promise<Controller> {
   const composition = await composeEngine(options)
-  const { engine, server, presence, processId, timetable, events, random, clock, logger, limits, profile } = composition
+  const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
   let isClosed = false
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
@@ -112,10 +112,9 @@ export async function createController(options: ControllerOptions): Promise<Cont
     },
   )
   const answering = withCors(fetch, options.cors?.origins ?? [])
+  const observed = observe(answering, composition, options, () => isClosed)
   return {
-    fetch: options.probes
-      ? withProbes(answering, { isClosed: () => isClosed, read: (work) => storage.read(work), now: () => clock.now() })
-      : answering,
+    fetch: observed.fetch,
     answerHeaders: answerHeaders(identity),
     engine,
     events: { on: events.on },
@@ -132,6 +131,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: async () => {
       isClosed = true
+      observed.stop()
       await timetable.close()
       await presence.close()
       await storage.close()

@@ -98,6 +98,15 @@ export {
   UniqueViolation,
   type WriteTransaction,
 } from './ports/storage.ts'
+export type {
+  Instrument,
+  MetricAttributes,
+  Metrics,
+  Reading,
+  RequestSpan,
+  Telemetry,
+  TracedRequest,
+} from './ports/telemetry.ts'
 export { RECORD_KINDS } from './resources/index.ts'
 export type * from './resources/wire/record-names.ts'
 export { VERSION } from './version.ts'

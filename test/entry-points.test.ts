@@ -72,6 +72,13 @@ describe('what an entry point loads', () => {
     },
   )
 
+  it('portcullis/opentelemetry: its peer, and of the product only its version', async () => {
+    const loaded = await loadedBy('portcullis/opentelemetry')
+    expect(loaded).toContain('adapters/opentelemetry/index.ts')
+    const others = loaded.filter((name) => !name.startsWith('adapters/opentelemetry/'))
+    expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
+  })
+
   it('portcullis/hono: nothing of Node, and of the product only what reads a connection', async () => {
     const loaded = await loadedBy('portcullis/hono')
     expect(loaded).toContain('adapters/hono/index.ts')

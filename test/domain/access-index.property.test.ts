@@ -66,7 +66,7 @@ function edits(ids: readonly string[]): fc.Arbitrary<Edit> {
 
 /** Every question about these ids and the policies p, P, q, including ids that do not exist; the answers in one order. */
 function askEverything(access: Access, ids: readonly string[]): unknown[] {
-  const answers: unknown[] = []
+  const answers: unknown[] = [access.counts()]
   const asked = [...ids, 'ghost']
   for (const policyKind of policyKinds) {
     for (const policy of ['p', 'P', 'q', 'ghost']) {

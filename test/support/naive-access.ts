@@ -3,6 +3,7 @@ import type {
   AccessType,
   EdgeRoutersBetween,
   EntityKind,
+  IndexCounts,
   IndexedEntity,
   IndexedPolicy,
   PolicyKind,
@@ -12,6 +13,13 @@ const sides: Record<PolicyKind, readonly EntityKind[]> = {
   'service-policies': ['identities', 'services', 'posture-checks'],
   'edge-router-policies': ['identities', 'edge-routers'],
   'service-edge-router-policies': ['services', 'edge-routers'],
+}
+
+function sizesOf<K extends string>(
+  maps: Readonly<Record<K, ReadonlyMap<string, unknown>>>,
+): Readonly<Record<K, number>> {
+  const sizes = Object.entries<ReadonlyMap<string, unknown>>(maps).map(([kind, { size }]) => [kind, size])
+  return Object.fromEntries(sizes)
 }
 
 /** What can be asked of both: everything but the sets that only mean something inside of an index. */
@@ -48,6 +56,10 @@ export class NaiveAccess implements ComparableAccess {
 
   removePolicy(kind: PolicyKind, id: string): void {
     this.#policies[kind].delete(id)
+  }
+
+  counts(): IndexCounts {
+    return { ...sizesOf(this.#entities), ...sizesOf(this.#policies) }
   }
 
   has(kind: EntityKind | PolicyKind, id: string): boolean {

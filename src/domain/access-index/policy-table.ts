@@ -30,6 +30,11 @@ export class PolicyTable {
     this.#table.release(id)
   }
 
+  /** How many policies there are. */
+  get size(): number {
+    return this.#table.size
+  }
+
   has(id: string): boolean {
     return this.#table.slotOf(id) !== undefined
   }

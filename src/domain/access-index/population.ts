@@ -49,6 +49,11 @@ export class Population {
     return { slot, roles: [...lost.map(({ role }) => role), `@${id}`] }
   }
 
+  /** How many entities there are. */
+  get size(): number {
+    return this.#table.size
+  }
+
   slotOf(id: string): number | undefined {
     return this.#table.slotOf(id)
   }

@@ -10,6 +10,9 @@ import { PolicyTable } from './policy-table.ts'
 import { Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 
+/** How many entities and policies of each kind there are. */
+export type IndexCounts = Readonly<Record<EntityKind | PolicyKind, number>>
+
 /** Which entities and policies there are, and whom each side of a policy selects. */
 export class Selections {
   protected readonly entities: Readonly<Record<EntityKind, Population>> = {
@@ -44,6 +47,20 @@ export class Selections {
 
   removePolicy(kind: PolicyKind, id: string): void {
     this.policies[kind].remove(id)
+  }
+
+  /** How many entities and policies of each kind there are, in constant time. */
+  counts(): IndexCounts {
+    const { entities, policies } = this
+    return {
+      identities: entities.identities.size,
+      services: entities.services.size,
+      'edge-routers': entities['edge-routers'].size,
+      'posture-checks': entities['posture-checks'].size,
+      'service-policies': policies['service-policies'].size,
+      'edge-router-policies': policies['edge-router-policies'].size,
+      'service-edge-router-policies': policies['service-edge-router-policies'].size,
+    }
   }
 
   has(kind: EntityKind | PolicyKind, id: string): boolean {

@@ -31,6 +31,11 @@ export class SlotTable {
     this.#order.remove(id)
   }
 
+  /** How many ids have a slot. */
+  get size(): number {
+    return this.#slots.size
+  }
+
   slotOf(id: string): number | undefined {
     return this.#slots.get(id)
   }

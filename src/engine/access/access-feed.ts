@@ -2,6 +2,7 @@ import {
   AccessIndex,
   type AccessType,
   type EntityKind,
+  type IndexCounts,
   type IndexedEntity,
   type IndexedPolicy,
   type PolicyKind,
@@ -68,6 +69,11 @@ export class AccessFeed implements AccessIndexFeed {
       await caughtUp
     } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
     return this.#index
+  }
+
+  /** What the index holds, and as of which revision; -1 before the first question. */
+  state(): { readonly counts: IndexCounts; readonly revision: number } {
+    return { counts: this.#index.counts(), revision: this.#revision }
   }
 
   /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */

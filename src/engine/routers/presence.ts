@@ -156,6 +156,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return () => this.#listeners.delete(listener)
   }
 
+  /** How many routers are connected to this process. */
+  connectedRouters(): number {
+    return this.#channels.size
+  }
+
   connectionOf(routerId: string): RouterConnection | undefined {
     return this.#ownConnectionOf(routerId) ?? this.#ports.elsewhere?.connectionOf(routerId)
   }

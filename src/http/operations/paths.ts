@@ -4,6 +4,14 @@ export const CLIENT_BASE = '/edge/client/v1'
 export const MANAGEMENT_BASE = '/edge/management/v1'
 export const FABRIC_BASE = '/fabric/v1'
 export const PORTCULLIS_BASE = '/portcullis/v1'
+/** Where the paths of each API begin. */
+export const BASES = {
+  client: CLIENT_BASE,
+  management: MANAGEMENT_BASE,
+  fabric: FABRIC_BASE,
+  portcullis: PORTCULLIS_BASE,
+  openid: OIDC_BASE,
+} as const
 /** What watches controllers asks here, below any version or none. */
 const HEALTH_CHECKS = '/health-checks'
 export const HEALTH_CHECKS_BASE = `${HEALTH_CHECKS}/v1`

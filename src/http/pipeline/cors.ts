@@ -1,4 +1,4 @@
-import type { ControllerFetch } from './connection.ts'
+import type { WatchedFetch } from './request-watch.ts'
 
 /** Lets pages of other origins call the APIs from a browser. */
 export interface CorsOptions {
@@ -23,15 +23,15 @@ const PREFLIGHT_SECONDS = '600'
  * Answers pre-flight requests of the listed origins and lets them read the answers of `fetch`. Without origins nothing
  * changes. Throws on what is no origin.
  */
-export function withCors(fetch: ControllerFetch, origins: readonly string[]): ControllerFetch {
+export function withCors(fetch: WatchedFetch, origins: readonly string[]): WatchedFetch {
   if (origins.length === 0) return fetch
   for (const origin of origins) requireOrigin(origin)
   const listed = new Set(origins)
-  return async (request, connection) => {
+  return async (request, ...rest) => {
     const origin = request.headers.get('origin')
     const isListed = origin !== null && listed.has(origin)
     const isPreflight = request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
-    const response = isListed && isPreflight ? preflight() : await fetch(request, connection)
+    const response = isListed && isPreflight ? preflight() : await fetch(request, ...rest)
     // Caches must not hand one origin's answer to another, nor an answer without origin to a page.
     response.headers.append('vary', 'Origin')
     if (!isListed) return response

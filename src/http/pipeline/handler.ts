@@ -6,19 +6,20 @@ import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ApiDocuments } from '../operations/api-documents.ts'
 import type { Operation } from '../operations/operation.ts'
-import { apiPathOf, openIdPathOf } from '../operations/paths.ts'
+import { apiPathOf, BASES, openIdPathOf } from '../operations/paths.ts'
 import type { VersionFacts } from '../operations/version-facts.ts'
 import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
 import { envelope } from './answer/envelope.ts'
 import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './answer/problem.ts'
 import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
-import type { ConnectionInfo, ControllerFetch } from './connection.ts'
+import type { ConnectionInfo } from './connection.ts'
 import { countedCaller } from './counted-caller.ts'
 import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
+import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
 
 /** The operations of every API. */
@@ -55,8 +56,14 @@ export interface HandlerOptions extends ControllerIdentity {
   documents(): ApiDocuments
 }
 
+/** Under which name a request stands in the log, and who watches it. */
+interface Told {
+  readonly requestId: string
+  readonly watch: RequestWatch | undefined
+}
+
 /** Makes the controller's HTTP function out of its operations. */
-export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): ControllerFetch {
+export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): WatchedFetch {
   const routers = {
     client: new Router(apis.client),
     management: new Router(apis.management),
@@ -77,7 +84,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 
   /** The whole pipeline, in the order that deployed clients observe. */
-  async function answer(request: Request, connection: ConnectionInfo): Promise<Response> {
+  async function answer(request: Request, connection: ConnectionInfo, told: Told): Promise<Response> {
     if (options.isClosed()) throw closed()
     const url = new URL(request.url)
     refuseEncodedBody(request)
@@ -85,6 +92,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { api, path } = pathOf(url)
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
+    told.watch?.matched(told.requestId, `${BASES[api]}${pathIn(shape.route)}`)
     const { remoteAddress, clientCertificates = [] } = connection
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
@@ -111,12 +119,13 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 
   const headers = Object.entries(answerHeaders(options))
-  return async (request, connection = {}) => {
+  return async (request, connection = {}, watch) => {
     const requestId = options.newRequestId()
     const { logger } = options
-    const response = await answer(request, connection).catch((cause: unknown) => {
+    const response = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
       // What was under way when the controller was closed misses its storage.
       const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
+      watch?.failed(error)
       return apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
         ? apis.openid.toProblem(error, request, requestId, logger)
         : toProblem(error, requestId, logger)
@@ -124,6 +133,11 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     for (const [name, value] of headers) response.headers.set(name, value)
     return response
   }
+}
+
+/** The path template of a route. */
+function pathIn(route: string): string {
+  return route.slice(route.indexOf(' ') + 1)
 }
 
 function closed(): HttpRefusal {
