@@ -18,15 +18,19 @@ const sqlFloors = SQL_FLOORS.map((floor, height) => ({
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    layer('concurrency-stands-alone', '^src/concurrency', ['^src/concurrency']),
     layer('domain-is-pure', '^src/domain', ['^src/domain']),
     layer('ports-are-interfaces', '^src/ports', ['^src/(ports|domain)']),
     layer('resources-are-declarations', '^src/resources', ['^src/(resources|ports|domain)', '^node_modules/zod']),
-    layer('engine-knows-ports-only', '^src/engine', ['^src/(engine|resources|ports|domain)', '^node_modules/zod']),
+    layer('engine-knows-ports-only', '^src/engine', [
+      '^src/(engine|resources|ports|domain|concurrency)',
+      '^node_modules/zod',
+    ]),
     layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
     layer('model-knows-declarations', '^src/model', ['^src/(model|resources|domain)', '^node_modules/zod']),
     layer('client-knows-operations', '^src/client', ['^src/(client|http|resources|domain)']),
     layer('platform-implements-ports', '^src/platform', [
-      '^src/(platform|ports|domain)',
+      '^src/(platform|ports|domain|concurrency)',
       '^node_modules/',
       '^node:|^(crypto|os|net|http|https|dns|events)$',
     ]),
@@ -35,6 +39,7 @@ module.exports = {
       '^adapters/(node|memory|kysely|fabric|model)/index.ts$',
       '^adapters/node/(connection-info|http/mount-prefix).ts$',
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
+      '^src/concurrency/(gate|lifetime).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

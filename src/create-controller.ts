@@ -1,4 +1,5 @@
 import { composeEngine } from './compose-engine.ts'
+import { Lifetime } from './concurrency/lifetime.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { resume } from './engine/access/enforcement/resume.ts'
 import { bootstrap } from './engine/bootstrap.ts'
@@ -66,7 +67,10 @@ export interface Controller {
    * Enrollment tokens of routers tell its addresses from then on. Rejects when it is open already.
    */
   openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
-  /** Stops what the controller does by itself and closes the storage; requests are answered 503 from then on. */
+  /**
+   * Stops what the controller does by itself and closes the storage, also where something of it fails, and rejects with that;
+   * requests are answered 503 from then on. Called again, it is the same promise.
+   */
   close(): Promise<void>
 }
 
@@ -88,7 +92,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const composition = await composeEngine(options)
   const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
   const { storage } = options
-  let isClosed = false
+  const lifetime = new Lifetime('the controller is closed')
+  const isClosed = () => !lifetime.isOpen
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
   await resume(contextOf(engine))
   await engine.revocations.resume()
@@ -105,14 +110,14 @@ export async function createController(options: ControllerOptions): Promise<Cont
       profile,
       logger,
       newRequestId: () => random.id(),
-      isClosed: () => isClosed,
+      isClosed,
       documents: () => apiDocuments(VERSION),
       versionFacts,
       ...identity,
     },
   )
   const answering = withCors(fetch, options.cors?.origins ?? [])
-  const observed = observe(answering, composition, options, () => isClosed)
+  const observed = observe(answering, composition, options, isClosed)
   return {
     fetch: observed.fetch,
     answerHeaders: answerHeaders(identity),
@@ -129,13 +134,13 @@ export async function createController(options: ControllerOptions): Promise<Cont
     changeAddress: composition.changeAddress,
     caPem: engine.network.caPem,
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
-    close: async () => {
-      isClosed = true
-      observed.stop()
-      await timetable.close()
-      await presence.close()
-      await storage.close()
-    },
+    close: () =>
+      lifetime.close(
+        () => observed.stop(),
+        () => timetable.close(),
+        () => presence.close(),
+        () => storage.close(),
+      ),
   }
 }
 

@@ -82,22 +82,7 @@ export type {
   RouterVersion,
 } from './ports/router-presence.ts'
 export type { Scheduler } from './ports/scheduler.ts'
-export {
-  type Change,
-  type Collection,
-  DamagedRecord,
-  type FindQuery,
-  type Page,
-  type ReadCollection,
-  type ReadTransaction,
-  type RecordKind,
-  type Storage,
-  StorageUnavailable,
-  type StoredRecord,
-  type UnavailableReason,
-  UniqueViolation,
-  type WriteTransaction,
-} from './ports/storage.ts'
+export * from './ports/storage.ts'
 export type {
   Instrument,
   MetricAttributes,

@@ -1,4 +1,5 @@
 import { composeEngine } from './compose-engine.ts'
+import { Lifetime } from './concurrency/lifetime.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import type { Explanation } from './domain/explain/index.ts'
 import type { ExplainOptions } from './engine/access/explain.ts'
@@ -64,6 +65,7 @@ export interface Operator {
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
   // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.
   const { engine, timetable } = await composeEngine({ ...options, address: 'localhost:0', oidc: false })
+  const lifetime = new Lifetime('the operator is done')
   return {
     explain: (...question) => engine.explain(...question),
     resetAdminPassword: async (reset) => {
@@ -82,9 +84,10 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       return new NetworkImport(contextOf(engine)).run(entities, importOptions)
     },
     show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
-    close: async () => {
-      await timetable.close()
-      await options.storage.close()
-    },
+    close: () =>
+      lifetime.close(
+        () => timetable.close(),
+        () => options.storage.close(),
+      ),
   }
 }

@@ -1,9 +1,12 @@
 /**
  * What a storage of your own is written with: the port, the filters that it answers, the kinds of record that it holds
- * and the errors that it throws. `portcullis/storage/contract` tells whether it keeps its promises.
+ * and the errors that it throws; and what most storages need: a gate for their writes, and a lifetime for what ends.
+ * `portcullis/storage/contract` tells whether it keeps its promises.
  *
  * @module portcullis/storage
  */
+export { Gate, type Patience } from './concurrency/gate.ts'
+export { Lifetime } from './concurrency/lifetime.ts'
 export {
   both,
   type Comparison,
@@ -24,20 +27,5 @@ export {
   type Query,
   type SymbolTable,
 } from './domain/filter/index.ts'
-export {
-  type Change,
-  type Collection,
-  DamagedRecord,
-  type FindQuery,
-  type Page,
-  type ReadCollection,
-  type ReadTransaction,
-  type RecordKind,
-  type Storage,
-  StorageUnavailable,
-  type StoredRecord,
-  type UnavailableReason,
-  UniqueViolation,
-  type WriteTransaction,
-} from './ports/storage.ts'
+export * from './ports/storage.ts'
 export { RECORD_KINDS } from './resources/index.ts'

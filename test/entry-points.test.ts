@@ -40,16 +40,20 @@ describe('what an entry point loads', () => {
     expect(loaded.filter((name) => name !== 'src/policy.ts' && !name.startsWith('src/domain/'))).toEqual([])
   })
 
-  it('portcullis/storage: the port, the filters and the declarations of records', async () => {
+  it('portcullis/storage: the port, what helps to write one, the filters and the declarations of records', async () => {
     const loaded = await loadedBy('portcullis/storage')
     expect(loaded).toContain('src/ports/storage.ts')
-    expect(loaded.filter((name) => !/^src\/(storage.ts$|domain\/|ports\/|resources\/)/.test(name))).toEqual(['zod'])
+    expect(
+      loaded.filter((name) => !/^src\/(storage.ts$|concurrency\/|domain\/|ports\/|resources\/)/.test(name)),
+    ).toEqual(['zod'])
   })
 
   it('portcullis/storage/contract: no test runner, and of packages what the storage entry loads', async () => {
     const loaded = await loadedBy('portcullis/storage/contract')
     expect(loaded).toContain('adapters/storage-contract/index.ts')
-    const outside = loaded.filter((name) => !/^(adapters\/storage-contract|src\/(domain|ports|resources))\//.test(name))
+    const outside = loaded.filter(
+      (name) => !/^(adapters\/storage-contract|src\/(concurrency|domain|ports|resources))\//.test(name),
+    )
     expect(outside.toSorted()).toEqual(['node:assert/strict', 'src/storage.ts', 'zod'])
   })
 

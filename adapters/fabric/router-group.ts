@@ -1,3 +1,4 @@
+import { Lifetime } from '../../src/concurrency/lifetime.ts'
 import type { RouterChannel, RouterSession, ToRouter } from '../../src/index.ts'
 import type { ChannelSocket, SocketListener } from './channel/channel-socket.ts'
 import type { Frame } from './channel/frame.ts'
@@ -17,7 +18,7 @@ const HIGH = 'ctrl.high'
 const DEFAULT = 'ctrl.default'
 /** What circuits wait for does not stand behind what is large. */
 const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
-/** How many messages of one router are worked on at a time. */
+/** How many messages of one router are worked on at a time; a gate would keep those beyond it, this refuses them. */
 const MOST_IN_HAND = 4096
 /** What is sent to many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
@@ -37,7 +38,7 @@ export class RouterGroup implements RouterChannel {
   #session: RouterSession | undefined
   #sequence = 0
   #inHand = 0
-  #isClosed = false
+  readonly #lifetime = new Lifetime('the channel is closed')
 
   constructor(
     facts: { readonly id: string; readonly secret: Uint8Array; readonly routerId: string },
@@ -53,18 +54,18 @@ export class RouterGroup implements RouterChannel {
   }
 
   get isClosed(): boolean {
-    return this.#isClosed
+    return !this.#lifetime.isOpen
   }
 
   /** The router is connected: what it sends is for the session. */
   begin(session: RouterSession): void {
     this.#session = session
-    if (this.#isClosed) session.closed()
+    if (this.isClosed) session.closed()
   }
 
   /** Adds a socket, in place of another one of its type. What waited for a socket goes out. */
   attach(type: string, socket: ChannelSocket): void {
-    if (this.#isClosed) {
+    if (this.isClosed) {
       socket.destroy()
       return
     }
@@ -88,7 +89,7 @@ export class RouterGroup implements RouterChannel {
   }
 
   send(message: ToRouter): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     const written = WRITTEN.get(message) ?? writeMessage(message)
     WRITTEN.set(message, written)
     const socket = this.#socketFor(message)
@@ -97,8 +98,7 @@ export class RouterGroup implements RouterChannel {
   }
 
   close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
     for (const socket of this.#sockets.values()) socket.destroy()
     this.#sockets.clear()
@@ -155,7 +155,7 @@ export class RouterGroup implements RouterChannel {
 
   /** Answers on the socket that asked, or on another one when that is gone. */
   #reply(socket: ChannelSocket, { sequence, headers }: Frame, message: WireMessage): void {
-    if (this.#isClosed) return
+    if (this.isClosed) return
     const reflected = headers.get(HEADER.reflected)
     const replyFor = [HEADER.replyFor, uint32Header(sequence >>> 0)] as const
     const extra = reflected === undefined ? [replyFor] : [replyFor, [HEADER.reflected, reflected] as const]

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ChangeFeed } from './change-feed.ts'
-import type { Storage, WriteTransaction } from './core.ts'
-import { Lifetime } from './lifetime.ts'
+import { Gate, Lifetime, type Storage, type WriteTransaction } from './core.ts'
 import { readTransaction } from './read-transaction.ts'
 import { Draft, State } from './state.ts'
 import { Turns } from './turns.ts'
@@ -9,6 +8,7 @@ import { writeTransaction } from './write-transaction.ts'
 
 /** How many changes the feed remembers. */
 const FEED_CAPACITY = 100_000
+const TRANSACTION_OVER = 'the transaction has ended: what it gave out cannot be used any more'
 
 /** A storage in memory, which can be copied at no cost. */
 export interface MemoryStorage extends Storage {
@@ -40,56 +40,45 @@ function startingWith(initial: State): MemoryStorage {
   const currentWrite = new AsyncLocalStorage<Lifetime>()
   let state = initial
   let lastSnapshot: MemoryStorage | undefined
-  let lastWrite: Promise<void> = Promise.resolve()
-  let isClosed = false
-
-  const assertUsable = () => {
-    if (isClosed) throw new Error('the storage is closed')
-  }
+  const writes = new Gate(1)
+  const lifetime = new Lifetime('the storage is closed')
 
   async function runWrite<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     const draft = new Draft(state)
-    const lifetime = new Lifetime()
+    const handle = new Lifetime(TRANSACTION_OVER)
     try {
-      const result = await currentWrite.run(lifetime, work, writeTransaction(shared, draft, lifetime))
+      const result = await currentWrite.run(handle, work, writeTransaction(shared, draft, handle))
       state = draft.commit()
       shared.feed.append(draft.changes)
       return result
     } finally {
-      lifetime.end()
+      handle.end()
     }
   }
 
   return {
     async read(work) {
-      assertUsable()
-      const lifetime = new Lifetime()
+      lifetime.assertOpen()
+      const handle = new Lifetime(TRANSACTION_OVER)
       try {
-        return await work(readTransaction(shared, state, lifetime))
+        return await work(readTransaction(shared, state, handle))
       } finally {
-        lifetime.end()
+        handle.end()
       }
     },
     async write(work) {
-      assertUsable()
+      lifetime.assertOpen()
       if (currentWrite.getStore()?.isOpen) throw new Error('a write cannot begin inside another write: use its handle')
-      const result = lastWrite.then(() => runWrite(work))
-      // One that fails must not fail those behind it.
-      const settled = () => undefined
-      lastWrite = result.then(settled, settled)
-      return result
+      return writes.run(() => runWrite(work))
     },
     fork: () => startingWith(state),
     async snapshot() {
-      assertUsable()
+      lifetime.assertOpen()
       lastSnapshot = startingWith(state)
     },
     get lastSnapshot() {
       return lastSnapshot
     },
-    async close() {
-      isClosed = true
-      await lastWrite
-    },
+    close: () => lifetime.close(() => writes.idle()),
   }
 }

@@ -1,7 +1,6 @@
 import type { ChangeFeed } from './change-feed.ts'
-import type { ReadCollection, ReadTransaction, RecordKind, StoredRecord } from './core.ts'
+import type { Lifetime, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from './core.ts'
 import { find } from './find.ts'
-import type { Lifetime } from './lifetime.ts'
 import type { State } from './state.ts'
 import type { Table } from './table.ts'
 import type { Turns } from './turns.ts'

@@ -1,6 +1,5 @@
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from './core.ts'
+import type { Collection, Lifetime, RecordKind, StoredRecord, WriteTransaction } from './core.ts'
 import { freezeRecord } from './frozen-record.ts'
-import type { Lifetime } from './lifetime.ts'
 import { readCollection, readTransaction, type Shared } from './read-transaction.ts'
 import type { Draft } from './state.ts'
 

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
+import { Lifetime } from '../../src/concurrency/lifetime.ts'
 import type { ControllerFetch } from '../../src/index.ts'
 import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
@@ -136,15 +136,8 @@ export async function serve(controller: ServableController, options: ServeOption
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
 
-  const stop = async (graceMs: number) => {
-    const closed = once(server, 'close')
-    server.close()
-    await control.close()
-    await connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) })
-    connections.destroy()
-    await closed
-  }
-  let stopped: Promise<void> | undefined
+  const lifetime = new Lifetime('the server is closed')
+  const closed = new Promise((resolve) => server.once('close', resolve))
   return {
     url: urlOf(host, port),
     port,
@@ -153,8 +146,13 @@ export async function serve(controller: ServableController, options: ServeOption
     },
     openFabric,
     close({ graceMs = DEFAULT_GRACE_MS } = {}) {
-      stopped ??= stop(graceMs)
-      return stopped
+      return lifetime.close(
+        () => void server.close(),
+        () => control.close(),
+        () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
+        () => connections.destroy(),
+        () => closed,
+      )
     },
     replaceCertificate(certificate = controller.tls()) {
       server.setSecureContext(tlsOptions(certificate))

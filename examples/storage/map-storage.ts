@@ -3,6 +3,8 @@ import {
   type Collection,
   compareBy,
   type FindQuery,
+  Gate,
+  Lifetime,
   matches,
   type RecordKind,
   type Storage,
@@ -23,8 +25,8 @@ interface Committed {
 /** A storage that copies what it changes: plain, complete, and slow with many records. */
 export function mapStorage(): Storage {
   let committed: Committed = { revision: 0, tables: new Map(), changes: [] }
-  let lastWrite: Promise<unknown> = Promise.resolve()
-  let isClosed = false
+  const writes = new Gate(1)
+  const lifetime = new Lifetime('the storage is closed')
 
   async function runWrite<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     const tx = new MapTransaction(committed)
@@ -39,7 +41,7 @@ export function mapStorage(): Storage {
 
   return {
     async read(work) {
-      if (isClosed) throw new Error('the storage is closed')
+      lifetime.assertOpen()
       const tx = new MapTransaction(committed)
       try {
         return await work(tx)
@@ -48,15 +50,10 @@ export function mapStorage(): Storage {
       }
     },
     async write(work) {
-      if (isClosed) throw new Error('the storage is closed')
-      const result = lastWrite.then(() => runWrite(work))
-      lastWrite = result.catch(() => undefined)
-      return result
+      lifetime.assertOpen()
+      return writes.run(() => runWrite(work))
     },
-    async close() {
-      isClosed = true
-      await lastWrite
-    },
+    close: () => lifetime.close(() => writes.idle()),
   }
 }
 
@@ -65,7 +62,7 @@ class MapTransaction implements WriteTransaction {
   /** The kinds that this write changed, each with a copy of its own. */
   readonly #changed = new Map<string, Map<string, StoredRecord>>()
   readonly #changes: Change[] = []
-  #hasEnded = false
+  readonly #lifetime = new Lifetime('the transaction has ended')
 
   constructor(before: Committed) {
     this.#before = before
@@ -76,13 +73,13 @@ class MapTransaction implements WriteTransaction {
   }
 
   async changesSince(revision: number): Promise<readonly Change[] | undefined> {
-    this.#assertOpen()
+    this.#lifetime.assertOpen()
     if (revision > this.revision) return undefined
     return this.#before.changes.filter((change) => change.revision > revision)
   }
 
   collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
-    this.#assertOpen()
+    this.#lifetime.assertOpen()
     // What is kept under the name of a kind was inserted as a record of that kind.
     const records = () => this.#recordsOf(kind.name) as ReadonlyMap<string, T>
     const put = (record: T, operation: Change['operation']) => {
@@ -97,13 +94,13 @@ class MapTransaction implements WriteTransaction {
       this.#note(kind.name, record.id, operation)
     }
     const find = ({ where = { kind: 'all' }, orderBy = [], limit, offset = 0 }: FindQuery = {}) => {
-      this.#assertOpen()
+      this.#lifetime.assertOpen()
       const found = [...records().values()].filter((record) => matches(where, record)).sort(compareBy(orderBy))
       return { page: found.slice(offset, limit === undefined ? undefined : offset + limit), totalCount: found.length }
     }
     return {
       get: async (id) => {
-        this.#assertOpen()
+        this.#lifetime.assertOpen()
         return structuredClone(records().get(id))
       },
       find: async (query) => {
@@ -112,18 +109,18 @@ class MapTransaction implements WriteTransaction {
       },
       findIds: async (query) => find(query).page.map(({ id }) => id),
       insert: async (record) => {
-        this.#assertOpen()
+        this.#lifetime.assertOpen()
         if (records().has(record.id)) throw new UniqueViolation(kind.name, 'id', record.id)
         put(record, 'insert')
       },
       update: async (record) => {
-        this.#assertOpen()
+        this.#lifetime.assertOpen()
         if (!records().has(record.id)) return false
         put(record, 'update')
         return true
       },
       delete: async (id) => {
-        this.#assertOpen()
+        this.#lifetime.assertOpen()
         if (!records().has(id)) return false
         this.#copyOf(kind.name).delete(id)
         this.#note(kind.name, id, 'delete')
@@ -140,7 +137,7 @@ class MapTransaction implements WriteTransaction {
   }
 
   end(): void {
-    this.#hasEnded = true
+    this.#lifetime.end()
   }
 
   #recordsOf(kind: string): Records {
@@ -155,9 +152,5 @@ class MapTransaction implements WriteTransaction {
 
   #note(kind: string, id: string, operation: Change['operation']): void {
     this.#changes.push({ revision: this.revision + 1, kind, id, operation })
-  }
-
-  #assertOpen(): void {
-    if (this.#hasEnded) throw new Error('the transaction has ended')
   }
 }

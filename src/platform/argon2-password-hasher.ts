@@ -1,6 +1,6 @@
+import { Gate } from '../concurrency/gate.ts'
 import type { PasswordHasher } from '../ports/password-hasher.ts'
 import { type Argon2id, findNativeArgon2id, wasmArgon2id } from './argon2/argon2id.ts'
-import { createTurnstile } from './argon2/turnstile.ts'
 import { readVerifier, type Verifier, writeVerifier } from './argon2/verifier.ts'
 
 export interface PasswordHasherOptions {
@@ -28,12 +28,12 @@ const DUMMY: Verifier = { cost: COST, salt: new Uint8Array(SALT_LENGTH), hash: n
  * password cannot be hashed (throws) and never verifies, because not every Argon2 implementation takes it.
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
-  const enter = createTurnstile(options.parallel ?? usualParallel())
+  const gate = new Gate(options.parallel ?? usualParallel())
   let chosen: Promise<Argon2id> | undefined
   const derive: Argon2id = async (input) => {
     chosen ??= options.argon2id ? Promise.resolve(options.argon2id) : chooseArgon2id()
     const argon2id = await chosen
-    return enter(() => argon2id(input))
+    return gate.run(() => argon2id(input))
   }
 
   return {

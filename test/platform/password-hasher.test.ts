@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { type Argon2id, findNativeArgon2id, wasmArgon2id } from '../../src/platform/argon2/argon2id.ts'
-import { createTurnstile } from '../../src/platform/argon2/turnstile.ts'
 import { readVerifier, writeVerifier } from '../../src/platform/argon2/verifier.ts'
 import { createPasswordHasher } from '../../src/platform/argon2-password-hasher.ts'
 
@@ -107,25 +106,6 @@ describe('password hasher', () => {
       await Promise.all(Array.from({ length: 12 }, () => hasher.hash('secret')))
       expect(peak).toBe(most)
     }
-  })
-})
-
-describe('turnstile', () => {
-  it('lets works in one after the other in the order in which they came, also after a failure', async () => {
-    const enter = createTurnstile(1)
-    const order: number[] = []
-    const works = [1, 2, 3, 4].map((turn) =>
-      enter(async () => {
-        order.push(turn)
-        await Promise.resolve()
-        if (turn === 2) throw new Error('second')
-        return turn
-      }),
-    )
-    const settled = await Promise.allSettled(works)
-    expect(order).toEqual([1, 2, 3, 4])
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
-    expect(await enter(async () => 'free again')).toBe('free again')
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { type Frame, type FrameLimits, FrameReader } from './frame.ts'
 import { FrameAllowance, type FrameRate } from './frame-rate.ts'
 import { Outgoing, type OutgoingLimits } from './outgoing.ts'
@@ -25,7 +26,7 @@ export class ChannelSocket {
   readonly #allowance: FrameAllowance
   #reader: FrameReader
   #listener: SocketListener
-  #isClosed = false
+  readonly #lifetime = new Lifetime('the socket is closed')
   /** When something arrived last, ms of the monotonic clock. */
   heardAt = performance.now()
 
@@ -75,7 +76,7 @@ export class ChannelSocket {
     this.heardAt = performance.now()
     const frames = this.#framesIn(bytes)
     for (const frame of frames) {
-      if (this.#isClosed) return
+      if (!this.#lifetime.isOpen) return
       this.#listener.onFrame(frame)
     }
     const waitMs = this.#allowance.take(frames.length, this.heardAt)
@@ -95,14 +96,12 @@ export class ChannelSocket {
   }
 
   #fail(what: 'malformed' | 'slow-reader'): void {
-    if (this.#isClosed) return
+    if (!this.#lifetime.isOpen) return
     this.#listener.onTrouble(what)
     this.destroy()
   }
 
   #closed(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#listener.onClose()
+    if (this.#lifetime.end()) this.#listener.onClose()
   }
 }

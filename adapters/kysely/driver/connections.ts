@@ -1,6 +1,6 @@
 import type { Dialect, Driver } from 'kysely'
+import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../src/storage.ts'
 import { Connection } from './connection.ts'
-import { Slots } from './slots.ts'
 import { asUnavailable } from './unavailable.ts'
 
 /** How many connections there are, and how long is waited for one. */
@@ -39,13 +39,15 @@ export function openConnections(
   }
   const readers = sourceOf(dialect(), readConnections, busyTimeoutMs)
   const writers = sourceOf(dialect(), 1, busyTimeoutMs)
+  const lifetime = new Lifetime('the connections are closed')
   return {
     readers,
     writers,
-    async close() {
-      await readers.close()
-      await writers.close()
-    },
+    close: () =>
+      lifetime.close(
+        () => readers.close(),
+        () => writers.close(),
+      ),
   }
 }
 
@@ -81,25 +83,31 @@ function pooledConnections(dialect: Dialect): ConnectionSource {
 
 /** Up to `most` connections of a dialect of which each driver has one; a broken one is replaced by a new one. */
 function separateConnections(dialect: Dialect, most: number, timeoutMs: number): ConnectionSource {
-  const slots = new Slots(most, timeoutMs)
+  const gate = new Gate(most)
   const idle: Driver[] = []
-  let isClosed = false
+  const lifetime = new Lifetime('the connections are closed')
   return {
     use: (work) =>
-      slots.use(async () => {
+      gate.run(async () => {
         const driver = idle.pop() ?? (await orUnavailable(open(dialect)))
         const connection = new Connection(await driver.acquireConnection())
         try {
           return await work(connection)
         } finally {
-          if (connection.isBroken || isClosed) await driver.destroy().catch(() => undefined)
+          if (connection.isBroken || !lifetime.isOpen) await driver.destroy().catch(() => undefined)
           else idle.push(driver)
         }
-      }),
-    async close() {
-      isClosed = true
-      for (const driver of idle.splice(0)) await driver.destroy()
-    },
+      }, patience(timeoutMs)),
+    close: () => lifetime.close(...idle.splice(0).map((driver) => () => driver.destroy())),
+  }
+}
+
+/** Waits for a connection for so long, in ms. */
+function patience(timeoutMs: number): Patience {
+  return (giveUp) => {
+    const expired = () => giveUp(new StorageUnavailable('busy', `no connection was free within ${timeoutMs} ms`))
+    const timer = setTimeout(expired, timeoutMs)
+    return () => clearTimeout(timer)
   }
 }
 

@@ -1,15 +1,15 @@
 import type { CompiledQuery } from 'kysely'
-import type { Change } from '../../../src/index.ts'
+import { type Change, Lifetime } from '../../../src/storage.ts'
 import type { Connection, Row } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import type { WriteUnderWay } from '../records/write-record.ts'
-import { Lifetime } from './read-transaction.ts'
+import { TRANSACTION_OVER } from './read-transaction.ts'
 
 /** What one write has done so far. */
 export class Draft implements WriteUnderWay {
   readonly connection: Connection
   readonly state: StoredState
-  readonly lifetime = new Lifetime()
+  readonly lifetime = new Lifetime(TRANSACTION_OVER)
   readonly changes: Change[] = []
   /** The first error by which a change may have been left half done; the write is then rolled back, caught or not. */
   failure: unknown

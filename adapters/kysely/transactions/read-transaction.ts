@@ -1,4 +1,4 @@
-import type { Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../../../src/index.ts'
+import type { Lifetime, Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../../../src/storage.ts'
 import { cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -8,23 +8,8 @@ import { decodeRecord, readable } from '../records/record-row.ts'
 import { isStorable } from '../schema/field-value.ts'
 import type { StoredTables } from './stored-tables.ts'
 
-/** Whether a transaction is still under way. */
-export class Lifetime {
-  #isOpen = true
-
-  get isOpen(): boolean {
-    return this.#isOpen
-  }
-
-  end(): void {
-    this.#isOpen = false
-  }
-
-  /** Throws when the transaction has been committed or rolled back. */
-  assertOpen(): void {
-    if (!this.#isOpen) throw new Error('the transaction has ended: what it gave out cannot be used any more')
-  }
-}
+/** What whoever uses a transaction after its end is told. */
+export const TRANSACTION_OVER = 'the transaction has ended: what it gave out cannot be used any more'
 
 /** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
 export function readTransaction(

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { StorageUnavailable, type WriteTransaction } from '../../../src/index.ts'
+import { type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../src/storage.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { ConnectionSource } from '../driver/connections.ts'
 import { beginWrite } from '../language/begin-write.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import { Draft } from './draft.ts'
-import type { Lifetime } from './read-transaction.ts'
 import type { StoredTables } from './stored-tables.ts'
 import { writeTransaction } from './write-transaction.ts'
 
@@ -27,7 +26,7 @@ const GROUP_MS = 20
 /**
  * Runs writes one after the other, in the order in which they come, and lets those that wait at the same time share one
  * transaction: each has a savepoint of its own, so that one that fails leaves the others alone, and every caller hears of
- * the outcome after the commit that decides it.
+ * the outcome after the commit that decides it. A gate would let them in one by one, each with a commit of its own.
  */
 export class WriteQueue {
   readonly #stored: StoredTables

@@ -1,4 +1,5 @@
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
+import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
 import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
 import type { ModelInput } from '../../model/index.ts'
@@ -72,10 +73,12 @@ export async function createTestController(options: TestControllerOptions = {}):
     const fork = () => createTestController({ ...again, storage: forkOf(kept), pki, admin, now: at })
     return { fork }
   }
-  const close = async () => {
-    await Promise.all([...listening].map((server) => server.close()))
-    await controller.close()
-  }
+  const lifetime = new Lifetime('the test controller is closed')
+  const close = () =>
+    lifetime.close(
+      () => Promise.all([...listening].map((server) => server.close())),
+      () => controller.close(),
+    )
   const seedWith = async (input: ModelInput) => seedNetwork({ ...connect, token: await login() }, input)
   if (model !== undefined) await seedWith(model)
   return {

@@ -13,6 +13,7 @@ import type { Turns } from '../../ports/turns.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import type { AccessIndexFeed } from '../context/context.ts'
+import { StoreLevel } from '../context/store-level.ts'
 import type { AccessMoves } from './access-moves.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
@@ -28,21 +29,15 @@ export interface AccessChange {
 }
 
 /**
- * Keeps the access index level with the store. It is fed by the change feed alone, so that a change made by another
- * process over the same store is seen as well.
+ * The access index, level with the store.
  */
 export class AccessFeed implements AccessIndexFeed {
   readonly #turns: Turns
   readonly #tell: (change: AccessChange) => void
-  readonly #latestRevision: (() => Promise<number>) | undefined
+  readonly #level: StoreLevel
   readonly #moves: AccessMoves | undefined
-  #checking: Promise<void> | undefined
   #index = new AccessIndex()
   #unreadableChecks: readonly string[] = []
-  #revision = -1
-  /** Some of the changes after `#revision` are in the index already. */
-  #isMoving = false
-  #queue: Promise<unknown> = Promise.resolve()
 
   /**
    * `turns` shares the thread while much is to be read. `tell` hears what the role attributes of single identities give and
@@ -57,28 +52,23 @@ export class AccessFeed implements AccessIndexFeed {
     this.#turns = turns
     this.#moves = moves
     this.#tell = tell
-    this.#latestRevision = latestRevision
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
   }
 
   /** The index as of the snapshot `tx`, or a later one. */
   async at(tx: ReadTransaction): Promise<AccessIndex> {
-    if (this.#revision < tx.revision) {
-      const caughtUp = this.#queue.then(() => this.#catchUp(tx))
-      // A snapshot that fails to be read must not keep later ones from being read.
-      this.#queue = caughtUp.catch(() => undefined)
-      await caughtUp
-    } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
+    await this.#level.reach(tx)
     return this.#index
   }
 
   /** What the index holds, and as of which revision; -1 before the first question. */
   state(): { readonly counts: IndexCounts; readonly revision: number } {
-    return { counts: this.#index.counts(), revision: this.#revision }
+    return { counts: this.#index.counts(), revision: this.#level.revision }
   }
 
   /** Reports whether the index knows exactly what the snapshot holds, and nothing later. */
   isLevelWith(tx: ReadTransaction): boolean {
-    return !this.#isMoving && this.#revision === tx.revision
+    return this.#level.isAt(tx)
   }
 
   /** Reports whether an identity gained or lost access after a revision, as far as that is remembered. */
@@ -86,28 +76,9 @@ export class AccessFeed implements AccessIndexFeed {
     return this.#moves?.concern(this.#index, since, identityId) ?? false
   }
 
-  /**
-   * Starts afresh where the store went back: an older snapshot may only have begun early, but one that begins now must reach
-   * `known`. Nobody waits for it, because `tx` may hold the only connection.
-   */
-  async #noticeRestore(known: number): Promise<void> {
-    try {
-      const latest = await this.#latestRevision?.()
-      if (latest !== undefined && latest < known) this.#revision = -1
-    } catch {
-      // A store that is away is asked again by the next older snapshot.
-    } finally {
-      this.#checking = undefined
-    }
-  }
-
-  async #catchUp(tx: ReadTransaction): Promise<void> {
-    if (this.#revision >= tx.revision) return
-    const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
+  async #catchUp(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     if (changes === undefined || !(await this.#follow(tx, changes))) await this.#build(tx)
-    this.#isMoving = false
     this.#moves?.settle(tx.revision)
-    this.#revision = tx.revision
   }
 
   async #build(tx: ReadTransaction): Promise<void> {
@@ -120,7 +91,6 @@ export class AccessFeed implements AccessIndexFeed {
   async #follow(tx: ReadTransaction, changes: readonly Change[]): Promise<boolean> {
     const turn = this.#turns.begin()
     const touched = new Map(changes.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
-    this.#isMoving = true
     for (const { kind, id } of touched.values()) {
       try {
         await this.#refresh(tx, kind, id)

@@ -1,3 +1,5 @@
+import { Gate } from '../../concurrency/gate.ts'
+import { Lifetime } from '../../concurrency/lifetime.ts'
 import { Deadlines } from '../../domain/time/deadlines.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -46,8 +48,9 @@ export class Timetable {
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined
-  #running: Promise<void> = Promise.resolve()
-  #isClosed = false
+  /** Batches wait for one another: two at once could judge the same facts. */
+  readonly #batches = new Gate(1)
+  readonly #lifetime = new Lifetime('the timetable is closed')
 
   constructor(ports: { readonly clock: Clock; readonly scheduler: Scheduler; readonly logger: Logger }) {
     this.#clock = ports.clock
@@ -75,30 +78,27 @@ export class Timetable {
 
   /** Nothing comes due any more; resolves when the work at hand is done. */
   close(): Promise<void> {
-    this.#isClosed = true
     this.#timer?.cancel()
     this.#timer = undefined
-    return this.#running
+    return this.#lifetime.close(() => this.#batches.idle())
   }
 
   #arm(): void {
     const instants = Object.values(this.#deadlines).flatMap((deadlines) => deadlines.next() ?? [])
     const at = instants.length === 0 ? undefined : Math.min(...instants)
-    if (this.#isClosed || this.#timer?.at === at) return
+    if (!this.#lifetime.isOpen || this.#timer?.at === at) return
     this.#timer?.cancel()
     this.#timer = at === undefined ? undefined : { at, cancel: this.#scheduler.at(at, () => this.#wake()) }
   }
 
   #wake(): Promise<void> {
     this.#timer = undefined
-    // Batches wait for one another: two at once could judge the same facts.
-    this.#running = this.#running.then(() => this.#handleDue())
-    return this.#running
+    return this.#batches.run(() => this.#handleDue())
   }
 
   async #handleDue(): Promise<void> {
     for (const [occasion, work] of this.#work) {
-      if (this.#isClosed) return
+      if (!this.#lifetime.isOpen) return
       const ids = this.#deadlines[occasion].takeDue(this.#clock.now(), BATCH)
       if (ids.length === 0) continue
       try {

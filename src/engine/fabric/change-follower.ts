@@ -1,3 +1,4 @@
+import { Gate } from '../../concurrency/gate.ts'
 import type { Change, ReadTransaction } from '../../ports/storage.ts'
 import type { EngineContext } from '../context/context.ts'
 
@@ -13,8 +14,9 @@ export class ChangeFollower {
   readonly #follow: FollowChanges
   /** Everything up to it is followed; undefined before the first look. */
   #revision: number | undefined
-  #looking: Promise<void> = Promise.resolve()
-  #isAsked = false
+  readonly #looks = new Gate(1)
+  /** The look that is to come. */
+  #next: Promise<void> | undefined
 
   constructor(context: EngineContext, follow: FollowChanges) {
     this.#context = context
@@ -23,15 +25,12 @@ export class ChangeFollower {
 
   /** Looks for changes soon; resolves when what there was by now is followed. */
   look(): Promise<void> {
-    if (!this.#isAsked) {
-      this.#isAsked = true
-      this.#looking = this.#looking.then(() => this.#look())
-    }
-    return this.#looking
+    this.#next ??= this.#looks.run(() => this.#look())
+    return this.#next
   }
 
   async #look(): Promise<void> {
-    this.#isAsked = false
+    this.#next = undefined
     try {
       await this.#context.storage.read(async (tx) => {
         if (tx.revision === this.#revision) return

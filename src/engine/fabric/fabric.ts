@@ -1,3 +1,4 @@
+import { Lifetime } from '../../concurrency/lifetime.ts'
 import type {
   ChannelRefusal,
   ControlPlane,
@@ -44,7 +45,7 @@ export class Fabric implements ControlPlane {
   readonly #accessLoss: AccessLoss
   readonly #startedAt: number
   #improvedAt: number
-  #isClosed = false
+  readonly #lifetime = new Lifetime('the fabric is closed')
 
   constructor(engine: FabricHost, presence: Presence, options: ControlPlaneOptions) {
     const { context } = engine
@@ -93,7 +94,7 @@ export class Fabric implements ControlPlane {
     }
     known?.channel.close()
     const { accepted } = await presence.routerConnected(id, fingerprint)
-    if (!accepted || terms === undefined || this.#isClosed) return 'unknown'
+    if (!accepted || terms === undefined || !this.#lifetime.isOpen) return 'unknown'
     const { isEdgeRouter, ...rest } = terms
     const connectedAt = context.clock.now()
     const router: ConnectedRouter = {
@@ -119,7 +120,7 @@ export class Fabric implements ControlPlane {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#lifetime.end()
     this.#parts.context.timetable.set('fabric', 'tick', undefined)
     for (const { channel } of this.#parts.routers.all()) channel.close()
   }
@@ -167,7 +168,7 @@ export class Fabric implements ControlPlane {
   async #tick(): Promise<void> {
     const { context, routers, rerouting, model, presence } = this.#parts
     const now = context.clock.now()
-    if (routers.size === 0 || this.#isClosed) return
+    if (routers.size === 0 || !this.#lifetime.isOpen) return
     context.timetable.set('fabric', 'tick', now + LOOK_MS)
     if (now - this.#improvedAt >= CYCLE_MS) {
       this.#improvedAt = now

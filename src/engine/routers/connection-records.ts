@@ -1,3 +1,5 @@
+import { Gate } from '../../concurrency/gate.ts'
+import { Lifetime } from '../../concurrency/lifetime.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -48,9 +50,10 @@ export class ConnectionRecords {
   #isListed = false
   /** Epoch ms of the last write. */
   #writtenAt = Number.NEGATIVE_INFINITY
-  #isAsked = false
-  #isClosed = false
-  #writing: Promise<void> = Promise.resolve()
+  /** The write that is to come; what changes until it begins is in it. */
+  #next: Promise<void> | undefined
+  readonly #writing = new Gate(1)
+  readonly #lifetime = new Lifetime('this process has withdrawn its connections')
 
   constructor(processId: string, ports: Ports, own: OwnConnections) {
     this.#processId = processId
@@ -78,9 +81,14 @@ export class ConnectionRecords {
   }
 
   /** Nothing of this process stands in the store any more. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#writing
+  close(): Promise<void> {
+    return this.#lifetime.close(
+      () => this.#writing.idle(),
+      () => this.#withdraw(),
+    )
+  }
+
+  async #withdraw(): Promise<void> {
     if (!this.#isListed) return
     try {
       await this.#ports.writes.run(SYSTEM_CALL, (tx) => forget(tx, this.#processId))
@@ -95,16 +103,13 @@ export class ConnectionRecords {
   }
 
   #writeSoon(): Promise<void> {
-    if (!this.#isAsked) {
-      this.#isAsked = true
-      this.#writing = this.#writing.then(() => this.#write())
-    }
-    return this.#writing
+    this.#next ??= this.#writing.run(() => this.#write())
+    return this.#next
   }
 
   async #write(): Promise<void> {
-    this.#isAsked = false
-    if (this.#isClosed) return
+    this.#next = undefined
+    if (!this.#lifetime.isOpen) return
     const { writes, clock, logger, timetable } = this.#ports
     const routerIds = [...this.#changed]
     this.#changed.clear()

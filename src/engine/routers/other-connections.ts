@@ -1,41 +1,33 @@
 import type { RouterConnection } from '../../ports/router-presence.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
+import type { Change, ReadTransaction } from '../../ports/storage.ts'
 import { controllerProcesses } from '../../resources/routers/controller-processes.ts'
 import { routerConnections } from '../../resources/routers/router-connections.ts'
+import { StoreLevel } from '../context/store-level.ts'
 
 type Connections = Map<string, RouterConnection>
 
 /**
- * The routers that are connected to other processes over the same store, as those keep it there. It is fed by the change
- * feed, so that a question costs what changed since the last one.
+ * The routers that are connected to other processes over the same store, as those keep it there.
  */
 export class OtherConnections {
   readonly #processId: string
-  readonly #latestRevision: () => Promise<number>
+  readonly #level: StoreLevel
   /** Router to the processes that hold it. */
   readonly #connections = new Map<string, Connections>()
   /** Which router and process a record is about, because one that is gone cannot be asked. */
   readonly #recorded = new Map<string, { readonly routerId: string; readonly processId: string }>()
   /** Until when (epoch ms) a process is believed. */
   readonly #aliveUntil = new Map<string, number>()
-  #revision = -1
-  #queue: Promise<unknown> = Promise.resolve()
-  #checking: Promise<void> | undefined
 
   /** `processId` is this process, of which nothing is kept; `latestRevision` asks the store in a snapshot of its own. */
   constructor(processId: string, latestRevision: () => Promise<number>) {
     this.#processId = processId
-    this.#latestRevision = latestRevision
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
   }
 
   /** From now on it is known what the snapshot holds, or a later one. */
-  async levelWith(tx: ReadTransaction): Promise<void> {
-    if (this.#revision < tx.revision) {
-      const caughtUp = this.#queue.then(() => this.#catchUp(tx))
-      // A snapshot that fails to be read must not keep later ones from being read.
-      this.#queue = caughtUp.catch(() => undefined)
-      await caughtUp
-    } else if (tx.revision < this.#revision) this.#checking ??= this.#noticeRestore(this.#revision)
+  levelWith(tx: ReadTransaction): Promise<void> {
+    return this.#level.reach(tx)
   }
 
   /** The connection of a router to a process that is alive at `now` (epoch ms). */
@@ -51,27 +43,13 @@ export class OtherConnections {
     return [...this.#aliveUntil].some(([processId, until]) => processId !== this.#processId && now < until)
   }
 
-  /** Starts afresh where the store went back; an older snapshot alone may only have begun early. */
-  async #noticeRestore(known: number): Promise<void> {
-    try {
-      if ((await this.#latestRevision()) < known) this.#revision = -1
-    } catch {
-      // A store that is away is asked again by the next older snapshot.
-    } finally {
-      this.#checking = undefined
-    }
-  }
-
-  async #catchUp(tx: ReadTransaction): Promise<void> {
-    if (this.#revision >= tx.revision) return
-    const changes = this.#revision < 0 ? undefined : await tx.changesSince(this.#revision)
+  async #catchUp(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     if (changes === undefined) await this.#readAll(tx)
     const touched = new Map(changes?.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
     for (const { kind, id } of touched.values()) {
       if (kind === routerConnections.name) this.#put(id, await tx.collection(routerConnections).get(id))
       if (kind === controllerProcesses.name) this.#believe(id, await tx.collection(controllerProcesses).get(id))
     }
-    this.#revision = tx.revision
   }
 
   async #readAll(tx: ReadTransaction): Promise<void> {

@@ -46,8 +46,12 @@ export function emptiedStorages(open: () => Promise<Storage>): EmptiedStorages {
 
 /** Mounts controllers in process on storages that `open` makes, empty for each. */
 export function mountOn(open: () => Promise<Storage>): Mount {
-  return async (options) =>
-    mountOf(await createTestController({ storage: await open(), ...(await withSharedPki(options)) }))
+  return async (options) => {
+    const storage = await open()
+    const revision = await storage.read(async (tx) => tx.revision)
+    // One that was used before gives the ids that a new one does.
+    return mountOf(await createTestController({ storage, seed: 1 - revision, ...(await withSharedPki(options)) }))
+  }
 }
 
 function empty(storage: Storage): Promise<void> {

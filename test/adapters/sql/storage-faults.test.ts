@@ -6,15 +6,13 @@ import { credentialScript } from '../../support/credential-script.ts'
 import { networkScript, type ScriptedRequest } from '../../support/network-script.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { type ScriptedNetwork, startNetwork } from '../../support/scripted-network.ts'
-import { IS_SHORT } from '../../support/suite.ts'
 
 const credentials = await credentialScript()
 const script = [...networkScript(), ...credentials.requests]
 
 const IS_MATRIX = process.env.PORTCULLIS_STORAGE_MATRIX === 'all'
-/** In a database each call takes longer: unless all are asked for, one of so many fails. */
-const FILE_STRIDE = IS_SHORT ? 20 : 1
-const SERVER_STRIDE = IS_SHORT ? 60 : IS_MATRIX ? 1 : 20
+/** In a server each call takes longer: unless all are asked for, one of so many fails. */
+const SERVER_STRIDE = IS_MATRIX ? 1 : 20
 
 let database: PostgresDatabase
 let schemas = 0
@@ -53,7 +51,7 @@ const noFault = () => undefined
 
 describe.each<{ name: string; stride: number; open: () => Promise<Storage> }>([
   { name: 'memory', stride: 1, open: async () => memoryStorage() },
-  { name: 'SQLite', stride: FILE_STRIDE, open: () => sqliteStorage(':memory:') },
+  { name: 'SQLite', stride: 1, open: () => sqliteStorage(':memory:') },
   {
     name: 'PostgreSQL',
     stride: SERVER_STRIDE,

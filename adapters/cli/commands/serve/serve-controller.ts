@@ -1,3 +1,4 @@
+import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../src/index.ts'
 import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../../../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
@@ -56,14 +57,16 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
       controller,
       warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
     })
+    const lifetime = new Lifetime('the controller is not served any more')
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
       notes: [...notes, ...(await exposureNotes(options.storage, files)), ...adminNotes(controller)],
-      close: async () => {
-        stopRenewal()
-        await server.close()
-        await controller.close()
-      },
+      close: () =>
+        lifetime.close(
+          stopRenewal,
+          () => server.close(),
+          () => controller.close(),
+        ),
     }
   } catch (error) {
     await server.close({ graceMs: 0 })

@@ -1,3 +1,4 @@
+import { Gate } from '../../../concurrency/gate.ts'
 import type { AccessIndex, AccessType, IndexChange } from '../../../domain/access-index/index.ts'
 import { ids } from '../../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
@@ -56,7 +57,7 @@ export class Simulation {
   readonly #context: EngineContext
   readonly #mirror: AccessMirror
   /** One after the other: they all try on the same copy. */
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #runs = new Gate(1)
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -75,10 +76,14 @@ export class Simulation {
     const known = readRequest(SimulatedChanges, changes) as readonly SimulatedChange[]
     const limit = readValue('limit', PairLimit.default(DEFAULT_PAIRS), page.limit)
     const cursor = readValue('cursor', PairCursor.optional(), page.cursor)
-    const run = this.#queue.then(() => this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor)))
-    // A failed run must not keep later ones from running.
-    this.#queue = run.catch(() => this.#mirror.discard())
-    return run
+    return this.#runs.run(async () => {
+      try {
+        return await this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor))
+      } catch (error) {
+        this.#mirror.discard()
+        throw error
+      }
+    })
   }
 
   async #simulate(

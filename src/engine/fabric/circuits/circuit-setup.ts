@@ -46,7 +46,7 @@ const ATTEMPTS = 2
 /** Milliseconds that all attempts may take together, and each of them: clients wait no longer. */
 const PATIENCE_MS = 20_000
 const ATTEMPT_MS = 10_000
-/** How many circuits may be in the making, and open: whoever asks beyond it comes again. */
+/** How many circuits may be in the making, and open: whoever asks beyond it is refused, not kept waiting, and comes again. */
 const MOST_AT_ONCE = 20_000
 const MOST_OPEN = 500_000
 /** One router alone has less, so that nobody takes the place of all others. */

@@ -1,3 +1,4 @@
+import { Gate } from '../../../concurrency/gate.ts'
 import type { ModelCodec, ModelSubscription } from '../../../ports/fabric/index.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
@@ -26,7 +27,7 @@ export class ModelSubscriptions {
   readonly #context: EngineContext
   readonly #model: DataModel
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
-  #queue: Promise<void> = Promise.resolve()
+  readonly #gate = new Gate(1)
   #isLooking = false
   readonly #turn: () => Promise<void> | undefined
 
@@ -73,11 +74,13 @@ export class ModelSubscriptions {
   }
 
   #then(work: () => Promise<void>): void {
-    const done = this.#queue.then(work).catch((error: unknown) => {
-      this.#context.logger.error('routers could not be told of the data model', { error: String(error) })
+    void this.#gate.run(async () => {
+      await work().catch((error: unknown) => {
+        this.#context.logger.error('routers could not be told of the data model', { error: String(error) })
+      })
+      // Any number of routers may stand in line.
+      await this.#turn()
     })
-    // Any number of routers may stand in line.
-    this.#queue = done.then(() => this.#turn())
   }
 
   #forgetAlone(): void {
