@@ -40,6 +40,8 @@ export interface Profile extends Leniency {
   readonly disablesLockedOut: boolean
   /** Service updates move for access that came and went since the last look, and for reports of the endpoint, too. */
   readonly tellsPassingAccess: boolean
+  /** Services show, and sessions name, every policy that grants them; otherwise one for all that ask for the same posture. */
+  readonly namesEveryPolicy: boolean
   /** Lists that nobody filled are null where deployed controllers write null. */
   readonly showsEmptyListsAsNull: boolean
   /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */
@@ -62,6 +64,7 @@ const STRICT: Profile = {
   keepsHexAsWritten: false,
   disablesLockedOut: false,
   tellsPassingAccess: false,
+  namesEveryPolicy: false,
   showsEmptyListsAsNull: false,
   knowsDefaultTypeAlone: false,
 }
@@ -82,6 +85,7 @@ const DEPLOYED: Profile = {
   keepsHexAsWritten: true,
   disablesLockedOut: true,
   tellsPassingAccess: true,
+  namesEveryPolicy: true,
   showsEmptyListsAsNull: true,
   knowsDefaultTypeAlone: true,
 }

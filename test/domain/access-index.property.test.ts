@@ -87,8 +87,13 @@ function askEverything(access: Access, ids: readonly string[]): unknown[] {
     }
   }
   for (const id of asked) {
-    for (const kind of entityKinds) answers.push(access.has(kind, id), access.rolesOf(kind, id))
-    answers.push(access.grantingPoliciesOf(id, asked), access.servicesOf(id), access.identitiesOf(id))
+    for (const kind of entityKinds) answers.push(access.hasAny(kind), access.has(kind, id), access.rolesOf(kind, id))
+    answers.push(
+      access.grantsOf(id, asked),
+      access.separateGrantsOf(id, asked),
+      access.servicesOf(id),
+      access.identitiesOf(id),
+    )
     for (const type of types) answers.push(access.servicesOf(id, type), access.identitiesOf(id, type))
     answers.push(access.edgeRoutersOfIdentity(id), access.identitiesOfEdgeRouter(id))
     answers.push(access.edgeRoutersOfService(id), access.servicesOfEdgeRouter(id))
@@ -112,6 +117,37 @@ const crowd = fc.record({ stride: fc.integer({ min: 1, max: 9 }), rare: fc.const
       for (const [number, id] of manyIds.entries()) {
         const bits = ['a', 'b', 'c'].filter((_, bit) => (Math.floor(number / stride) >>> bit) % 2 === 1)
         access.putEntity('identities', { id, roleAttributes: number % rare === 0 ? [...bits, 'rare'] : bits })
+      }
+    },
+)
+
+/** Far more policies than they have different role lists, as organisations make them that have one for each of their customers. */
+const manyPolicies = fc.record({ stride: fc.integer({ min: 1, max: 4 }), long: fc.boolean() }).map(
+  ({ stride, long }): Edit =>
+    (access) => {
+      const lists = [['#a'], ['#a', '#b'], ['#c', '@b'], ['#all'], [], ['#b', '#c'], long ? LONG_LIST : ['@B']]
+      const list = (number: number) => lists[Math.floor(number / stride) % lists.length] ?? []
+      for (let number = 0; number < 150; number += 1) {
+        const roles = {
+          identities: list(number),
+          services: list(number * 3 + 1),
+          'posture-checks': list(number * 5 + 4),
+        }
+        const semantic = number % 3 === 0 ? 'AllOf' : 'AnyOf'
+        const type = number % 2 === 0 ? 'Dial' : 'Bind'
+        access.putPolicy('service-policies', { id: `many ${number}`, semantic, type, roles })
+      }
+    },
+)
+
+/** A role list that is longer than those that policies share. */
+const LONG_LIST = Array.from({ length: 40 }, (_, number) => `@${number}`)
+
+const fewerPolicies = fc.integer({ min: 2, max: 9 }).map(
+  (every): Edit =>
+    (access) => {
+      for (let number = 0; number < 150; number += 1) {
+        if (number % every !== 0) access.removePolicy('service-policies', `many ${number}`)
       }
     },
 )
@@ -144,6 +180,35 @@ describe('the access index answers as the matching rule does', () => {
           }
         }),
         runs(3_000, 750),
+      )
+    },
+    patience(600_000),
+  )
+
+  it(
+    'when many policies grant the same',
+    () => {
+      const few = fc.array(edits(smallIds), { maxLength: 15, size: 'max' })
+      fc.assert(
+        fc.property(fc.tuple(few, manyPolicies, few, fewerPolicies, few), ([before, many, between, fewer, after]) => {
+          const index = new AccessIndex()
+          const naive = new NaiveAccess()
+          for (const edit of [...before, many, ...between, fewer, ...after]) {
+            edit(index)
+            edit(naive)
+            const services = [...smallIds, 'ghost']
+            for (const id of smallIds) {
+              const answers = (access: Access) => [
+                access.grantsOf(id, services),
+                access.separateGrantsOf(id, services),
+                types.map((type) => [access.servicesOf(id, type), access.identitiesOf(id, type)]),
+                services.map((service) => access.accessTypes(id, service)),
+              ]
+              expect(answers(index)).toEqual(answers(naive))
+            }
+          }
+        }),
+        runs(100, 5),
       )
     },
     patience(600_000),
@@ -212,6 +277,7 @@ describe('a slot set behaves as a set of numbers', () => {
             if (does === 'clear') model = new Set()
             if (does === 'retainAll') model = new Set([...model].filter((one) => given.includes(one)))
             expect(set.size).toBe(model.size)
+            expect(set.intersects(setOf(given))).toBe(given.some((one) => model.has(one)))
             expect(set.countWithout(setOf(given))).toBe([...model].filter((one) => !given.includes(one)).length)
             expect(set.slots().sort((a, b) => a - b)).toEqual([...model].sort((a, b) => a - b))
             for (const one of [...given, 0, 31, 32, 5_000]) expect(set.has(one)).toBe(model.has(one))

@@ -22,6 +22,7 @@ const OTHERS = [
   'keepsHexAsWritten',
   'disablesLockedOut',
   'tellsPassingAccess',
+  'namesEveryPolicy',
   'showsEmptyListsAsNull',
   'knowsDefaultTypeAlone',
 ] as const

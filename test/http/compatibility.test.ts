@@ -231,6 +231,40 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
     },
   ],
   [
+    'the policies that grant a service, in its posture queries and in a session',
+    { shown: ['checked a', 'free a'], carrying: ['free a'] },
+    { shown: ['checked a', 'checked b', 'free a', 'free b'], carrying: ['free a', 'free b'] },
+    async (mounted, admin) => {
+      const who = await person(mounted, admin, 'alice')
+      const { api } = await apisOf(mounted, who)
+      const anyOf = { semantic: 'AnyOf' }
+      const routers = { ...anyOf, edgeRouterRoles: ['#all'] }
+      const serviceId = await create(admin, '/services', { name: 's', encryptionRequired: true })
+      await create(admin, '/edge-routers', { name: 'r' })
+      await create(admin, '/edge-router-policies', { name: 'e', ...routers, identityRoles: ['#all'] })
+      await create(admin, '/service-edge-router-policies', { name: 'd', ...routers, serviceRoles: ['#all'] })
+      await create(admin, '/posture-checks', { name: 'c', typeId: 'DOMAIN', domains: ['x'], roleAttributes: ['c'] })
+      const names = new Map<string, string>()
+      const all = { ...anyOf, type: 'Dial', identityRoles: ['#all'], serviceRoles: ['#all'] }
+      for (const [name, postureCheckRoles] of [
+        ['free', []],
+        ['checked', ['#c']],
+      ] as const) {
+        const ids = [
+          await create(admin, '/service-policies', { name: `${name} 1`, ...all, postureCheckRoles }),
+          await create(admin, '/service-policies', { name: `${name} 2`, ...all, postureCheckRoles }),
+        ].sort()
+        for (const [at, id] of ids.entries()) names.set(id, `${name} ${'ab'[at]}`)
+      }
+      const nameOf = (id: string) => names.get(id) ?? id
+      const { postureQueries } = await read(api, `/services/${serviceId}`)
+      const shown = postureQueries.map(({ policyId }: { policyId: string }) => nameOf(policyId)).sort()
+      expect((await api.post('/sessions', { serviceId, type: 'Dial' })).status).toBe(201)
+      const [{ servicePolicies }] = (await admin.get('/sessions')).body.data
+      return { shown, carrying: servicePolicies.map(({ id }: { id: string }) => nameOf(id)).sort() }
+    },
+  ],
+  [
     'lists that nobody filled',
     Array.from({ length: 13 }, () => []),
     Array.from({ length: 13 }, () => null),

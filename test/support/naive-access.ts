@@ -3,6 +3,7 @@ import type {
   AccessType,
   EdgeRoutersBetween,
   EntityKind,
+  Grant,
   IndexCounts,
   IndexedEntity,
   IndexedPolicy,
@@ -119,8 +120,27 @@ export class NaiveAccess implements ComparableAccess {
     })
   }
 
-  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): string[][] {
-    return serviceIds.map((id) => this.grantingPolicies(identityId, id))
+  /** One for every policy that grants, with all checks that it selects. */
+  separateGrantsOf(identityId: string, serviceIds: readonly string[]): Grant[][] {
+    return serviceIds.map((id) =>
+      this.grantingPolicies(identityId, id).flatMap((policyId) => {
+        const type = this.typeOf(policyId)
+        const checks = this.selectedBy('service-policies', policyId, 'posture-checks')
+        return type === undefined ? [] : [{ policyId, type, checks }]
+      }),
+    )
+  }
+
+  /** The first of those that are alike but for their policy. */
+  grantsOf(identityId: string, serviceIds: readonly string[]): Grant[][] {
+    const isAlike = (one: Grant, other: Grant) => one.type === other.type && String(one.checks) === String(other.checks)
+    return this.separateGrantsOf(identityId, serviceIds).map((grants) =>
+      grants.filter((grant, position) => grants.findIndex((other) => isAlike(grant, other)) === position),
+    )
+  }
+
+  hasAny(kind: EntityKind): boolean {
+    return this.#entities[kind].size > 0
   }
 
   edgeRoutersOfIdentity(id: string): string[] {

@@ -1,4 +1,4 @@
-import type { AccessType, EntityKind, PolicyKind } from './kinds.ts'
+import type { AccessType, EntityKind, Grant, PolicyKind } from './kinds.ts'
 import { Selections } from './selections.ts'
 import { SlotSet } from './slot-set.ts'
 
@@ -62,12 +62,16 @@ export class AccessIndex extends Selections {
 
   /** The identity may dial or bind the service: some service policy of the type selects both. */
   allows(identityId: string, serviceId: string, type: AccessType): boolean {
-    return this.#granting(identityId, serviceId, type).size > 0
+    const identity = this.entities.identities.slotOf(identityId)
+    const service = this.entities.services.slotOf(serviceId)
+    if (identity === undefined || service === undefined) return false
+    const policies = this.policies['service-policies']
+    return policies.selectsByAny(policies.selecting('identities', identity, type), 'services', service)
   }
 
   /** By which types the identity may reach the service. */
   accessTypes(identityId: string, serviceId: string): AccessType[] {
-    return this.policies['service-policies'].typesOf(this.#granting(identityId, serviceId))
+    return (['Bind', 'Dial'] as const).filter((type) => this.allows(identityId, serviceId, type))
   }
 
   /** The service policies that select both the identity and the service, of one type or of either. */
@@ -76,27 +80,16 @@ export class AccessIndex extends Selections {
   }
 
   /**
-   * {@link grantingPolicies} of each service, in order: the policies of the identity are found once for all of them, and
-   * services that the same role entries select get the same list.
+   * What the policies grant the identity at each service, in order. Of the policies of one type with the same posture checks
+   * one stands for all, in ascending order of their ids. Services that the same policies select get the same list.
    */
-  grantingPoliciesOf(identityId: string, serviceIds: readonly string[]): readonly (readonly string[])[] {
-    const identity = this.entities.identities.slotOf(identityId)
-    if (identity === undefined) return serviceIds.map(() => [])
-    const policies = this.policies['service-policies']
-    const ofIdentity = policies.idsOf(policies.selecting('identities', identity))
-    const granting = policies.selectingAmong(
-      ofIdentity,
-      'services',
-      serviceIds.map((id) => this.entities.services.slotOf(id)),
-    )
-    const lists = new Map<readonly number[], readonly string[]>()
-    return granting.map((positions) => {
-      const known = lists.get(positions)
-      if (known !== undefined) return known
-      const list = positions.flatMap((position) => ofIdentity[position] ?? [])
-      lists.set(positions, list)
-      return list
-    })
+  grantsOf(identityId: string, serviceIds: readonly string[]): readonly (readonly Grant[])[] {
+    return this.#grantsOf(identityId, serviceIds, true)
+  }
+
+  /** The same with each policy by itself. */
+  separateGrantsOf(identityId: string, serviceIds: readonly string[]): readonly (readonly Grant[])[] {
+    return this.#grantsOf(identityId, serviceIds, false)
   }
 
   edgeRoutersOfIdentity(id: string): string[] {
@@ -127,6 +120,13 @@ export class AccessIndex extends Selections {
     const counts = { ofIdentity: common.size, ofService: ofService.size }
     common.retainAll(ofService)
     return { ...counts, common: this.entities['edge-routers'].idsOf(common) }
+  }
+
+  #grantsOf(identityId: string, serviceIds: readonly string[], isMerged: boolean): readonly (readonly Grant[])[] {
+    const identity = this.entities.identities.slotOf(identityId)
+    if (identity === undefined) return serviceIds.map(() => [])
+    const slots = serviceIds.map((id) => this.entities.services.slotOf(id))
+    return this.policies['service-policies'].grantsOf(identity, slots, isMerged)
   }
 
   #granting(identityId: string, serviceId: string, type?: AccessType): SlotSet {

@@ -54,6 +54,15 @@ export class IdOrder {
     return answer
   }
 
+  /** The lowest of the ids whose slots are in the set. */
+  lowestIn(set: SlotSet): string | undefined {
+    for (const { ids, slots } of this.#blocks) {
+      const position = slots.findIndex((slot) => set.has(slot))
+      if (position >= 0) return ids[position]
+    }
+    return undefined
+  }
+
   /** The first block whose last id is not below the given one; one past the end when there is none. */
   #blockOf(id: string): number {
     let low = 0

@@ -24,6 +24,15 @@ export interface IndexedPolicy {
   readonly roles: Partial<Record<EntityKind, readonly string[]>>
 }
 
+/** What service policies of one type that ask for the same posture checks grant: as one of them passes, all do. */
+export interface Grant {
+  readonly type: AccessType
+  /** The policy of the lowest id. */
+  readonly policyId: string
+  /** The ids of the posture checks, ascending; none where nothing is asked for. */
+  readonly checks: readonly string[]
+}
+
 /** The sides that a policy of each kind has. */
 export const SIDES_OF = {
   'service-policies': ['identities', 'services', 'posture-checks'],

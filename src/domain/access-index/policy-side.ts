@@ -2,9 +2,11 @@ import { type RoleEntries, type RoleSelector, readRoles, type Semantic } from '.
 import type { Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 
+const NOBODY: ReadonlySet<string> = new Set()
+
 /**
- * One side of one policy: a role list over a population. Its members are a union of parts: the holders of an `AnyOf`
- * attribute, which it shares with every other policy that names the attribute, and a part of its own that is remembered.
+ * One side of policies: a role list over a population. Its members are a union of parts: the holders of an `AnyOf`
+ * attribute, which it shares with every other list that names the attribute, and a part of its own that is remembered.
  */
 export class PolicySide {
   readonly #population: Population
@@ -24,6 +26,11 @@ export class PolicySide {
     if (all) return ['#all']
     const named = [...ids].map((id) => `@${id}`)
     return this.#semantic === 'AnyOf' ? [...named, ...attributes.map((name) => `#${name}`)] : named
+  }
+
+  /** The ids of its `@` entries; none where `#all` makes them idle. */
+  get namedIds(): ReadonlySet<string> {
+    return this.#entries.all ? NOBODY : this.#entries.ids
   }
 
   /** The `#` entries of an `AllOf` list, which select only together. */

@@ -7,27 +7,31 @@ import { SlotTable } from './slot-table.ts'
 /** All policies of one kind: each links every entity of one of its sides with every entity of its other sides. */
 export class PolicyTable {
   readonly #table = new SlotTable()
-  readonly #sides: ReadonlyMap<EntityKind, SideTable>
+  protected readonly sides: ReadonlyMap<EntityKind, SideTable>
   readonly #ofType: Readonly<Record<AccessType, SlotSet>> = { Dial: new SlotSet(), Bind: new SlotSet() }
 
   constructor(sides: readonly EntityKind[], populations: Readonly<Record<EntityKind, Population>>) {
-    this.#sides = new Map(sides.map((kind) => [kind, new SideTable(populations[kind])]))
+    this.sides = new Map(sides.map((kind) => [kind, new SideTable(populations[kind])]))
   }
 
-  put(policy: IndexedPolicy): void {
+  /** Answers the slot of the policy. */
+  put(policy: IndexedPolicy): number {
     const slot = this.#table.take(policy.id)
     this.#clear(slot)
     if (policy.type !== undefined) this.#ofType[policy.type].add(slot)
-    for (const [kind, side] of this.#sides) {
+    for (const [kind, side] of this.sides) {
       side.put(slot, { roles: policy.roles[kind] ?? [], semantic: policy.semantic })
     }
+    return slot
   }
 
-  remove(id: string): void {
+  /** Answers the slot that the policy had, which may be given to the next new one; undefined when there was none. */
+  remove(id: string): number | undefined {
     const slot = this.#table.slotOf(id)
-    if (slot === undefined) return
+    if (slot === undefined) return undefined
     this.#clear(slot)
     this.#table.release(id)
+    return slot
   }
 
   /** How many policies there are. */
@@ -43,38 +47,40 @@ export class PolicyTable {
     return this.#table.idsOf(policies)
   }
 
-  /** The types of which the policies are, Bind first. */
-  typesOf(policies: SlotSet): AccessType[] {
-    const slots = policies.slots()
-    return (['Bind', 'Dial'] as const).filter((type) => slots.some((slot) => this.#ofType[type].has(slot)))
+  /** The policy of the lowest id. */
+  lowestOf(policies: SlotSet): string | undefined {
+    return this.#table.lowestOf(policies)
+  }
+
+  /** The policies of a type, for reading only. Nothing is granted for what a damaged session may hold in the place of one. */
+  ofType(type: AccessType): SlotSet {
+    return Object.hasOwn(this.#ofType, type) ? this.#ofType[type] : new SlotSet()
   }
 
   refresh(kind: EntityKind, change: EntityChange): void {
-    this.#sides.get(kind)?.refresh(change)
+    this.sides.get(kind)?.refresh(change)
   }
 
   /** The entities of the kind that the policy selects. */
   members(id: string, kind: EntityKind): SlotSet {
-    const slot = this.#table.slotOf(id)
-    return this.#union(kind, slot === undefined ? [] : [slot])
+    return this.sides.get(kind)?.membersOf(this.#table.slotOf(id)) ?? new SlotSet()
   }
 
   /** The policies that select the entity, of one type or of any. */
   selecting(kind: EntityKind, entity: number, type?: AccessType): SlotSet {
-    const policies = this.#sides.get(kind)?.policiesSelecting(entity) ?? new SlotSet()
-    // Nothing is granted for what a damaged session may hold in the place of a type.
-    if (type !== undefined) policies.retainAll(Object.hasOwn(this.#ofType, type) ? this.#ofType[type] : new SlotSet())
+    const policies = this.sides.get(kind)?.policiesSelecting(entity) ?? new SlotSet()
+    if (type !== undefined) policies.retainAll(this.ofType(type))
     return policies
   }
 
-  /** For each entity the positions, ascending, of those of the policies that select it; none for an absent entity. */
-  selectingAmong(
-    ids: readonly string[],
-    kind: EntityKind,
-    entities: readonly (number | undefined)[],
-  ): readonly (readonly number[])[] {
-    const asked = this.#sides.get(kind)?.among(ids.map((id) => this.#table.slotOf(id)))
-    return entities.map((entity) => (entity === undefined ? [] : (asked?.selecting(entity) ?? [])))
+  /** Reports whether one of the policies selects the entity. */
+  selectsByAny(policies: SlotSet, kind: EntityKind, entity: number): boolean {
+    return this.sides.get(kind)?.selectsByAny(policies, entity) ?? false
+  }
+
+  /** Equal for entities that the same policies select, until a policy is written. */
+  selectionKey(kind: EntityKind, entity: number): string {
+    return this.sides.get(kind)?.selectionKey(entity) ?? ''
   }
 
   /** The type of a policy; none for an unknown one, or one that grants nothing. */
@@ -98,21 +104,14 @@ export class PolicyTable {
     const policies = this.selecting(kind, entity, type)
     const one = besides === undefined ? undefined : this.#table.slotOf(besides)
     if (one !== undefined) policies.delete(one)
-    return this.#union(other, policies.slots(), into)
-  }
-
-  /** What the policies select on one side. A part that many of them share goes into the union once. */
-  #union(kind: EntityKind, policies: readonly number[], into = new SlotSet()): SlotSet {
-    const parts = new Set<SlotSet>()
-    for (const policy of policies) this.#sides.get(kind)?.collectParts(policy, parts)
     into.clear()
-    for (const part of parts) into.addAll(part)
+    this.sides.get(other)?.unionOf(policies, into)
     return into
   }
 
   #clear(slot: number): void {
     this.#ofType.Dial.delete(slot)
     this.#ofType.Bind.delete(slot)
-    for (const side of this.#sides.values()) side.remove(slot)
+    for (const side of this.sides.values()) side.remove(slot)
   }
 }

@@ -21,6 +21,7 @@ export class Population {
   readonly #table = new SlotTable()
   readonly #attributes = new Map<string, RoleAttribute>()
   readonly #held: (readonly RoleAttribute[] | undefined)[] = []
+  readonly #keys: (string | undefined)[] = []
 
   put(entity: IndexedEntity): EntityChange {
     const isNew = this.#table.slotOf(entity.id) === undefined
@@ -32,6 +33,7 @@ export class Population {
     for (const { holders } of gained) holders.add(slot)
     this.#takeAway(slot, lost)
     this.#held[slot] = [...after]
+    this.#keys[slot] = undefined
     this.everyone.add(slot)
     const roles = [...gained, ...lost].map(({ role }) => role)
     return { slot, roles: isNew ? [...roles, `@${entity.id}`] : roles }
@@ -44,6 +46,7 @@ export class Population {
     const lost = this.#held[slot] ?? []
     this.#takeAway(slot, lost)
     this.#held[slot] = undefined
+    this.#keys[slot] = undefined
     this.everyone.delete(slot)
     this.#table.release(id)
     return { slot, roles: [...lost.map(({ role }) => role), `@${id}`] }
@@ -79,6 +82,13 @@ export class Population {
   /** The `#` entries that the entity's own role attributes answer to. */
   attributeRoles(slot: number): string[] {
     return (this.#held[slot] ?? []).map(({ role }) => role)
+  }
+
+  /** Equal for entities that hold the same attributes, and for no others. */
+  attributesKey(slot: number): string {
+    const key = this.#keys[slot] ?? JSON.stringify(this.attributeRoles(slot).sort())
+    this.#keys[slot] = key
+    return key
   }
 
   #attribute(name: string): RoleAttribute {

@@ -8,6 +8,7 @@ import {
 } from './kinds.ts'
 import { PolicyTable } from './policy-table.ts'
 import { Population } from './population.ts'
+import { ServicePolicyTable } from './service-policy-table.ts'
 import { SlotSet } from './slot-set.ts'
 
 /** How many entities and policies of each kind there are. */
@@ -21,8 +22,10 @@ export class Selections {
     'edge-routers': new Population(),
     'posture-checks': new Population(),
   }
-  protected readonly policies: Readonly<Record<PolicyKind, PolicyTable>> = {
-    'service-policies': new PolicyTable(SIDES_OF['service-policies'], this.entities),
+  protected readonly policies: Readonly<Record<PolicyKind, PolicyTable>> & {
+    readonly 'service-policies': ServicePolicyTable
+  } = {
+    'service-policies': new ServicePolicyTable(this.entities),
     'edge-router-policies': new PolicyTable(SIDES_OF['edge-router-policies'], this.entities),
     'service-edge-router-policies': new PolicyTable(SIDES_OF['service-edge-router-policies'], this.entities),
   }
@@ -65,6 +68,11 @@ export class Selections {
 
   has(kind: EntityKind | PolicyKind, id: string): boolean {
     return isPolicyKind(kind) ? this.policies[kind].has(id) : this.entities[kind].slotOf(id) !== undefined
+  }
+
+  /** Reports whether there is any entity of the kind. */
+  hasAny(kind: EntityKind): boolean {
+    return this.entities[kind].everyone.size > 0
   }
 
   /** The `#` entries that select the entity; none for an unknown one. */

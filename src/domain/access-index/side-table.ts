@@ -1,17 +1,31 @@
 import type { RoleSelector } from '../roles.ts'
 import { PolicySide } from './policy-side.ts'
-import { PolicySubset } from './policy-subset.ts'
 import type { EntityChange, Population } from './population.ts'
+import type { SharedSelection } from './posture-demands.ts'
 import { SlotSet } from './slot-set.ts'
 
-type PoliciesByRole = Map<string, SlotSet>
+/** A role list of more entries is not looked for among those of other policies: it is hardly the same. */
+const MOST_SHARED_ROLES = 32
 
-/** One side of all policies of a kind, inverted by role entry: a write to an entity finds the policies that name it. */
+/** A role list, with the policies that have it on this side. What it selects is known once for all of them. */
+interface RoleList {
+  readonly key: string | undefined
+  readonly side: PolicySide
+  readonly policies: SlotSet
+}
+
+/** One side of all policies of a kind, inverted by role entry: a write to an entity finds the role lists that name it. */
 export class SideTable {
   readonly #population: Population
-  readonly #sides: (PolicySide | undefined)[] = []
-  readonly #sufficient: PoliciesByRole = new Map()
-  readonly #joint: PoliciesByRole = new Map()
+  readonly #listOf: (RoleList | undefined)[] = []
+  readonly #shared = new Map<string, RoleList>()
+  /** The policies that a role entry selects for alone. */
+  readonly #sufficient = new Map<string, SlotSet>()
+  /** The role lists that name an entity by `@id`. */
+  readonly #naming = new Map<string, Set<RoleList>>()
+  /** The role lists of which a role entry is one of those that select only together. */
+  readonly #joint = new Map<string, Set<RoleList>>()
+  readonly #jointLists = new Set<RoleList>()
 
   constructor(population: Population) {
     this.#population = population
@@ -19,73 +33,151 @@ export class SideTable {
 
   put(policy: number, selector: RoleSelector): void {
     this.remove(policy)
-    const side = new PolicySide(selector, this.#population)
-    this.#sides[policy] = side
-    for (const role of side.sufficientRoles) enlist(this.#sufficient, role, policy)
-    for (const role of side.jointRoles) enlist(this.#joint, role, policy)
+    const list = this.#listFor(selector)
+    this.#listOf[policy] = list
+    list.policies.add(policy)
+    for (const role of list.side.sufficientRoles) enlist(this.#sufficient, role, policy)
   }
 
   remove(policy: number): void {
-    const side = this.#sides[policy]
-    if (side === undefined) return
-    this.#sides[policy] = undefined
-    for (const role of side.sufficientRoles) strike(this.#sufficient, role, policy)
-    for (const role of side.jointRoles) strike(this.#joint, role, policy)
-  }
-
-  /** Adds the sets whose union is what this side of the policy selects. They are for reading only. */
-  collectParts(policy: number, parts: Set<SlotSet>): void {
-    this.#sides[policy]?.collectParts(parts)
+    const list = this.#listOf[policy]
+    if (list === undefined) return
+    this.#listOf[policy] = undefined
+    list.policies.delete(policy)
+    for (const role of list.side.sufficientRoles) {
+      const policies = this.#sufficient.get(role)
+      policies?.delete(policy)
+      if (policies?.size === 0) this.#sufficient.delete(role)
+    }
+    if (list.policies.size === 0) this.#forget(list)
   }
 
   /** The slots of the policies whose side selects the entity. */
   policiesSelecting(entity: number): SlotSet {
     const policies = new SlotSet()
-    const attributeRoles = this.#population.attributeRoles(entity)
-    for (const role of ['#all', `@${this.#population.idOf(entity)}`, ...attributeRoles]) {
-      const sufficient = this.#sufficient.get(role)
-      if (sufficient !== undefined) policies.addAll(sufficient)
-    }
-    for (const role of attributeRoles) {
-      for (const policy of this.#joint.get(role)?.slots() ?? []) {
-        if (this.#sides[policy]?.ownsMember(entity) === true) policies.add(policy)
-      }
-    }
+    for (const naming of this.#selecting(entity)) policies.addAll(naming)
     return policies
   }
 
-  /** The same question about a few policies, for many entities. It holds until the next write. */
-  among(policies: readonly (number | undefined)[]): PolicySubset {
-    const population = this.#population
-    return new PolicySubset(policies, {
-      rolesOf: (entity) => population.attributeRoles(entity),
-      idOf: (entity) => population.idOf(entity),
-      sufficient: (role) => this.#sufficient.get(role),
-      joint: (role) => this.#joint.get(role),
-      ownsMember: (policy, entity) => this.#sides[policy]?.ownsMember(entity) === true,
-    })
+  /** Reports whether the side of one of the policies selects the entity. */
+  selectsByAny(policies: SlotSet, entity: number): boolean {
+    for (const naming of this.#selecting(entity)) if (naming.intersects(policies)) return true
+    return false
+  }
+
+  /** Puts into a set what this side of any of the policies selects. */
+  unionOf(policies: SlotSet, into: SlotSet): void {
+    const parts = new Set<SlotSet>()
+    into.clear()
+    if (policies.size <= this.#sufficient.size + this.#jointLists.size) {
+      for (const policy of policies.slots()) this.#listOf[policy]?.side.collectParts(parts)
+    } else {
+      // However many policies there are, they name no more role entries than these.
+      for (const [role, naming] of this.#sufficient)
+        if (naming.intersects(policies)) this.#collectRole(role, parts, into)
+      for (const { policies: having, side } of this.#jointLists) {
+        if (having.intersects(policies)) side.collectParts(parts)
+      }
+    }
+    for (const part of parts) into.addAll(part)
+  }
+
+  /** What this side of a policy selects, as a set of its own. */
+  membersOf(policy: number | undefined): SlotSet {
+    const list = policy === undefined ? undefined : this.#listOf[policy]
+    return list === undefined ? new SlotSet() : membersOf(list)
+  }
+
+  /** What the role lists of the policies select on this side, each list once. */
+  *selectionsOf(policies: SlotSet): Iterable<SharedSelection> {
+    const lists = new Set(policies.slots().flatMap((policy) => this.#listOf[policy] ?? []))
+    for (const list of lists) yield { policies: list.policies, members: membersOf(list) }
+  }
+
+  /** Equal for entities that the same policies select, whoever is put or removed besides. */
+  selectionKey(entity: number): string {
+    const roles = this.#population.attributesKey(entity)
+    const named = `@${this.#population.idOf(entity)}`
+    return this.#naming.has(named) ? `${named} ${roles}` : roles
   }
 
   /**
-   * Carries a write to an entity over to the policies that remember something about it: those that name its id, and `AllOf`
+   * Carries a write to an entity over to the role lists that remember something about it: those that name its id, and `AllOf`
    * lists with a changed attribute. `AnyOf` lists share the holders of the attribute and need no correction.
    */
   refresh(change: EntityChange): void {
     for (const role of change.roles) {
-      const policies = (role.startsWith('@') ? this.#sufficient : this.#joint).get(role)
-      for (const policy of policies?.slots() ?? []) this.#sides[policy]?.refresh(change.slot)
+      const lists = (role.startsWith('@') ? this.#naming : this.#joint).get(role)
+      for (const { side } of lists ?? []) side.refresh(change.slot)
     }
+  }
+
+  /** Sets of policies that make up those whose side selects the entity. They are for reading only. */
+  *#selecting(entity: number): Iterable<SlotSet> {
+    const attributeRoles = this.#population.attributeRoles(entity)
+    for (const role of ['#all', `@${this.#population.idOf(entity)}`, ...attributeRoles]) {
+      const sufficient = this.#sufficient.get(role)
+      if (sufficient !== undefined) yield sufficient
+    }
+    for (const role of attributeRoles) {
+      for (const { side, policies } of this.#joint.get(role) ?? []) if (side.ownsMember(entity)) yield policies
+    }
+  }
+
+  /** Whom a role entry selects that needs no other: an entity goes `into` the union, holders of an attribute are a part. */
+  #collectRole(role: string, parts: Set<SlotSet>, into: SlotSet): void {
+    if (role.startsWith('@')) {
+      const slot = this.#population.slotOf(role.slice(1))
+      if (slot !== undefined) into.add(slot)
+      return
+    }
+    const holders = role === '#all' ? this.#population.everyone : this.#population.holders(role.slice(1))
+    if (holders !== undefined) parts.add(holders)
+  }
+
+  #listFor(selector: RoleSelector): RoleList {
+    const roles = [...new Set(selector.roles)].sort()
+    const key = roles.length > MOST_SHARED_ROLES ? undefined : JSON.stringify([selector.semantic, ...roles])
+    const known = key === undefined ? undefined : this.#shared.get(key)
+    if (known !== undefined) return known
+    const list = { key, side: new PolicySide(selector, this.#population), policies: new SlotSet() }
+    if (key !== undefined) this.#shared.set(key, list)
+    for (const id of list.side.namedIds) join(this.#naming, `@${id}`, list)
+    for (const role of list.side.jointRoles) join(this.#joint, role, list)
+    if (list.side.jointRoles.length > 0) this.#jointLists.add(list)
+    return list
+  }
+
+  #forget(list: RoleList): void {
+    if (list.key !== undefined) this.#shared.delete(list.key)
+    for (const id of list.side.namedIds) leave(this.#naming, `@${id}`, list)
+    for (const role of list.side.jointRoles) leave(this.#joint, role, list)
+    this.#jointLists.delete(list)
   }
 }
 
-function enlist(policiesByRole: PoliciesByRole, role: string, policy: number): void {
+function membersOf({ side }: RoleList): SlotSet {
+  const members = new SlotSet()
+  const parts = new Set<SlotSet>()
+  side.collectParts(parts)
+  for (const part of parts) members.addAll(part)
+  return members
+}
+
+function enlist(policiesByRole: Map<string, SlotSet>, role: string, policy: number): void {
   const policies = policiesByRole.get(role) ?? new SlotSet()
   policies.add(policy)
   policiesByRole.set(role, policies)
 }
 
-function strike(policiesByRole: PoliciesByRole, role: string, policy: number): void {
-  const policies = policiesByRole.get(role)
-  policies?.delete(policy)
-  if (policies?.size === 0) policiesByRole.delete(role)
+function join(listsByRole: Map<string, Set<RoleList>>, role: string, list: RoleList): void {
+  const lists = listsByRole.get(role) ?? new Set()
+  lists.add(list)
+  listsByRole.set(role, lists)
+}
+
+function leave(listsByRole: Map<string, Set<RoleList>>, role: string, list: RoleList): void {
+  const lists = listsByRole.get(role)
+  lists?.delete(list)
+  if (lists?.size === 0) listsByRole.delete(role)
 }

@@ -72,6 +72,17 @@ export class SlotSet {
     this.#count = 0
   }
 
+  /** Reports whether the other set has a member of this one: it looks no further than the first. */
+  intersects(other: SlotSet): boolean {
+    if (this.#few !== undefined) return this.#few.some((slot) => other.has(slot))
+    if (other.#few !== undefined) return other.#few.some((slot) => this.has(slot))
+    const ours = this.#words
+    const theirs = other.#words
+    const shared = Math.min(ours.length, theirs.length)
+    for (let i = 0; i < shared; i += 1) if (((ours[i] ?? 0) & (theirs[i] ?? 0)) !== 0) return true
+    return false
+  }
+
   /** How many members the other set does not have. */
   countWithout(other: SlotSet): number {
     if (this.#few !== undefined) return this.#few.filter((slot) => !other.has(slot)).length
@@ -86,6 +97,13 @@ export class SlotSet {
     const copy = new SlotSet()
     copy.addAll(this)
     return copy
+  }
+
+  /** A set of the members that the other set has too. */
+  meet(other: SlotSet): SlotSet {
+    const shared = this.copy()
+    shared.retainAll(other)
+    return shared
   }
 
   /** A set of the members that the other set does not have. */

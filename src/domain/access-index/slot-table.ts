@@ -53,4 +53,12 @@ export class SlotTable {
       .flatMap((slot) => this.#ids[slot] ?? [])
       .sort()
   }
+
+  /** The lowest id, in code-unit order, of the slots. */
+  lowestOf(set: SlotSet): string | undefined {
+    // Where many have a slot in the set, one of the first in order has.
+    if (set.size * set.size > this.#slots.size) return this.#order.lowestIn(set)
+    const ids = set.slots().flatMap((slot) => this.#ids[slot] ?? [])
+    return ids.length === 0 ? undefined : ids.reduce((lowest, id) => (id < lowest ? id : lowest))
+  }
 }

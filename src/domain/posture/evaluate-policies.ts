@@ -49,6 +49,20 @@ export function evaluatePolicies(
   return { granted: false, failures }
 }
 
+/**
+ * The first of the policies that passes at `now` (epoch ms), one without posture checks before all others: whoever has to know
+ * no more than that one passes looks no further.
+ */
+export function firstPassing<P extends Pick<CheckedPolicy, 'checks'>>(
+  policies: readonly P[],
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): P | undefined {
+  const passes = rememberResults((check) => evaluateCheck(check, data, apiSessionId, now))
+  return policies.find(({ checks }) => checks.length === 0) ?? policies.find(({ checks }) => checks.every(passes))
+}
+
 /** Policies share posture checks, so each is evaluated once. */
 function rememberResults(evaluate: (check: PostureCheck) => boolean): (check: PostureCheck) => boolean {
   const results = new Map<PostureCheck, boolean>()

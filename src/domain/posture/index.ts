@@ -30,7 +30,13 @@ export type { SessionPosture } from './data/posture-data.ts'
 export { clearMfa, recordMfaPass, recordSdkInfo, sessionPosture } from './data/session-posture.ts'
 export { type EndpointFacts, type EndpointProcess, postureResponses } from './endpoint-facts.ts'
 export { evaluateCheck, isPostureKnown, missingPosture, nextDeadline } from './evaluate-check.ts'
-export { type CheckedPolicy, evaluatePolicies, type PolicyDecision, type PolicyFailure } from './evaluate-policies.ts'
+export {
+  type CheckedPolicy,
+  evaluatePolicies,
+  firstPassing,
+  type PolicyDecision,
+  type PolicyFailure,
+} from './evaluate-policies.ts'
 export { MISSING_KINDS, type MissingKind, type MissingPosture } from './kind/missing-posture.ts'
 export type { PostureCheckMember } from './kind/posture-check-kind.ts'
 export {

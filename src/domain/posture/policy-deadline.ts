@@ -10,7 +10,7 @@ import type { CheckedPolicy } from './evaluate-policies.ts'
  * const endsAt = nextPolicyDeadline([{ id: 'p1', name: 'staff', checks }], data, 'session-1', now)
  */
 export function nextPolicyDeadline(
-  policies: readonly CheckedPolicy[],
+  policies: readonly Pick<CheckedPolicy, 'checks'>[],
   data: PostureData,
   apiSessionId: string,
   now: number,

@@ -20,7 +20,7 @@ import { readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { services } from '../../resources/services/services.ts'
 import type { EngineContext } from '../context/context.ts'
-import { policyFacts } from '../posture/posture-facts.ts'
+import { checkedGrants } from '../posture/posture-facts.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
 import { collectionOf } from '../records/collection-of.ts'
 
@@ -99,11 +99,12 @@ async function policiesUnderReview(
   const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
   const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
   const { items } = await tx.collection(servicePolicies).find({ where: ids(new Set([...ofIdentity, ...ofService])) })
-  const facts = await policyFacts(tx, index, index.grantingPolicies(identityId, serviceId))
+  const [grants = []] = index.separateGrantsOf(identityId, [serviceId])
+  const checked = new Map([...(await checkedGrants(tx, grants)).values()].map((grant) => [grant.policyId, grant]))
   return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>
     type === 'Invalid'
       ? []
-      : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: facts.get(id)?.checks ?? [] }],
+      : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: checked.get(id)?.checks ?? [] }],
   )
 }
 

@@ -19,7 +19,7 @@ import { readId, readInput, readValue } from '../../resources/requests/read-body
 import { services } from '../../resources/services/services.ts'
 import { type Call, type Caller, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { policyFacts } from '../posture/posture-facts.ts'
+import { checkedGrants } from '../posture/posture-facts.ts'
 import { wholePostureOf } from '../posture/posture-of.ts'
 import { changePosture } from '../posture/posture-store.ts'
 import { reachableServices } from './service-access.ts'
@@ -75,12 +75,15 @@ export class Posture {
     const index = await this.#context.access.at(tx)
     const reachable = reachableServices(index, caller.identity.id)
     const { items } = await tx.collection(services).find({ where: ids(reachable) })
-    const granting = new Map(items.map(({ id }) => [id, index.grantingPolicies(caller.identity.id, id)]))
-    const policies = await policyFacts(tx, index, [...new Set([...granting.values()].flat())])
-    return items.map(({ id, name }) => ({
+    const granted = index.grantsOf(
+      caller.identity.id,
+      items.map(({ id }) => id),
+    )
+    const checked = await checkedGrants(tx, new Set([...new Set(granted)].flat()))
+    return items.map(({ id, name }, position) => ({
       id,
       name,
-      checks: (granting.get(id) ?? []).flatMap((policyId) => policies.get(policyId)?.checks ?? []),
+      checks: (granted[position] ?? []).flatMap((grant) => checked.get(grant)?.checks ?? []),
     }))
   }
 }

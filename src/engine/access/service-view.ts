@@ -1,3 +1,4 @@
+import type { Grant } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import {
   nextDeadline,
@@ -12,11 +13,11 @@ import { services } from '../../resources/services/services.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { type PolicyFacts, policyFacts } from '../posture/posture-facts.ts'
+import { type CheckedGrant, checkedGrants } from '../posture/posture-facts.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
 import { ownDetail } from '../records/wire-form/render.ts'
 import { fingerprint } from './fingerprint.ts'
-import { reachableServices } from './service-access.ts'
+import { grantsOf, reachableServices } from './service-access.ts'
 
 /** How many services are looked at without a pause. */
 const CHUNK = 64
@@ -45,23 +46,25 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   // Clients name config types in each request for the list, so a change of any of their configs concerns them.
   const configs = await configMaps(tx, items, identity.id, [ALL_CONFIG_TYPES])
   await turn()
-  const granting = index.grantingPoliciesOf(
+  const granted = grantsOf(
+    context,
+    index,
     identity.id,
     items.map(({ id }) => id),
   )
   await turn()
-  const policies = [...(await policyFacts(tx, index, [...new Set([...new Set(granting)].flat())])).values()]
+  const checked = [...(await checkedGrants(tx, new Set([...new Set(granted)].flat()))).values()]
   const data = await postureDataOf(tx, identity.id, apiSession.id)
+  const hasChecks = index.hasAny('posture-checks')
   const steady = {
     services: await servicesDigest(context, items, configs),
-    granting: positionsByList(granting),
-    policies: policies.map(({ id, type, checks }) => ({ id, type, checks: checks.map((check) => check.id) })),
-    queries: steadyQueries(policies, data, apiSession.id, now),
+    granted: positionsByText(granted, (grants) => shownOf(grants, hasChecks)),
+    queries: steadyQueries(checked, data, apiSession.id, now),
   }
   return {
     digest: context.digest.sha256(JSON.stringify(steady)),
     revision: tx.revision,
-    until: nextPolicyDeadline(policies, data, apiSession.id, now),
+    until: nextPolicyDeadline(checked, data, apiSession.id, now),
   }
 }
 
@@ -87,12 +90,15 @@ async function servicesDigest(
   return before
 }
 
-/** The lists, each once, with the services (by position) that have it: many services have the same one. */
-function positionsByList(lists: readonly (readonly string[])[]): readonly (readonly [string, readonly number[]])[] {
-  const texts = new Map<readonly string[], string>()
+/** What is shown of lists of grants, each text once, with the services (by position) that show it: many show the same. */
+function positionsByText(
+  lists: readonly (readonly Grant[])[],
+  textOf: (grants: readonly Grant[]) => string,
+): readonly (readonly [string, readonly number[]])[] {
+  const texts = new Map<readonly Grant[], string>()
   const positions = new Map<string, number[]>()
   for (const [position, list] of lists.entries()) {
-    const text = texts.get(list) ?? list.join(' ')
+    const text = texts.get(list) ?? textOf(list)
     texts.set(list, text)
     const known = positions.get(text)
     if (known === undefined) positions.set(text, [position])
@@ -101,9 +107,14 @@ function positionsByList(lists: readonly (readonly string[])[]): readonly (reado
   return [...positions]
 }
 
+/** Where there are posture checks, services show which policies ask for which; and else what they permit. */
+function shownOf(grants: readonly Grant[], hasChecks: boolean): string {
+  return JSON.stringify(hasChecks ? grants : grants.map(({ type }) => type))
+}
+
 /** The posture query of each check, with the instant at which a timeout ends in place of the seconds until then. */
-function steadyQueries(policies: readonly PolicyFacts[], data: PostureData, apiSessionId: string, now: number) {
-  const checks = new Map(policies.flatMap(({ checkRecords }) => checkRecords.map((known) => [known.check.id, known])))
+function steadyQueries(grants: readonly CheckedGrant[], data: PostureData, apiSessionId: string, now: number) {
+  const checks = new Map(grants.flatMap(({ checkRecords }) => checkRecords.map((known) => [known.check.id, known])))
   return [...checks.values()].map(({ check, record: { id, createdAt, tags, updatedAt } }) => {
     const { timeoutAt: _, timeoutRemaining, ...query } = postureQuery(check, data, apiSessionId, now)
     const end = timeoutRemaining > 0 ? nextDeadline(check, data, apiSessionId, now) : timeoutRemaining

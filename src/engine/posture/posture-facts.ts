@@ -1,38 +1,37 @@
-import type { AccessIndex } from '../../domain/access-index/index.ts'
+import type { Grant } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
-import type { CheckedPolicy, PostureCheck } from '../../domain/posture/index.ts'
+import type { PostureCheck } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { servicePolicies } from '../../resources/access/policies.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { postureChecks } from '../../resources/posture/posture-checks.ts'
 import { impassable, postureCheckOf } from './posture-check-of.ts'
 
-/** A service policy as posture sees it, with its record and the records of its checks. */
-export interface PolicyFacts extends CheckedPolicy {
-  readonly type: 'Dial' | 'Bind'
+/** What service policies grant, as posture sees it: with the checks that stand before it, and their records. */
+export interface CheckedGrant {
+  readonly policyId: string
+  readonly type: Grant['type']
+  readonly checks: readonly PostureCheck[]
   readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
 }
 
-/** The service policies of the given ids with the posture checks that they select now. Two reads, whatever the number. */
-export async function policyFacts(
+/** The posture checks of grants, each grant once, in order. One read, whatever their number; none where nothing is asked for. */
+export async function checkedGrants(
   tx: ReadTransaction,
-  index: AccessIndex,
-  policyIds: readonly string[],
-): Promise<ReadonlyMap<string, PolicyFacts>> {
-  const { items: policies } = await tx.collection(servicePolicies).find({ where: ids(policyIds) })
-  const checked = policies.filter(({ postureCheckRoles }) => postureCheckRoles.length > 0)
-  const checkIds = new Map(checked.map(({ id }) => [id, index.selectedBy('service-policies', id, 'posture-checks')]))
-  const wanted = [...new Set([...checkIds.values()].flat())]
-  const { items: records, damaged = [] } = await tx.collection(postureChecks).find({ where: ids(wanted) })
-  const known = new Map(records.map((record) => [record.id, { check: postureCheckOf(record), record }]))
+  grants: Iterable<Grant>,
+): Promise<ReadonlyMap<Grant, CheckedGrant>> {
+  const asked = new Set(grants)
+  const wanted = new Set([...asked].flatMap(({ checks }) => checks))
+  const { items, damaged = [] } =
+    wanted.size === 0 ? { items: [] } : await tx.collection(postureChecks).find({ where: ids(wanted) })
+  const known = new Map(items.map((record) => [record.id, { check: postureCheckOf(record), record }]))
+  // Nobody passes a check that cannot be read.
+  const failing = new Map(damaged.map(({ id }) => [id, impassable(id)]))
   return new Map(
-    policies.map(({ id, name, type }) => {
-      const checkRecords = (checkIds.get(id) ?? []).flatMap((checkId) => known.get(checkId) ?? [])
-      const selected = new Set(checkIds.get(id))
-      // Nobody passes a check that cannot be read.
-      const failing = damaged.filter((record) => selected.has(record.id)).map((record) => impassable(record.id))
-      const checks = [...checkRecords.map(({ check }) => check), ...failing]
-      return [id, { id, name, type: type === 'Bind' ? 'Bind' : 'Dial', checks, checkRecords }]
+    [...asked].map((grant) => {
+      const checkRecords = grant.checks.flatMap((id) => known.get(id) ?? [])
+      const impassables = grant.checks.flatMap((id) => failing.get(id) ?? [])
+      const checks = [...checkRecords.map(({ check }) => check), ...impassables]
+      return [grant, { policyId: grant.policyId, type: grant.type, checks, checkRecords }]
     }),
   )
 }

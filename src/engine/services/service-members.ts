@@ -1,13 +1,15 @@
+import type { Grant } from '../../domain/access-index/index.ts'
 import { type PostureData, postureQuery, queryUpdatedAt } from '../../domain/posture/index.ts'
 import { instant } from '../../domain/time/instant.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { postureChecks } from '../../resources/posture/posture-checks.ts'
 import type { services } from '../../resources/services/services.ts'
+import { grantsOf } from '../access/service-access.ts'
 import { configMaps } from '../configs/config-map.ts'
 import { type Call, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { type PolicyFacts, policyFacts } from '../posture/posture-facts.ts'
+import { type CheckedGrant, checkedGrants } from '../posture/posture-facts.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
 import { keepText } from '../records/wire-form/json-text.ts'
 import { linksOf } from '../records/wire-form/links.ts'
@@ -31,42 +33,39 @@ export async function serviceMembers(
   const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
   const configs = await configMaps(tx, records, identityId, wanted)
   const index = await context.access.at(tx)
-  const granting = index.grantingPoliciesOf(
+  const granted = grantsOf(
+    context,
+    index,
     identityId,
     records.map(({ id }) => id),
   )
-  const distinct = new Set(granting)
-  const policies = await policyFacts(tx, index, [...new Set([...distinct].flat())])
+  const distinct = new Set(granted)
+  const checked = await checkedGrants(tx, new Set([...distinct].flat()))
   const data = await postureDataOf(tx, identityId, caller.apiSession.id)
   const now = context.clock.now()
-  const queries = new Map(
-    [...policies.values()].map((policy) => [policy.id, policyQueries(policy, data, caller.apiSession.id, now)]),
+  const hasChecks = index.hasAny('posture-checks')
+  const members = new Map(
+    [...distinct].map((grants) => {
+      const permissions = permissionsOf(grants)
+      const found = grants.flatMap((grant) => checked.get(grant) ?? [])
+      const postureQueries = found.map((grant) => grantQueries(grant, data, caller.apiSession.id, now))
+      const shown = hasChecks && found.length > 0 ? postureQueries : permissions.map(noPostureQueries)
+      return [grants, { permissions, postureQueries: keepText(shown) }]
+    }),
   )
-  const members = new Map([...distinct].map((policyIds) => [policyIds, accessMembers(policyIds, queries)]))
   return records.map((_, position) => {
-    return { config: configs[position] ?? {}, ...members.get(granting[position] ?? []) }
+    return { config: configs[position] ?? {}, ...members.get(granted[position] ?? []) }
   })
 }
 
-/** What the service policies that grant the access make of it. */
-function accessMembers(policyIds: readonly string[], queries: ReadonlyMap<string, PolicyQueries>): Detail {
-  const found = policyIds.flatMap((id) => queries.get(id) ?? [])
-  const permissions = orInvalid(ACCESS_TYPES.filter((wanted) => found.some(({ policyType }) => policyType === wanted)))
-  const postureQueries = found.length > 0 ? found : permissions.map(noPostureQueries)
-  return { permissions, postureQueries: keepText(postureQueries) }
-}
-
-function orInvalid(allowed: readonly string[]): readonly string[] {
+function permissionsOf(grants: readonly Grant[]): readonly string[] {
+  const allowed = ACCESS_TYPES.filter((wanted) => grants.some(({ type }) => type === wanted))
   return allowed.length > 0 ? allowed : ['Invalid']
 }
 
-/** What a service policy asks of an identity's endpoint, and whether it is content. */
-interface PolicyQueries extends Detail {
-  readonly policyType: PolicyFacts['type']
-}
-
-function policyQueries(policy: PolicyFacts, data: PostureData, apiSessionId: string, now: number): PolicyQueries {
-  const queries = policy.checkRecords.map(({ check, record }) => {
+/** What is asked of an identity's endpoint before it may use what is granted, and whether that is fulfilled. */
+function grantQueries(grant: CheckedGrant, data: PostureData, apiSessionId: string, now: number): Detail {
+  const queries = grant.checkRecords.map(({ check, record }) => {
     const { timeoutAt, ...query } = postureQuery(check, data, apiSessionId, now)
     return {
       _links: linksOf(postureChecks, record),
@@ -79,10 +78,10 @@ function policyQueries(policy: PolicyFacts, data: PostureData, apiSessionId: str
     }
   })
   const isPassing = queries.every((query) => query.isPassing)
-  return { isPassing, policyId: policy.id, policyType: policy.type, postureQueries: queries }
+  return { isPassing, policyId: grant.policyId, policyType: grant.type, postureQueries: queries }
 }
 
-/** Old SDKs take "no entry" for failing, so a service without posture checks shows one passing entry per permission. */
+/** Old SDKs take "no entry" for failing: where no posture check exists, each permission has one passing entry. */
 function noPostureQueries(permission: string): Detail {
   const policyId = `dummy ${permission.toLowerCase()} policy: no posture checks defined`
   return { isPassing: true, policyId, policyType: permission, postureQueries: [] }

@@ -98,13 +98,67 @@ export function describePosture(open: Mount): void {
     expectError(await dial(world), 'INVALID_POSTURE')
   })
 
-  it('a service without posture checks has a passing entry for each permission', async () => {
+  it('where no posture check exists, a service has a passing entry for each permission', async () => {
     const world = await network(await open())
-    const entry = (policyType: string) => expect.objectContaining({ isPassing: true, policyType, postureQueries: [] })
-    expect(await queriesOf(world)).toEqual([entry('Dial')])
-    const bind = { type: 'Bind', semantic: 'AnyOf', identityRoles: ['#people'], serviceRoles: ['#apps'] }
-    await create(world.admin, '/service-policies', { name: 'bind', ...bind })
-    expect(await queriesOf(world)).toEqual(expect.arrayContaining([entry('Dial'), entry('Bind')]))
+    const entry = (policyId: string, policyType: string) => ({
+      isPassing: true,
+      policyId,
+      policyType,
+      postureQueries: [],
+    })
+    const dialling = entry('dummy dial policy: no posture checks defined', 'Dial')
+    expect(await queriesOf(world)).toEqual([dialling])
+    const roles = { semantic: 'AnyOf', identityRoles: ['#people'], serviceRoles: ['#apps'] }
+    const binds = await create(world.admin, '/service-policies', { name: 'bind', type: 'Bind', ...roles })
+    await create(world.admin, '/service-policies', { name: 'dial', type: 'Dial', ...roles })
+    const binding = entry('dummy bind policy: no posture checks defined', 'Bind')
+    expect(await queriesOf(world)).toEqual([binding, dialling])
+    // One that nothing asks for is enough for the policies to be named.
+    await create(world.admin, '/posture-checks', { name: 'c', typeId: 'DOMAIN', domains: ['x'] })
+    const named = await queriesOf(world)
+    expect(named).toHaveLength(2)
+    expect(named).toEqual(
+      expect.arrayContaining([entry(binds, 'Bind'), expect.objectContaining({ policyType: 'Dial' })]),
+    )
+  })
+
+  it('policies of a type that ask for the same posture checks are shown as one, by the lowest id', async () => {
+    const world = await withCheck({ typeId: 'DOMAIN', domains: ['corp'], roleAttributes: ['required', 'domain'] })
+    const roles = { semantic: 'AnyOf', identityRoles: ['#people'], serviceRoles: ['#apps'] }
+    const policy = (name: string, type: string, postureCheckRoles: readonly string[]) =>
+      create(world.admin, '/service-policies', { name, type, postureCheckRoles, ...roles })
+    const checked = [
+      world.policyId,
+      await policy('by the other attribute', 'Dial', ['#domain']),
+      await policy('by id', 'Dial', [`@${world.checkId}`]),
+    ]
+    const free = [await policy('free', 'Dial', []), await policy('of what nobody is', 'Dial', ['#nobody is'])]
+    const binding = [await policy('bind', 'Bind', ['#required']), await policy('bind again', 'Bind', ['#domain'])]
+    const shown = async () =>
+      (await queriesOf(world)).map((entry: { policyId: string; isPassing: boolean }) => [
+        entry.policyId,
+        entry.isPassing,
+      ])
+    const lowest = (ids: readonly string[]) => [...ids].sort()[0] ?? ''
+    const expected = (isPassing: boolean) =>
+      [
+        [lowest(checked), isPassing],
+        [lowest(free), true],
+        [lowest(binding), isPassing],
+      ].sort()
+    expect((await shown()).sort()).toEqual(expected(false))
+    await submit(world.alice.api, { id: world.checkId, typeId: 'DOMAIN', domain: 'corp' })
+    expect((await shown()).sort()).toEqual(expected(true))
+    // Who asks for less than the others stands for itself.
+    expectDone(await world.admin.patch(`/service-policies/${lowest(checked)}`, { postureCheckRoles: ['#other'] }))
+    const second = lowest(checked.filter((id) => id !== lowest(checked)))
+    const freed = lowest([...free, lowest(checked)])
+    const after = [
+      [second, true],
+      [freed, true],
+      [lowest(binding), true],
+    ].sort()
+    expect((await shown()).sort()).toEqual(after)
   })
 
   it('one passing policy is enough, and one without checks always passes', async () => {

@@ -1,12 +1,12 @@
-import type { AccessIndex } from '../../../domain/access-index/index.ts'
-import { type CheckedPolicy, evaluatePolicies, nextPolicyDeadline } from '../../../domain/posture/index.ts'
+import type { AccessIndex, Grant } from '../../../domain/access-index/index.ts'
 import type { SessionEnd } from '../../../ports/events.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { sessions } from '../../../resources/access/sessions.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { policyFacts } from '../../posture/posture-facts.ts'
+import { checkedGrants } from '../../posture/posture-facts.ts'
 import { posturesOf } from '../../posture/posture-of.ts'
+import { carriedBy, grantsOf } from '../service-access.ts'
 
 type Session = RecordOf<typeof sessions>
 
@@ -20,7 +20,7 @@ export interface Judgement {
   readonly deadlines: ReadonlyMap<string, number>
 }
 
-/** Judges sessions by the policies and the posture of now (epoch ms). Six reads, whatever their number. */
+/** Judges sessions by the policies and the posture of now (epoch ms). Five reads, whatever their number. */
 export async function judgeSessions(
   context: EngineContext,
   tx: ReadTransaction,
@@ -28,39 +28,42 @@ export async function judgeSessions(
   now: number,
 ): Promise<Judgement> {
   const index = await context.access.at(tx)
-  const granting = grantingPolicies(index, suspects)
-  const policies = await policyFacts(tx, index, [...new Set([...granting.values()].flat())])
+  const granting = grantsByPair(context, index, suspects)
+  const checked = await checkedGrants(tx, [...granting.values()].flat())
   const postureOf = await posturesOf(tx, suspects)
   const ending = new Map<string, { session: Session; reason: SessionEnd }>()
   const changed: Session[] = []
   const deadlines = new Map<string, number>()
   for (const session of suspects) {
-    const carrying: readonly CheckedPolicy[] = (granting.get(pairOf(session)) ?? []).flatMap(
-      (id) => policies.get(id) ?? [],
-    )
-    const data = postureOf(session)
-    const decision = evaluatePolicies(carrying, data, session.apiSessionId, now)
-    if (!decision.granted) {
-      ending.set(session.id, { session, reason: carrying.length === 0 ? 'access-lost' : 'posture-failed' })
+    const grants = (granting.get(pairOf(session)) ?? []).flatMap((grant) => checked.get(grant) ?? [])
+    const carried = carriedBy(context, grants, postureOf(session), session.apiSessionId, now)
+    if (carried === undefined) {
+      ending.set(session.id, { session, reason: grants.length === 0 ? 'access-lost' : 'posture-failed' })
       continue
     }
-    if (!isSameList(decision.passing, session.servicePolicies)) {
-      changed.push({ ...session, servicePolicies: decision.passing })
-    }
-    const deadline = nextPolicyDeadline(carrying, data, session.apiSessionId, now)
-    if (deadline === undefined) continue
-    deadlines.set(session.identityId, Math.min(deadline, deadlines.get(session.identityId) ?? deadline))
+    const { policyIds, until } = carried
+    if (!isSameList(policyIds, session.servicePolicies)) changed.push({ ...session, servicePolicies: policyIds })
+    if (until === undefined) continue
+    deadlines.set(session.identityId, Math.min(until, deadlines.get(session.identityId) ?? until))
   }
   return { ending, changed, deadlines }
 }
 
-/** The service policies that grant what the sessions use; sessions of one identity for one service share the answer. */
-function grantingPolicies(index: AccessIndex, suspects: readonly Session[]): ReadonlyMap<string, readonly string[]> {
-  const granting = new Map<string, readonly string[]>()
+/** The grants that the sessions use; sessions of one identity for one service share the answer. */
+function grantsByPair(
+  context: EngineContext,
+  index: AccessIndex,
+  suspects: readonly Session[],
+): ReadonlyMap<string, readonly Grant[]> {
+  const granting = new Map<string, readonly Grant[]>()
   for (const session of suspects) {
     const pair = pairOf(session)
     if (granting.has(pair)) continue
-    granting.set(pair, index.grantingPolicies(session.identityId, session.serviceId, session.type))
+    const [grants = []] = grantsOf(context, index, session.identityId, [session.serviceId])
+    granting.set(
+      pair,
+      grants.filter(({ type }) => type === session.type),
+    )
   }
   return granting
 }

@@ -89,16 +89,16 @@ export class Sessions {
       return { session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [] }) }
     }
     const data = await postureDataOf(tx, caller.identity.id, caller.apiSession.id)
-    const decision = await decideByPosture(tx, index, question, data, now)
-    if (!decision.granted) {
-      await this.#record(tx, caller, service, type, decision.failures)
-      return { refusedBy: decision.failures }
+    const decision = await decideByPosture(this.#context, tx, index, question, data, now)
+    if ('refusedBy' in decision) {
+      await this.#record(tx, caller, service, type, decision.refusedBy)
+      return decision
     }
     requireCommonRouter(index, question)
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
     if (existing !== undefined) return { session: existing, until: decision.until }
-    const servicePolicies = decision.passing
+    const servicePolicies = decision.policyIds
     const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies })
     await makeRoom(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)

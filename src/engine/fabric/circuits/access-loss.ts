@@ -117,7 +117,8 @@ export class AccessLoss {
     if (apiSessionId !== undefined && !isJudgedHere) return index.allows(identityId, serviceId, 'Dial')
     const question = { identityId, apiSessionId: apiSessionId ?? '', serviceId, type: 'Dial' } as const
     const data = apiSessionId === undefined ? emptyPostureData() : await postureDataOf(tx, identityId, apiSessionId)
-    return (await decideByPosture(tx, index, question, data, this.#context.clock.now())).granted
+    const decision = await decideByPosture(this.#context, tx, index, question, data, this.#context.clock.now())
+    return 'policyIds' in decision
   }
 }
 

@@ -84,8 +84,8 @@ export async function requireRouterRight(
 ): Promise<void> {
   const index = await context.access.at(tx)
   const question = { identityId: routerId, apiSessionId: '', serviceId, type }
-  const { granted } = await decideByPosture(tx, index, question, emptyPostureData(), context.clock.now())
-  if (!granted)
+  const decision = await decideByPosture(context, tx, index, question, emptyPostureData(), context.clock.now())
+  if ('refusedBy' in decision)
     throw new RouterRefusal('invalid-service', `no policy lets the router ${type.toLowerCase()} the service`)
   await requireRouter(context, tx, routerId, routerId, serviceId, 'access-denied')
 }
@@ -104,8 +104,9 @@ export async function requirePosture(
   const index = await context.access.at(tx)
   const data = await postureDataOf(tx, identityId, apiSessionId)
   const question = { identityId, apiSessionId, serviceId, type }
-  const { granted } = await decideByPosture(tx, index, question, data, context.clock.now())
-  if (!granted) throw new RouterRefusal('invalid-service', 'no policy whose posture checks pass lets the identity in')
+  const decision = await decideByPosture(context, tx, index, question, data, context.clock.now())
+  if ('policyIds' in decision) return
+  throw new RouterRefusal('invalid-service', 'no policy whose posture checks pass lets the identity in')
 }
 
 /** The router hosts and dials for itself. */

@@ -1,0 +1,112 @@
+import { type AccessType, type EntityKind, type Grant, type IndexedPolicy, SIDES_OF } from './kinds.ts'
+import { PolicyTable } from './policy-table.ts'
+import type { EntityChange, Population } from './population.ts'
+import { type PostureDemand, PostureDemands } from './posture-demands.ts'
+import type { SlotSet } from './slot-set.ts'
+
+const TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
+
+/** How many lists of grants are kept: one for each two sets of role attributes that meet at a question. */
+const MOST_KEPT = 50_000
+
+/** Of the policies of a type that select an identity: those that ask for the same posture checks. */
+interface Candidates extends PostureDemand {
+  readonly type: AccessType
+}
+
+/** Service policies, with what those grant that select both an identity and a service. */
+export class ServicePolicyTable extends PolicyTable {
+  readonly #demands: PostureDemands
+  /** By what selects the identity, then by what selects the service: true until a policy or a posture check is written. */
+  readonly #kept = new Map<string, Map<string, readonly Grant[]>>()
+  #keptCount = 0
+
+  constructor(populations: Readonly<Record<EntityKind, Population>>) {
+    super(SIDES_OF['service-policies'], populations)
+    this.#demands = new PostureDemands(
+      populations['posture-checks'],
+      (policies) => this.sides.get('posture-checks')?.selectionsOf(policies) ?? [],
+    )
+  }
+
+  override put(policy: IndexedPolicy): number {
+    const slot = super.put(policy)
+    this.#demands.put(slot, policy.roles['posture-checks'] ?? [])
+    this.#forget()
+    return slot
+  }
+
+  override remove(id: string): number | undefined {
+    const slot = super.remove(id)
+    if (slot !== undefined) this.#demands.remove(slot)
+    this.#forget()
+    return slot
+  }
+
+  override refresh(kind: EntityKind, change: EntityChange): void {
+    super.refresh(kind, change)
+    if (kind !== 'posture-checks') return
+    this.#demands.refresh()
+    this.#forget()
+  }
+
+  /**
+   * What the policies grant an identity at each service, in ascending order of their ids; merged, those of one type that ask
+   * for the same posture checks are one, by the lowest id.
+   */
+  grantsOf(
+    identity: number,
+    services: readonly (number | undefined)[],
+    isMerged: boolean,
+  ): readonly (readonly Grant[])[] {
+    const known = isMerged ? this.#keptFor(identity) : new Map<string, readonly Grant[]>()
+    let candidates: readonly Candidates[] | undefined
+    return services.map((service) => {
+      if (service === undefined) return []
+      const key = this.selectionKey('services', service)
+      const kept = known.get(key)
+      if (kept !== undefined) return kept
+      candidates ??= this.#candidates(identity)
+      const ofService = this.selecting('services', service)
+      const grants = candidates.flatMap((some) => this.#grants(some, ofService, isMerged)).sort(byPolicyId)
+      known.set(key, grants)
+      this.#keptCount += 1
+      return grants
+    })
+  }
+
+  #candidates(identity: number): readonly Candidates[] {
+    const demands = this.#demands.all()
+    return TYPES.flatMap((type) => {
+      const ofIdentity = this.selecting('identities', identity, type)
+      return demands.flatMap(({ checks, policies }) =>
+        policies.intersects(ofIdentity) ? [{ type, checks, policies: ofIdentity.meet(policies) }] : [],
+      )
+    })
+  }
+
+  #grants({ type, checks, policies }: Candidates, ofService: SlotSet, isMerged: boolean): readonly Grant[] {
+    if (!policies.intersects(ofService)) return []
+    const granting = policies.meet(ofService)
+    const lowest = isMerged ? this.lowestOf(granting) : undefined
+    const policyIds = lowest === undefined ? this.idsOf(granting) : [lowest]
+    return policyIds.map((policyId) => ({ policyId, type, checks }))
+  }
+
+  #keptFor(identity: number): Map<string, readonly Grant[]> {
+    if (this.#keptCount > MOST_KEPT) this.#forget()
+    const key = this.selectionKey('identities', identity)
+    const known = this.#kept.get(key) ?? new Map()
+    this.#kept.set(key, known)
+    return known
+  }
+
+  #forget(): void {
+    this.#kept.clear()
+    this.#keptCount = 0
+  }
+}
+
+function byPolicyId(one: Grant, other: Grant): number {
+  return one.policyId < other.policyId ? -1 : 1
+}
