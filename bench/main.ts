@@ -6,6 +6,7 @@ import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
 import { benchFabric } from './fabric.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
+import { benchMillion } from './million.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
 import { benchSqlStorage } from './sql-storage.ts'
@@ -21,6 +22,7 @@ const BENCHES = new Map<string, (rows?: readonly string[]) => Promise<BenchRow[]
   ['scale', benchScale],
   ['fabric', benchFabric],
   ['wire', benchWire],
+  ['million', benchMillion],
 ])
 
 function line({ name, value, unit, ceiling, target, longestHoldMs, details }: BenchRow): string {

@@ -40,7 +40,11 @@ function building({ buildMs, megabytes }: Network, size: string): BenchRow[] {
   ]
 }
 
-async function serviceList({ controller, token }: Network, size: string): Promise<BenchRow> {
+/** The list of services as an identity. */
+export async function serviceList(
+  { controller, token }: Pick<Network, 'controller' | 'token'>,
+  size: string,
+): Promise<BenchRow> {
   const path = '/edge/client/v1/services?limit=100'
   const { data }: { data: unknown } = JSON.parse(await ask(controller, path, token))
   const written = timedSync(200, () => JSON.stringify(data))
@@ -51,7 +55,8 @@ async function serviceList({ controller, token }: Network, size: string): Promis
   return { name: `${size}: list 100 services as an identity`, ...timing, ceiling, target: '<1 ms (W4)' }
 }
 
-async function accessQuestions({ controller, size }: Network): Promise<BenchRow[]> {
+/** What administrators ask of access. */
+export async function accessQuestions({ controller, size }: Pick<Network, 'controller' | 'size'>): Promise<BenchRow[]> {
   const { engine } = controller
   const random = seeded(2)
   const pick = (count: number) => Math.floor(random() * count)
@@ -106,7 +111,7 @@ const EVERYONE = {
 }
 
 /** Writes, each until the access index answers by it. */
-async function changes({ controller, token }: Network): Promise<BenchRow[]> {
+export async function changes({ controller, token }: Pick<Network, 'controller' | 'token'>): Promise<BenchRow[]> {
   const { engine, storage } = controller
   const { access } = contextOf(engine)
   const see = () => storage.read(async (tx) => (await access.at(tx)).allows('i7', 's7', 'Dial'))

@@ -1,6 +1,7 @@
 import type { ChangeFeed } from './change-feed.ts'
 import type { Lifetime, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from './core.ts'
 import { find } from './find.ts'
+import { scan } from './scan.ts'
 import type { State } from './state.ts'
 import type { Table } from './table.ts'
 import type { Turns } from './turns.ts'
@@ -47,6 +48,13 @@ export function readCollection<T extends StoredRecord>(
     async findIds(query = {}) {
       lifetime.assertOpen()
       return (await find(table().clone(), query, turns)).items.map(({ id }) => id)
+    },
+    async *scan() {
+      lifetime.assertOpen()
+      for await (const items of scan(table().clone(), turns)) {
+        yield { items: ofKind<readonly T[]>(items) }
+        lifetime.assertOpen()
+      }
     },
   }
 }

@@ -100,6 +100,53 @@ export function describePages({ it, open }: Suite): void {
     assert.deepEqual(await findIds(open, MACHINES, query), { ids: expected, totalCount })
   })
 
+  it.each([0, 1, 999, 1000, 1001, 2500])('scans %i records in the order of ids, each once', async (count) => {
+    const storage = await open()
+    const records = Array.from({ length: count }, (_, index) =>
+      machine(index === 0 ? '' : `m${(index * 7919) % 2500}`, { owner: `owner ${index}`, cost: index }),
+    )
+    await insertAll(storage, machines, records)
+    const scanned = await storage.read(async (tx) => {
+      const found: [string, string | null][] = []
+      for await (const { items, damaged } of tx.collection(machines).scan(['owner'])) {
+        assert.equal(damaged, undefined)
+        found.push(...items.map(({ id, owner }): [string, string | null] => [id, owner]))
+      }
+      return found
+    })
+    const { items } = await storage.read((tx) => tx.collection(machines).find())
+    assert.deepEqual(
+      scanned,
+      items.map(({ id, owner }) => [id, owner]),
+    )
+    assert.equal(scanned.length, count)
+  })
+
+  it('scans what its own write has changed so far', async () => {
+    const storage = await open()
+    await insertAll(storage, machines, MACHINES)
+    await storage.write(async (tx) => {
+      const collection = tx.collection(machines)
+      await collection.delete('b')
+      await collection.insert(machine('bb'))
+      const found: string[] = []
+      for await (const { items } of collection.scan([])) found.push(...items.map(({ id }) => id))
+      assert.deepEqual(found, ['a', 'bb', 'c', 'd', 'e'])
+    })
+  })
+
+  it('scans a snapshot that no later write disturbs', async () => {
+    const storage = await open()
+    await insertAll(storage, machines, MACHINES)
+    await storage.read(async (tx) => {
+      const scan = tx.collection(machines).scan(['owner'])
+      await storage.write((later) => later.collection(machines).delete('a'))
+      const found: string[] = []
+      for await (const { items } of scan) found.push(...items.map(({ id }) => id))
+      assert.deepEqual(found, ['a', 'b', 'c', 'd', 'e'])
+    })
+  })
+
   it('turns pages without loss or repetition, in any order', async () => {
     const storage = await open()
     const records = Array.from({ length: 2500 }, (_, index) =>

@@ -43,6 +43,9 @@ export function describeHandles({ it, open }: Suite): void {
     await assert.rejects(collection.delete('m1'), ENDED)
     await assert.rejects(collection.get('m1'), ENDED)
     await assert.rejects(collection.find(), ENDED)
+    await assert.rejects(async () => {
+      for await (const _ of collection.scan([])) assert.fail('a transaction that has ended is scanned')
+    }, ENDED)
     assert.deepEqual((await storage.read((tx) => tx.collection(machines).find())).items, [])
   })
 

@@ -1,5 +1,6 @@
 import { createTestController, type TestController } from 'portcullis/testing'
 import { contextOf } from '../../src/engine/engine.ts'
+import type { Storage } from '../../src/index.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../src/resources/access/policies.ts'
 import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
 import { identities } from '../../src/resources/identities/identities.ts'
@@ -37,68 +38,88 @@ export async function network(size: Size): Promise<Network> {
   const controller = await createTestController()
   const { engine, storage } = controller
   const { access } = contextOf(engine)
-  const random = seeded(1)
   const empty = memoryMegabytes()
   const from = performance.now()
-  await storage.write(async (tx) => {
-    const insert = async <R extends Resource>(resource: R, record: object) => {
-      const base = { createdAt: 0, updatedAt: 0, tags: {} }
-      // The defaults of the declaration fill in whatever the benchmark does not look at.
-      await tx.collection(resource).insert({ ...resource.defaults, ...base, ...record } as unknown as RecordOf<R>)
-    }
-    for (let i = 0; i < size.identities; i += 1) {
-      const roleAttributes = attributesOf(random)
-      await insert(identities, {
-        id: `i${i}`,
-        name: `identity ${i}`,
-        typeId: 'Device',
-        externalId: null,
-        roleAttributes,
-      })
-    }
-    for (let i = 0; i < size.services; i += 1) {
-      await insert(services, { id: `s${i}`, name: `service ${i}`, roleAttributes: attributesOf(random) })
-    }
-    for (let i = 0; i < size.routers; i += 1) {
-      const fingerprint = null
-      await insert(edgeRouters, { id: `r${i}`, name: `router ${i}`, fingerprint, roleAttributes: attributesOf(random) })
-    }
-    const [servicePolicyCount, routerPolicyCount, serviceRouterPolicyCount] = size.policies
-    for (let i = 0; i < servicePolicyCount; i += 1) {
-      const type = i % 2 === 0 ? 'Dial' : 'Bind'
-      const identityRoles = rolesOf(random, i, servicePolicyCount, 0)
-      const serviceRoles = rolesOf(random, i, servicePolicyCount, 1)
-      const roles = { identityRoles, serviceRoles, postureCheckRoles: [] }
-      await insert(servicePolicies, { id: `p${i}`, name: `policy ${i}`, type, semantic: semanticOf(i), ...roles })
-    }
-    for (let i = 0; i < routerPolicyCount; i += 1) {
-      const identityRoles = rolesOf(random, i, routerPolicyCount, 0)
-      const edgeRouterRoles = rolesOf(random, i, routerPolicyCount, 1)
-      const named = { id: `q${i}`, name: `router policy ${i}`, isSystem: false, semantic: semanticOf(i) }
-      await insert(edgeRouterPolicies, { ...named, identityRoles, edgeRouterRoles })
-    }
-    for (let i = 0; i < serviceRouterPolicyCount; i += 1) {
-      const serviceRoles = rolesOf(random, i, serviceRouterPolicyCount, 0)
-      const edgeRouterRoles = rolesOf(random, i, serviceRouterPolicyCount, 1)
-      const named = { id: `o${i}`, name: `service router policy ${i}`, semantic: semanticOf(i) }
-      await insert(serviceEdgeRouterPolicies, { ...named, serviceRoles, edgeRouterRoles })
-    }
-  })
+  await fillNetwork(storage, size)
   await storage.read((tx) => access.at(tx))
   const buildMs = performance.now() - from
   const token = await sessionOf(controller, 'i7')
   return { controller, size, buildMs, megabytes: memoryMegabytes() - empty, token }
 }
 
+const AT_ONCE = 5000
+
+/** Writes a network of the size, 5,000 entities a write. Ids are `i0…`, `s0…`, `r0…`; the same size gives the same network. */
+export async function fillNetwork(storage: Storage, size: Size): Promise<void> {
+  const random = seeded(1)
+  const insertAll = async <R extends Resource>(resource: R, count: number, recordOf: (number: number) => object) => {
+    for (let begin = 0; begin < count; begin += AT_ONCE) {
+      await storage.write(async (tx) => {
+        const collection = tx.collection(resource)
+        for (let number = begin; number < Math.min(begin + AT_ONCE, count); number += 1) {
+          const base = { createdAt: 0, updatedAt: 0, tags: {} }
+          // The defaults of the declaration fill in whatever the benchmark does not look at.
+          const record = { ...resource.defaults, ...base, ...recordOf(number) }
+          await collection.insert(record as unknown as RecordOf<R>)
+        }
+      })
+    }
+  }
+  await insertAll(identities, size.identities, (number) => ({
+    id: `i${number}`,
+    name: `identity ${number}`,
+    typeId: 'Device',
+    externalId: null,
+    roleAttributes: attributesOf(random),
+  }))
+  await insertAll(services, size.services, (number) => ({
+    id: `s${number}`,
+    name: `service ${number}`,
+    roleAttributes: attributesOf(random),
+  }))
+  await insertAll(edgeRouters, size.routers, (number) => ({
+    id: `r${number}`,
+    name: `router ${number}`,
+    fingerprint: null,
+    roleAttributes: attributesOf(random),
+  }))
+  const [servicePolicyCount, routerPolicyCount, serviceRouterPolicyCount] = size.policies
+  await insertAll(servicePolicies, servicePolicyCount, (number) => ({
+    id: `p${number}`,
+    name: `policy ${number}`,
+    type: number % 2 === 0 ? 'Dial' : 'Bind',
+    semantic: semanticOf(number),
+    identityRoles: rolesOf(random, number, servicePolicyCount, 0),
+    serviceRoles: rolesOf(random, number, servicePolicyCount, 1),
+    postureCheckRoles: [],
+  }))
+  await insertAll(edgeRouterPolicies, routerPolicyCount, (number) => ({
+    id: `q${number}`,
+    name: `router policy ${number}`,
+    isSystem: false,
+    semantic: semanticOf(number),
+    identityRoles: rolesOf(random, number, routerPolicyCount, 0),
+    edgeRouterRoles: rolesOf(random, number, routerPolicyCount, 1),
+  }))
+  await insertAll(serviceEdgeRouterPolicies, serviceRouterPolicyCount, (number) => ({
+    id: `o${number}`,
+    name: `service router policy ${number}`,
+    semantic: semanticOf(number),
+    serviceRoles: rolesOf(random, number, serviceRouterPolicyCount, 0),
+    edgeRouterRoles: rolesOf(random, number, serviceRouterPolicyCount, 1),
+  }))
+}
+
 /** The token of a new API session of an identity. */
-async function sessionOf(controller: TestController, identityId: string): Promise<string> {
+export async function sessionOf(controller: TestController, identityId: string): Promise<string> {
   const credentials = { username: `user ${identityId}`, password: 'Correct-Horse-1' }
   await givePassword(controller, identityId, credentials)
   const login = { query: { method: 'password' as const }, body: credentials }
   return (await controller.client().call('POST /authenticate', login)).data.token
 }
 
-function memoryMegabytes(): number {
+/** What is alive, in MB (where the garbage collector can be run). */
+export function memoryMegabytes(): number {
   globalThis.gc?.()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return (heapUsed + arrayBuffers) / 1e6

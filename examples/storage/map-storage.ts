@@ -108,6 +108,11 @@ class MapTransaction implements WriteTransaction {
         return { items: structuredClone(page), totalCount }
       },
       findIds: async (query) => find(query).page.map(({ id }) => id),
+      scan: async function* () {
+        const { page } = find()
+        // What is asked for may come in one slice, and with more fields.
+        if (page.length > 0) yield { items: structuredClone(page) }
+      },
       insert: async (record) => {
         this.#lifetime.assertOpen()
         if (records().has(record.id)) throw new UniqueViolation(kind.name, 'id', record.id)

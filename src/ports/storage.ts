@@ -51,6 +51,13 @@ export interface Page<T> {
   readonly damaged?: readonly DamagedRecord[]
 }
 
+/** Some of the records of one kind, of each at least the fields that were asked for. */
+export interface Slice<T> {
+  readonly items: readonly T[]
+  /** Those of which an asked field cannot be read; absent when there are none. */
+  readonly damaged?: readonly DamagedRecord[]
+}
+
 /** The records of one kind, to be read. */
 export interface ReadCollection<T extends StoredRecord> {
   /** Throws {@link DamagedRecord} for one that cannot be read. */
@@ -58,6 +65,12 @@ export interface ReadCollection<T extends StoredRecord> {
   find(query?: FindQuery): Promise<Page<T>>
   /** The ids of the records that `find` would answer, in its order, damaged ones too; the records themselves are not read. */
   findIds(query?: FindQuery): Promise<readonly string[]>
+  /**
+   * Every record in the order of ids, of each the id and the named fields, perhaps more: a slice at a time, so that a million
+   * records are never held at once. What the same write changes meanwhile may be there or not. A damaged record tells those
+   * of the named fields that cannot be read.
+   */
+  scan<F extends keyof T & string>(fields: readonly F[]): AsyncIterable<Slice<Pick<T, F | 'id'>>>
 }
 
 /** The records of one kind, to be read and changed. */

@@ -63,6 +63,7 @@ function measured(storage: Storage) {
               get: (id) => collection.get(id),
               find: (query) => collection.find(query),
               findIds: (query) => collection.findIds(query),
+              scan: (fields) => collection.scan(fields),
               insert: (record) => {
                 count(record)
                 return collection.insert(record)

@@ -14,7 +14,7 @@ it('the storage of the guide passes the contract, under the test runner of Node'
     cwd: root,
     env,
   })
-  expect(stdout).toMatch(/^# pass 20\d$/m)
+  expect(stdout).toMatch(/^# pass 21\d$/m)
   expect(stdout).toMatch(/^# fail 0$/m)
 })
 

@@ -22,6 +22,7 @@ export function countedWrites(storage: Storage): CountedStorage {
         get: (id) => inner.get(id),
         find: (query) => inner.find(query),
         findIds: (query) => inner.findIds(query),
+        scan: (fields) => inner.scan(fields),
         insert: (record) => counted(inner.insert(record)),
         update: (record) => counted(inner.update(record)),
         delete: (id) => counted(inner.delete(id)),

@@ -39,6 +39,10 @@ export function faultyStorage(storage: Storage): FaultyStorage {
         get: (id) => call(() => inner.get(id)),
         find: (query) => call(() => inner.find(query)),
         findIds: (query) => call(() => inner.findIds(query)),
+        async *scan(fields) {
+          await call(async () => undefined)
+          yield* inner.scan(fields)
+        },
       }
     },
   })

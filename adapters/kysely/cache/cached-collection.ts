@@ -18,7 +18,7 @@ import { namedRecords } from './named-records.ts'
 const LARGEST_SHARE = 1 / 4
 
 /** The reads that answer whole records. */
-export type RecordReads = Omit<ReadCollection<StoredRecord>, 'findIds'>
+export type RecordReads = Omit<ReadCollection<StoredRecord>, 'findIds' | 'scan'>
 
 /** Where the records of one kind come from that the cache does not hold. */
 export interface RecordSource {

@@ -41,7 +41,10 @@ export function encodeRecord(
 export type RecordOrDamage = StoredRecord | DamagedRecord
 
 /** The record of a row, which any number of readers may share; or what is wrong with it. */
-export function decodeRecord({ kind: recordKind, fields }: RecordTable, row: Row): RecordOrDamage {
+export function decodeRecord(
+  { kind: recordKind, fields }: Pick<RecordTable, 'kind' | 'fields'>,
+  row: Row,
+): RecordOrDamage {
   const record: Record<string, unknown> & StoredRecord = { id: String(row.id) }
   let damaged: string[] | undefined
   for (const { field, column, kind, jsonType, isRequired } of fields) {

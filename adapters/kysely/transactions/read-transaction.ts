@@ -1,10 +1,19 @@
-import type { Lifetime, Page, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from '../../../src/storage.ts'
+import type {
+  Lifetime,
+  Page,
+  ReadCollection,
+  ReadTransaction,
+  RecordKind,
+  Slice,
+  StoredRecord,
+} from '../../../src/storage.ts'
 import { cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import { find, findIds } from '../records/find.ts'
-import { decodeRecord, readable } from '../records/record-row.ts'
+import { decodeRecord, pageOf, readable } from '../records/record-row.ts'
+import { scan } from '../records/scan.ts'
 import { isStorable } from '../schema/field-value.ts'
 import type { StoredTables } from './stored-tables.ts'
 
@@ -64,6 +73,13 @@ export function readCollection<T extends StoredRecord>(
     async findIds(query = {}) {
       lifetime.assertOpen()
       return findIds(stored.database, connection, table, query)
+    },
+    async *scan(fields) {
+      lifetime.assertOpen()
+      for await (const found of scan(stored.database, connection, table, fields)) {
+        yield ofKind<Slice<T>>(pageOf(found, found.length))
+        lifetime.assertOpen()
+      }
     },
   }
 }

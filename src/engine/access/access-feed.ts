@@ -163,14 +163,15 @@ async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex
   const unreadableChecks: string[] = []
   const turn = turns.begin()
   for (const kind of ENTITY_KINDS) {
-    const { items, damaged = [] } = await tx.collection(resourceNamed(kind)).find()
-    for (const record of items) {
-      index.putEntity(kind, indexedEntity(record))
-      await turn()
-    }
-    for (const { id, fields, remains } of damaged) {
-      index.putEntity(kind, { id, roleAttributes: textList(Reflect.get(remains, 'roleAttributes')) })
-      if (kind === 'posture-checks' && fields.includes('roleAttributes')) unreadableChecks.push(id)
+    for await (const { items, damaged = [] } of tx.collection(resourceNamed(kind)).scan(['roleAttributes'])) {
+      for (const record of items) {
+        index.putEntity(kind, indexedEntity(record))
+        await turn()
+      }
+      for (const { id } of damaged) {
+        index.putEntity(kind, { id, roleAttributes: [] })
+        if (kind === 'posture-checks') unreadableChecks.push(id)
+      }
     }
   }
   for (const kind of POLICY_KINDS) {
@@ -184,7 +185,7 @@ async function buildIndex(tx: ReadTransaction, turns: Turns): Promise<BuiltIndex
   return { index, unreadableChecks }
 }
 
-export function indexedEntity(record: RecordOf<Resource>) {
+export function indexedEntity(record: { readonly id: string; readonly roleAttributes?: unknown }): IndexedEntity {
   return { id: record.id, roleAttributes: textList(record.roleAttributes) }
 }
 

@@ -31,6 +31,7 @@ function limitingCollection<T extends StoredRecord>(
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
     findIds: (query) => collection.findIds(query),
+    scan: (fields) => collection.scan(fields),
     insert: async (record) => {
       for (const excess of excessesOf(kind, record, limits)) throw refusalOf(excess)
       await collection.insert(record)

@@ -55,6 +55,7 @@ function recordingCollection<T extends StoredRecord>(
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
     findIds: (query) => collection.findIds(query),
+    scan: (fields) => collection.scan(fields),
     insert: async (record) => {
       await collection.insert(record)
       changes.push({ operation: 'insert', kind, id: record.id, after: record })

@@ -114,6 +114,18 @@ describe.each([
     }
   })
 
+  it('is told by a scan of the damaged field, and read by a scan of others', async () => {
+    const storage = await damagedStorage('roles', `'oops'`, 100)
+    const scanned = (field: 'owner' | 'roles') =>
+      storage.read(async (tx) => {
+        for await (const slice of tx.collection(machines).scan([field])) return slice
+        return undefined
+      })
+    expect(await scanned('roles')).toMatchObject({ items: [{ id: 'm1' }, { id: 'm3' }], damaged: [damage] })
+    expect((await scanned('owner'))?.items.map(({ id }) => id)).toEqual(['m1', 'm2', 'm3'])
+    expect((await scanned('owner'))?.damaged).toBeUndefined()
+  })
+
   it('can be replaced and deleted', async () => {
     const storage = await damagedStorage('tags', `'{"a'`, 100)
     expect(await storage.write((tx) => tx.collection(machines).update(machine('m2', { tags: { b: 2 } })))).toBe(true)

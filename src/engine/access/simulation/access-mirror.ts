@@ -1,10 +1,13 @@
 import { AccessIndex } from '../../../domain/access-index/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { Turns } from '../../../ports/turns.ts'
+import { servicePolicies } from '../../../resources/access/policies.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
 
-const KINDS = ['identities', 'services', 'service-policies'] as const
+const ENTITY_KINDS = ['identities', 'services'] as const
+const KINDS = [...ENTITY_KINDS, 'service-policies'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
@@ -41,12 +44,17 @@ export class AccessMirror {
 
   async #fill(tx: ReadTransaction, index: AccessIndex): Promise<void> {
     const turn = this.#turns.begin()
-    for (const kind of KINDS) {
-      const { items } = await tx.collection(resourceNamed(kind)).find()
-      for (const record of items) {
-        put(index, kind, record)
-        await turn()
+    for (const kind of ENTITY_KINDS) {
+      for await (const { items } of tx.collection(resourceNamed(kind)).scan(['roleAttributes'])) {
+        for (const record of items) {
+          index.putEntity(kind, indexedEntity(record))
+          await turn()
+        }
       }
+    }
+    for (const policy of (await tx.collection(servicePolicies).find()).items) {
+      index.putPolicy('service-policies', indexedPolicy(servicePolicies, policy))
+      await turn()
     }
   }
 
@@ -68,7 +76,7 @@ export class AccessMirror {
   }
 }
 
-function put(index: AccessIndex, kind: Kind, record: Parameters<typeof indexedEntity>[0]): void {
+function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
   if (kind === 'service-policies') index.putPolicy(kind, indexedPolicy(resourceNamed(kind), record))
   else index.putEntity(kind, indexedEntity(record))
 }
