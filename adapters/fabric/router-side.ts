@@ -45,4 +45,12 @@ export {
   Unroute,
   VerifyRouter,
 } from './messages/fabric-definitions.ts'
-export { ChangeSetEvents, ChangeSetFacts, StateEvents, StateFacts, Subscribe } from './messages/model-definitions.ts'
+export {
+  ChangeSetEvents,
+  ChangeSetFacts,
+  ModelValidated,
+  StateEvents,
+  StateFacts,
+  Subscribe,
+  ValidateModel,
+} from './messages/model-definitions.ts'

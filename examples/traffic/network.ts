@@ -10,7 +10,8 @@ export interface Admin {
 export async function logIn(controller: Pick<Controller, 'fetch'>, credentials: object): Promise<Admin> {
   const send = async (token: string, method: string, path: string, body?: object) => {
     const headers = { 'content-type': 'application/json', ...(token === '' ? {} : { 'zt-session': token }) }
-    const base = path.startsWith('/fabric') ? 'https://localhost' : 'https://localhost/edge/management/v1'
+    const isWhole = path.startsWith('/fabric/') || path.startsWith('/portcullis/')
+    const base = isWhole ? 'https://localhost' : 'https://localhost/edge/management/v1'
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
     const response = await controller.fetch(new Request(`${base}${path}`, init))
     const text = await response.text()

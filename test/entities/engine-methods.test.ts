@@ -197,6 +197,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     endCircuit: { taken: { id: 'x', immediate: true }, withoutCall: true },
     routers: INNER,
     router: { ...ID, withoutCall: true },
+    validateModel: { ...ID, withoutCall: true },
     names: INNER,
   },
   cas: entity({ name: 'n', certPem: PEM, identityRoles: [], isAuthEnabled: true }),

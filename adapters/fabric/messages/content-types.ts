@@ -65,6 +65,8 @@ export const CONTENT_TYPE = {
   connectEvents: 20415,
   modelState: 20500,
   modelChanges: 20501,
+  validateModel: 20503,
+  modelValidated: 20504,
   subscribeToModel: 20505,
 } as const
 

@@ -145,6 +145,15 @@ export const StateFacts = message({ endIndex: field(2, COUNT), timelineId: field
 export const ChangeSetEvents = message({ changes: repeated(3, Event) })
 export const ChangeSetFacts = message({ index: field(1, COUNT), previousIndex: field(5, COUNT) })
 
+/** A whole state to compare with: a state in pieces is a field in pieces, which readers put together. */
+export const ValidateModel = message({ state: repeated(1, BYTES) })
+export const ModelValidated = message({
+  diffs: repeated(
+    3,
+    message({ entityType: field(1, TEXT), entityId: field(2, TEXT), diffType: field(3, TEXT), detail: field(4, TEXT) }),
+  ),
+})
+
 export const Subscribe = message({
   currentIndex: field(1, COUNT),
   subscriptionDurationSeconds: field(2, COUNT),

@@ -6,7 +6,7 @@ import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'
 import { edgeListeners } from './edge-listeners.ts'
 import * as fabric from './fabric-definitions.ts'
-import { Subscribe } from './model-definitions.ts'
+import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { readRouteResult } from './route-result.ts'
 
 type Read = (frame: Frame) => FromRouter
@@ -157,6 +157,10 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
       ...subscription,
     })),
   ],
+  [
+    CONTENT_TYPE.modelValidated,
+    typed(ModelValidated, ({ diffs }) => ({ type: 'model-validated', differences: diffs.map(difference) })),
+  ],
 ])
 
 function typed<T>(type: MessageType<T>, read: (value: T) => FromRouter): Read {
@@ -180,6 +184,11 @@ function usageIn(counters: MessageOf<typeof fabric.Metrics>['usageCounters']): r
 
 function meansOf(histograms: MessageOf<typeof fabric.Metrics>['histograms']): ReadonlyMap<string, number> {
   return new Map([...histograms].map(([name, { mean }]) => [name, mean]))
+}
+
+function difference({ diffType, ...rest }: MessageOf<typeof ModelValidated>['diffs'][number]) {
+  const kind = diffType === 'added' || diffType === 'removed' ? diffType : 'modified'
+  return { ...rest, kind } as const
 }
 
 type WireLink = MessageOf<typeof fabric.RouterLinks>['links'][number]

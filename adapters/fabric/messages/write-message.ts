@@ -3,7 +3,7 @@ import { boolHeader, bytesMapHeader, textHeader, textMapHeader, uint32Header } f
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'
 import * as fabric from './fabric-definitions.ts'
-import { ChangeSetFacts, StateFacts } from './model-definitions.ts'
+import { ChangeSetFacts, StateFacts, ValidateModel } from './model-definitions.ts'
 import { HINT_NUMBERS, REFUSAL_NUMBERS } from './refusals.ts'
 
 /** A message in the form of the wire, without the number that its channel gives it. */
@@ -84,6 +84,11 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
       const { index: endIndex, timelineId, subscriptionId, events } = message
       const facts = StateFacts.encode({ endIndex, timelineId })
       return { contentType: CONTENT_TYPE.modelState, headers: subscription(subscriptionId), body: [...events, facts] }
+    }
+    case 'validate-model': {
+      const pieces = [...message.events, StateFacts.encode({ endIndex: message.index })]
+      const body = pieces.map((piece) => ValidateModel.encode({ state: [piece] }))
+      return { contentType: CONTENT_TYPE.validateModel, headers: new Map(), body }
     }
     case 'model-changes': {
       const body = [ChangeSetFacts.encode(message), message.events]

@@ -1,6 +1,6 @@
 import type { AccessIndex } from '../../domain/access-index/index.ts'
 import type { Profile } from '../../domain/compatibility.ts'
-import type { Link, Path } from '../../domain/fabric/index.ts'
+import type { Link, ModelDifference, ModelPart, Path } from '../../domain/fabric/index.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -87,6 +87,17 @@ export interface LinkChange {
   readonly isDown?: boolean | undefined
 }
 
+/** What a router answered that was asked to compare its data model with the one of this controller. */
+export interface ModelComparison {
+  /** The revision of the store that was compared. */
+  readonly index: number
+  /** The first of the differences, at most 1,000; none when the router has what it should have. */
+  readonly differences: readonly ModelDifference[]
+  readonly differenceCount: number
+  /** What the router was not asked to compare, because it would end. */
+  readonly notCompared: readonly ModelPart[]
+}
+
 /** The data plane of this process, to be shown and to be cut. */
 export interface DataPlaneView {
   links(): readonly Link[]
@@ -97,6 +108,8 @@ export interface DataPlaneView {
   changeLink(id: string, change: LinkChange): boolean
   /** Both ends close a link, which may be dialed again; false for an unknown one. */
   cutLink(id: string): boolean
+  /** Asks a router to compare its data model with one that is read from the store anew. Rejects with `ControllerError`s. */
+  validateModel(routerId: string): Promise<ModelComparison>
   /** Ends a circuit, at once or once it is quiet; false for an unknown one. */
   endCircuit(id: string, immediate: boolean): boolean
 }

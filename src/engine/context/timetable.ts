@@ -9,7 +9,8 @@ import type { Scheduler } from '../../ports/scheduler.ts'
  * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
  * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
  * did to the routers that are connected here, saying to them that this one is alive, the end of waiting for routers that lay a circuit, what the data plane has to
- * do at intervals, the end of a login that nobody completed, and of a revocation that concerns no good token any more.
+ * do at intervals, the end of a login that nobody completed, of a revocation that concerns
+ * no good token any more, and of waiting for a router that compares its data model.
  */
 type Occasion =
   | 'posture'
@@ -22,6 +23,7 @@ type Occasion =
   | 'fabric'
   | 'auth-request'
   | 'revocation'
+  | 'model-validation'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -45,6 +47,7 @@ export class Timetable {
     fabric: new Deadlines(),
     'auth-request': new Deadlines(),
     revocation: new Deadlines(),
+    'model-validation': new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

@@ -9,7 +9,7 @@ import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { LinkPatch } from '../../resources/routers/link-requests.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import { services } from '../../resources/services/services.ts'
-import type { CircuitView, EngineContext } from '../context/context.ts'
+import type { CircuitView, EngineContext, ModelComparison } from '../context/context.ts'
 
 /** A router of either kind with what is known of its connection. */
 export interface RouterView {
@@ -94,6 +94,17 @@ export class DataPlaneService {
     })
   }
 
+  /**
+   * Asks a router to compare the data model that it keeps with one that is read from the store anew; at most a minute. What is
+   * on its way to the router shows as a difference. Errors: `NOT_FOUND` for an unknown router, and for one that does not
+   * follow the model of this process; `ENTITY_CAN_NOT_BE_UPDATED` for one that would end; `TIMEOUT`.
+   */
+  async validateModel(id: string): Promise<ModelComparison> {
+    await this.router(id)
+    const { view } = this.#context.dataPlane
+    return view === undefined ? this.#unknown('router', id) : view.validateModel(id)
+  }
+
   /** The names of routers and services by their ids. */
   async names(routerIds: Iterable<string>, serviceIds: Iterable<string>): Promise<ReadonlyMap<string, string>> {
     return this.#context.storage.read(async (tx) => {
@@ -106,7 +117,7 @@ export class DataPlaneService {
   }
 
   /** Says where else to ask, where another process may know it. */
-  async #unknown(kind: 'link' | 'circuit', id: string): Promise<never> {
+  async #unknown(kind: 'link' | 'circuit' | 'router', id: string): Promise<never> {
     const { storage, presence } = this.#context
     if (!(await storage.read((tx) => presence.hasOthers(tx)))) throw notFound(kind, id)
     const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`

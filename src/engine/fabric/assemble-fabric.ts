@@ -13,6 +13,7 @@ import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
 import type { FabricParts } from './fabric-parts.ts'
 import { ModelSubscriptions } from './model/model-subscriptions.ts'
+import { ModelValidation } from './model/model-validation.ts'
 import { ConnectedRouters } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
 import { Peers } from './routers/peers.ts'
@@ -37,6 +38,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const exchange = new RouteExchange(context, routers)
   const ends = new CircuitEnds(context, routers, circuits)
   const hosted = new HostedTerminators(context)
+  const model = new ModelSubscriptions(context, options.modelCodec)
   const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
   return {
     context,
@@ -61,7 +63,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     hosted,
     validation: new TerminatorValidation(context, hosted),
     announced: new AnnouncedSessions(context, routers),
-    model: new ModelSubscriptions(context, options.modelCodec),
+    model,
+    modelValidation: new ModelValidation(context, routers, model),
     certificates: new RouterCertificates(context),
     decommission: async (routerId, isEdgeRouter) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)

@@ -1,5 +1,5 @@
 import { dynamicCost, type Link } from '../../domain/fabric/index.ts'
-import type { CircuitView, DataPlaneView, LinkChange } from '../context/context.ts'
+import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../context/context.ts'
 import type { FabricParts } from './fabric-parts.ts'
 
 /** The data plane of this process as operators see it, and what they may do to it. */
@@ -37,6 +37,10 @@ export class FabricView implements DataPlaneView {
 
   changeLink(id: string, change: LinkChange): boolean {
     return this.#parts.links.change(id, change)
+  }
+
+  validateModel(routerId: string): Promise<ModelComparison> {
+    return this.#parts.modelValidation.validate(routerId)
   }
 
   endCircuit(id: string, immediate: boolean): boolean {

@@ -9,6 +9,7 @@ import type { OpenCircuits } from './circuits/open-circuits.ts'
 import type { Rerouting } from './circuits/rerouting.ts'
 import type { RouteExchange } from './circuits/route-exchange.ts'
 import type { ModelSubscriptions } from './model/model-subscriptions.ts'
+import type { ModelValidation } from './model/model-validation.ts'
 import type { ConnectedRouters } from './routers/connected-routers.ts'
 import type { Network } from './routers/network.ts'
 import type { Peers } from './routers/peers.ts'
@@ -34,6 +35,7 @@ export interface FabricParts {
   readonly validation: TerminatorValidation
   readonly announced: AnnouncedSessions
   readonly model: ModelSubscriptions
+  readonly modelValidation: ModelValidation
   readonly certificates: RouterCertificates
   /** Deletes a router at its own wish. */
   readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>

@@ -27,9 +27,6 @@ import type { ConnectedRouter } from './routers/connected-routers.ts'
 const LOOK_MS = 1000
 /** Milliseconds between looks for better paths. */
 const CYCLE_MS = 60_000
-/** Bits of capabilities: of a router that tells that it judges posture, and of the line 2.0, which does and does not tell. */
-const POSTURE_CHECKS = 5
-const MULTI_CHANNEL = 1
 /** Milliseconds for which a connected router keeps its place against another one that says to be it. */
 const CHURN_MS = 60_000
 /** What routers read as the version of the controller; some check that it is new enough for what they do. */
@@ -102,7 +99,7 @@ export class Fabric implements ControlPlane {
       isEdgeRouter,
       fingerprint,
       software,
-      judgesPosture: [POSTURE_CHECKS, MULTI_CHANNEL].some((bit) => greeting.capabilities.includes(bit)),
+      capabilities: greeting.capabilities,
       channel,
       connectedAt,
       linkListeners,
@@ -142,8 +139,9 @@ export class Fabric implements ControlPlane {
   }
 
   #disconnected(router: ConnectedRouter): void {
-    const { routers, network, exchange, model, presence, peers } = this.#parts
+    const { routers, network, exchange, model, modelValidation, presence, peers } = this.#parts
     model.forget(router)
+    modelValidation.forget(router)
     if (!routers.remove(router)) return
     network.routersChanged()
     exchange.routerGone(router.id)

@@ -91,6 +91,9 @@ export class ConnectedSession implements RouterSession {
       case 'subscribe':
         model.subscribe(this.#router, message)
         return undefined
+      case 'model-validated':
+        this.#parts.modelValidation.answered(this.#router, message)
+        return undefined
       case 'api-session-heartbeat':
         return this.#forget(await apiSessions.keepAlive(message.tokens))
       case 'resync-api-sessions':

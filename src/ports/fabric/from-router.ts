@@ -1,4 +1,10 @@
-import type { LinkConnection, LinkReport, Precedence, RouteFailureCause } from '../../domain/fabric/index.ts'
+import type {
+  LinkConnection,
+  LinkReport,
+  ModelDifference,
+  Precedence,
+  RouteFailureCause,
+} from '../../domain/fabric/index.ts'
 import type { EdgeListener, LinkListener, ReportedInterface } from './router-facts.ts'
 
 /** What the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
@@ -63,6 +69,7 @@ export type FromRouter =
       readonly states: ReadonlyMap<string, { readonly valid: boolean; readonly detail: string }>
     }
   | ModelSubscription
+  | { readonly type: 'model-validated'; readonly differences: readonly ModelDifference[] }
   | { readonly type: 'alerts'; readonly alerts: readonly RouterAlert[] }
   /** Which controllers are there? */
   | { readonly type: 'controllers' }

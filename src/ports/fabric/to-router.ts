@@ -63,6 +63,7 @@ export type ToRouter =
   | { readonly type: 'certificate-confirmed'; readonly problem: CertificateConfirmation | undefined }
   | ModelState
   | ModelChanges
+  | ValidateModel
 
 /** What a router has to forward for a circuit, and what it has to dial when it is the last one. */
 export interface Route {
@@ -134,6 +135,11 @@ export interface ModelState {
   readonly timelineId: string
   readonly subscriptionId: string
   readonly events: readonly Uint8Array[]
+}
+
+/** The whole data model, for a router to compare with the one that it keeps. */
+export interface ValidateModel extends Pick<ModelState, 'index' | 'events'> {
+  readonly type: 'validate-model'
 }
 
 /** What changed in the data model from one index to another. */

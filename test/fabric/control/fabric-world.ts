@@ -74,7 +74,7 @@ async function tokenOf({ fetch }: Pick<Controller, 'fetch'>): Promise<string> {
 
 function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string) {
   return async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
-    const base = path.startsWith('/fabric') ? '' : '/edge/management/v1'
+    const base = /^\/(?:fabric|portcullis)\//.test(path) ? '' : '/edge/management/v1'
     const headers = { 'content-type': 'application/json', ...(token === '' ? {} : { 'zt-session': token }) }
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
     const response = await fetch(new Request(`https://controller.test${base}${path}`, init))

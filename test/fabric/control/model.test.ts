@@ -103,6 +103,43 @@ it('whoever follows the model step by step knows what whoever is told all of it 
   await expectLevel(world, router)
 })
 
+it('a check or a policy that goes is taken out of what routers relate to it first, as some of them do not do it themselves', async () => {
+  const world = await fabricWorld()
+  const router = await world.router('r1')
+  subscribe(router)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  const { dial } = await tunnelNetwork(world)
+  const identity = await world.create('/identities', { name: 'ada', type: 'Device', isAdmin: false })
+  const check = await world.create('/posture-checks', {
+    name: 'd',
+    typeId: 'DOMAIN',
+    domains: ['d'],
+    roleAttributes: ['safe'],
+  })
+  await world.call('PATCH', `/service-policies/${dial}`, {
+    identityRoles: [`@${identity}`],
+    postureCheckRoles: ['#safe'],
+  })
+  const deleted = async (path: string) => {
+    router.forget()
+    await world.call('DELETE', path)
+    const frame = await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelChanges)
+    return routerSide.ChangeSetEvents.decode(bodyOf(frame)).changes
+  }
+  const separated = (relatedEntityType: string, id: string) => ({
+    servicePolicyChange: { policyId: dial, relatedEntityType, relatedEntityIds: [id], add: false },
+  })
+  await vi.waitFor(() => expect(modelOf(router).related.get(`${dial} posture-checks`)).toEqual([check]))
+  expect(await deleted(`/posture-checks/${check}`)).toMatchObject([
+    separated('posture-checks', check),
+    { action: 'delete', postureCheck: { id: check } },
+  ])
+  expect(await deleted(`/service-policies/${dial}`)).toMatchObject([
+    separated('identities', identity),
+    { action: 'delete', servicePolicy: { id: dial } },
+  ])
+})
+
 it('a router that comes back is told what it missed, or everything when its past is another one', async () => {
   const world = await fabricWorld()
   const router = await world.router('r1')

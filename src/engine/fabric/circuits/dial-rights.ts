@@ -1,3 +1,4 @@
+import { judgesPosture } from '../../../domain/fabric/index.ts'
 import { emptyPostureData } from '../../../domain/posture/index.ts'
 import type { CircuitRequest, TunnelCircuitRequest } from '../../../ports/fabric/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
@@ -27,7 +28,7 @@ export interface DialRight {
  */
 export async function dialRight(
   context: EngineContext,
-  { id: routerId, judgesPosture }: Pick<ConnectedRouter, 'id' | 'judgesPosture'>,
+  { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
   { apiSessionToken, sessionToken, identityId, serviceId }: CircuitRequest,
 ): Promise<DialRight> {
   const apiSession = await requireApiSession(context, apiSessionToken)
@@ -44,7 +45,7 @@ export async function dialRight(
       throw new RouterRefusal('invalid-service', 'no policy lets the identity dial the service')
     }
     await requireRouter(context, tx, routerId, apiSession.identityId, service.id, 'invalid-edge-router')
-    const isJudgedHere = session?.storedId === undefined && !judgesPosture
+    const isJudgedHere = session?.storedId === undefined && !judgesPosture(capabilities)
     if (isJudgedHere) await requirePosture(context, tx, apiSession, service.id, 'Dial')
     const client = {
       identityId: apiSession.identityId,

@@ -67,6 +67,20 @@ export class DataModel {
     })
   }
 
+  /**
+   * The whole model read from the store anew, of every event what `shown` makes of it. `steps` lead those who follow the
+   * model up to the same index.
+   */
+  fresh(
+    shown: (event: ModelEvent) => readonly ModelEvent[],
+  ): Promise<{ readonly written: WrittenModel; readonly steps: readonly ModelStep[] }> {
+    return this.#context.storage.read(async (tx) => {
+      const followed = await this.#follow(tx)
+      const written = { index: tx.revision, events: await this.#written(tx, new ModelContent(this.#context), shown) }
+      return { written, steps: followed === 'restarted' ? [] : followed }
+    })
+  }
+
   /** Nobody is interested any more, or the store is another one. */
   forget(): void {
     this.#known = undefined
@@ -92,15 +106,23 @@ export class DataModel {
 
   async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
     const content = new ModelContent(this.#context)
-    const pieces: Uint8Array[] = []
-    for await (const events of content.all(tx)) {
-      pieces.push(...(await this.#write(events, (few) => this.#codec.state(few))))
-    }
-    const written = { index: tx.revision, events: pieces }
+    const written = { index: tx.revision, events: await this.#written(tx, content, (event) => [event]) }
     // What it is now is the same as what it became step by step.
     const log = this.#known?.log ?? new StepLog(tx.revision)
     this.#known = { content, index: tx.revision, written, log }
     return written
+  }
+
+  async #written(
+    tx: ReadTransaction,
+    content: ModelContent,
+    shown: (event: ModelEvent) => readonly ModelEvent[],
+  ): Promise<readonly Uint8Array[]> {
+    const pieces: Uint8Array[] = []
+    for await (const events of content.all(tx)) {
+      pieces.push(...(await this.#write(events.flatMap(shown), (few) => this.#codec.state(few))))
+    }
+    return pieces
   }
 
   /** Writes events a few at a time; others have their turn in between. */

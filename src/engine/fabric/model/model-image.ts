@@ -37,9 +37,9 @@ export class ModelImage {
     else this.#index.putEntity(side, { id, roleAttributes })
     const after = this.#index.policiesSelecting('service-policies', side, id)
     const events = this.#note(type, id, entity)
-    // Routers forget by themselves how something was related that is gone.
-    if (entity === undefined) return events
     const separated = minus(before, after).map((policyId) => relation('separate', policyId, side, [id]))
+    // Of what is gone routers forget by themselves how it was related; those of the line 1.6 keep checks in their policies.
+    if (entity === undefined) return side === 'posture-checks' ? [...separated, ...events] : events
     const related = minus(after, before).map((policyId) => relation('relate', policyId, side, [id]))
     return [...events, ...separated, ...related]
   }
@@ -50,7 +50,8 @@ export class ModelImage {
     if (policy === undefined) this.#index.removePolicy('service-policies', id)
     else this.#index.putPolicy('service-policies', policy)
     const events = this.#note('service-policy', id, entity)
-    if (entity === undefined) return events
+    // Routers of the line 1.6 keep a policy that is gone at the identities that it selected.
+    if (entity === undefined) return [...relations('separate', id, 'identities', before.identities), ...events]
     const after = this.#selected(id)
     const separated = SIDES.flatMap((side) => relations('separate', id, side, minus(before[side], after[side])))
     const related = SIDES.flatMap((side) => relations('relate', id, side, minus(after[side], before[side])))

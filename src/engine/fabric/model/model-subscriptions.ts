@@ -1,8 +1,8 @@
 import { Gate } from '../../../concurrency/gate.ts'
-import type { ModelCodec, ModelSubscription } from '../../../ports/fabric/index.ts'
+import type { ModelCodec, ModelEvent, ModelSubscription } from '../../../ports/fabric/index.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
-import { DataModel } from './data-model.ts'
+import { DataModel, type WrittenModel } from './data-model.ts'
 import type { ModelStep } from './step-log.ts'
 
 interface Subscription {
@@ -56,6 +56,22 @@ export class ModelSubscriptions {
   forget(router: ConnectedRouter): void {
     this.#subscriptions.delete(router)
     if (this.#subscriptions.size === 0) this.#then(async () => this.#forgetAlone())
+  }
+
+  /** Whether a router was given the model, and is told what changes. */
+  isFollowedBy(router: ConnectedRouter): boolean {
+    const subscription = this.#subscriptions.get(router)
+    return subscription?.isLevel === true && this.#context.clock.now() < subscription.until
+  }
+
+  /** The whole model read from the store anew, once routers were sent what leads up to it: of every event what `shown` makes. */
+  fresh(shown: (event: ModelEvent) => readonly ModelEvent[]): Promise<WrittenModel> {
+    return this.#gate.run(async () => {
+      await this.#follow()
+      const { written, steps } = await this.#model.fresh(shown)
+      await this.#tell(steps)
+      return written
+    })
   }
 
   /** Whether time alone changed the model by `now` (epoch ms). */

@@ -13,8 +13,8 @@ export interface ConnectedRouter {
   readonly isEdgeRouter: boolean
   readonly fingerprint: string
   readonly software: RouterSoftware
-  /** It judges posture of bearer sessions by what clients tell it; for one that does not, this controller does. */
-  readonly judgesPosture: boolean
+  /** Numbers of what it says that it does. */
+  readonly capabilities: readonly number[]
   readonly channel: RouterChannel
   /** Epoch ms. */
   readonly connectedAt: number

@@ -1,4 +1,4 @@
-import type { Precedence } from '../../../domain/fabric/index.ts'
+import { judgesPosture, type Precedence } from '../../../domain/fabric/index.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type {
   PeerData,
@@ -55,7 +55,7 @@ export class HostedTerminators {
 
   /** An SDK hosts a service at a router. Throws {@link RouterRefusal}. */
   async registerForSdk(
-    { id: routerId, judgesPosture }: Pick<ConnectedRouter, 'id' | 'judgesPosture'>,
+    { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
     request: TerminatorRequest,
   ): Promise<ToRouter> {
     const id = requireId(request.address)
@@ -68,7 +68,7 @@ export class HostedTerminators {
         throw new RouterRefusal('invalid-service', 'no policy lets the identity bind the service')
       }
       await requireRouter(this.#context, tx, routerId, hostId, serviceId, 'invalid-edge-router')
-      if (storedId === undefined && !judgesPosture) {
+      if (storedId === undefined && !judgesPosture(capabilities)) {
         await requirePosture(this.#context, tx, apiSession, serviceId, 'Bind')
       }
     })

@@ -1,0 +1,114 @@
+import { ControllerError, notFound } from '../../../domain/errors.ts'
+import {
+  differencesOf,
+  type ModelDifference,
+  partsNotCompared,
+  survivesOverrides,
+} from '../../../domain/fabric/index.ts'
+import type { FromRouter, ModelEvent } from '../../../ports/fabric/index.ts'
+import { serviceConfigs } from '../../../resources/services/service-configs.ts'
+import type { EngineContext, ModelComparison } from '../../context/context.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import type { ModelSubscriptions } from './model-subscriptions.ts'
+
+interface Pending {
+  readonly router: ConnectedRouter
+  readonly settle: (reported: readonly ModelDifference[]) => void
+  readonly fail: (error: Error) => void
+}
+
+const MINUTE_MS = 60_000
+const MOST_DIFFERENCES = 1000
+const LONGEST_DETAIL = 1000
+
+/** Asks routers to compare the data model that they keep with one that is read from the store anew. */
+export class ModelValidation {
+  readonly #context: EngineContext
+  readonly #routers: ConnectedRouters
+  readonly #model: ModelSubscriptions
+  readonly #running = new Map<string, Promise<ModelComparison>>()
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(context: EngineContext, routers: ConnectedRouters, model: ModelSubscriptions) {
+    this.#context = context
+    this.#routers = routers
+    this.#model = model
+    context.timetable.onDue('model-validation', async (ids) => {
+      const message = 'the router did not answer within a minute'
+      for (const id of ids) this.#fail(id, new ControllerError('TIMEOUT', { code: 'UNHANDLED', message }))
+    })
+  }
+
+  /**
+   * Asks one router; who asks while it is at it gets the same answer. What is on its way to the router shows as a difference.
+   * Errors: `NOT_FOUND` where the router is not connected or does not follow the model, `ENTITY_CAN_NOT_BE_UPDATED` where it
+   * would end, `TIMEOUT` after a minute.
+   */
+  validate(routerId: string): Promise<ModelComparison> {
+    const running = this.#running.get(routerId)
+    if (running !== undefined) return running
+    const asked = this.#ask(routerId).finally(() => this.#running.delete(routerId))
+    this.#running.set(routerId, asked)
+    return asked
+  }
+
+  /** A router answered; nobody may have asked. */
+  answered({ id }: ConnectedRouter, { differences }: Extract<FromRouter, { type: 'model-validated' }>): void {
+    this.#take(id)?.settle(differences)
+  }
+
+  /** A router is gone. */
+  forget(router: ConnectedRouter): void {
+    if (this.#pending.get(router.id)?.router !== router) return
+    this.#fail(router.id, notFound('connection of router', router.id))
+  }
+
+  async #ask(routerId: string): Promise<ModelComparison> {
+    const router = this.#routers.get(routerId)
+    if (router === undefined || !this.#model.isFollowedBy(router)) {
+      const message = `router ${routerId} does not follow the data model of this process`
+      throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
+    }
+    await this.#requireSurvival(router)
+    const notCompared = partsNotCompared(router.capabilities)
+    const revocations = new Set<string>()
+    const shown = (event: ModelEvent): readonly ModelEvent[] => {
+      if (!('entity' in event)) return [event]
+      const { entity } = event
+      if (entity.type === 'revocation') revocations.add(entity.id)
+      if (entity.type === 'revocation' && notCompared.includes('revocations')) return []
+      const hasOverrides = entity.type === 'identity' && entity.serviceConfigs.size > 0
+      if (!hasOverrides || !notCompared.includes('config-overrides')) return [event]
+      return [{ ...event, entity: { ...entity, serviceConfigs: new Map() } }]
+    }
+    const { index, events } = await this.#model.fresh(shown)
+    const reported = await new Promise<readonly ModelDifference[]>((settle, fail) => {
+      this.#pending.set(routerId, { router, settle, fail })
+      this.#context.timetable.set('model-validation', routerId, this.#context.clock.now() + MINUTE_MS)
+      router.channel.send({ type: 'validate-model', index, events })
+    })
+    const differences = differencesOf(reported, notCompared, revocations)
+    const first = differences.slice(0, MOST_DIFFERENCES)
+    const clipped = first.map((one) => ({ ...one, detail: one.detail.slice(0, LONGEST_DETAIL) }))
+    return { index, differences: clipped, differenceCount: differences.length, notCompared }
+  }
+
+  async #requireSurvival({ id, capabilities }: ConnectedRouter): Promise<void> {
+    if (survivesOverrides(capabilities)) return
+    const { totalCount } = await this.#context.storage.read((tx) => tx.collection(serviceConfigs).find({ limit: 1 }))
+    if (totalCount === 0) return
+    const message = `router ${id} is too old to compare identities that have configs of their own: it would end`
+    throw new ControllerError('ENTITY_CAN_NOT_BE_UPDATED', { code: 'UNHANDLED', message })
+  }
+
+  #take(routerId: string): Pending | undefined {
+    const pending = this.#pending.get(routerId)
+    this.#pending.delete(routerId)
+    this.#context.timetable.set('model-validation', routerId, undefined)
+    return pending
+  }
+
+  #fail(routerId: string, error: Error): void {
+    this.#take(routerId)?.fail(error)
+  }
+}
