@@ -29,6 +29,8 @@ const SLOW = [
   'test/examples/storage.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/generated-client.test.ts',
+  // The pages of the API reference in a browser.
+  'test/reference/browser.test.ts',
   // What the compiler says of declarations and examples.
   'test/types/*.test.ts',
 ]
@@ -38,6 +40,7 @@ const IN_FULL = [
   'test/adapters/http-{express,fastify,hono,node}.test.ts',
   'test/adapters/sql/*-storage.test.ts',
   'test/**/*.property.test.ts',
+  'test/reference/reference.test.ts',
 ]
 
 export default defineConfig({

@@ -58,6 +58,7 @@ const RULES: Readonly<Record<keyof ControllerOptions, OptionRule>> = {
     orFalse: true,
   },
   probes: BOOLEAN,
+  apiPage: BOOLEAN,
   telemetry: { functions: ['record', 'observe', 'trace'], hint: 'openTelemetry() of portcullis/opentelemetry' },
   clock: { functions: ['now'] },
   scheduler: { functions: ['at'] },

@@ -87,6 +87,11 @@ export interface ControllerOptions extends Partial<Leniency> {
    * the controller. Default: `false`.
    */
   readonly probes?: boolean
+  /**
+   * Answers the reference of all operations below `/portcullis/docs`, to everybody who reaches the controller: pages without
+   * scripts. Default: `false`, and nothing of it is loaded.
+   */
+  readonly apiPage?: boolean
   /** Where spans and figures go, such as `openTelemetry()` of `portcullis/opentelemetry`. Default: nowhere. */
   readonly telemetry?: Telemetry
   /** Default: the clock of the system. */

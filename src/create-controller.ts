@@ -119,7 +119,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
   return {
-    fetch: observed.fetch,
+    fetch: options.apiPage ? await referenced(observed.fetch) : observed.fetch,
     answerHeaders: answerHeaders(identity),
     engine,
     events: { on: events.on },
@@ -163,6 +163,12 @@ async function openFabric(
   const fabric = new Fabric(host, presence, options)
   dataPlane.view = fabric.view
   return fabric
+}
+
+/** Loads the reference of all operations, where it is asked for. */
+async function referenced(fetch: ControllerFetch): Promise<ControllerFetch> {
+  const { withReference } = await import('./http/reference/reference.ts')
+  return withReference(fetch)
 }
 
 /** Loads the OpenID provider, where it is on. */

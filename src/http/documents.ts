@@ -1,9 +1,35 @@
 import { APIS } from './api.ts'
-import { openApiDocument } from './openapi/document.ts'
+import { type ApiDescription, openApiDocument } from './openapi/document.ts'
 import type { ApiDocuments } from './operations/api-documents.ts'
 import { CLIENT_BASE, FABRIC_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
 
 export type { ApiDocuments } from './operations/api-documents.ts'
+
+export type ApiName = keyof ApiDocuments
+
+/** What each API is for, and where it is served. */
+export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 'version'>>> = {
+  management: {
+    title: 'Portcullis management API',
+    description: 'Administers identities, services, routers, policies and posture checks of a zero-trust network.',
+    basePath: MANAGEMENT_BASE,
+  },
+  client: {
+    title: 'Portcullis client API',
+    description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
+    basePath: CLIENT_BASE,
+  },
+  fabric: {
+    title: 'Portcullis fabric API',
+    description: 'Shows the data plane of this controller: routers, links and circuits, services and terminators.',
+    basePath: FABRIC_BASE,
+  },
+  portcullis: {
+    title: 'Portcullis API',
+    description: 'What Portcullis offers beyond the two edge APIs: explanations and simulations of access.',
+    basePath: PORTCULLIS_BASE,
+  },
+}
 
 /**
  * Writes the OpenAPI documents from the operations that are served, so that what is described is what there is.
@@ -12,30 +38,11 @@ export type { ApiDocuments } from './operations/api-documents.ts'
  * await writeFile('management.json', JSON.stringify(apiDocuments('1.0.0').management))
  */
 export function apiDocuments(version: string): ApiDocuments {
+  const document = (api: ApiName) => openApiDocument(APIS[api], { ...API_DESCRIPTIONS[api], version })
   return {
-    management: openApiDocument(APIS.management, {
-      title: 'Portcullis management API',
-      description: 'Administers identities, services, routers, policies and posture checks of a zero-trust network.',
-      version,
-      basePath: MANAGEMENT_BASE,
-    }),
-    client: openApiDocument(APIS.client, {
-      title: 'Portcullis client API',
-      description: 'What an identity does for itself: enroll, authenticate, report posture, reach services.',
-      version,
-      basePath: CLIENT_BASE,
-    }),
-    fabric: openApiDocument(APIS.fabric, {
-      title: 'Portcullis fabric API',
-      description: 'Shows the data plane of this controller: routers, links and circuits, services and terminators.',
-      version,
-      basePath: FABRIC_BASE,
-    }),
-    portcullis: openApiDocument(APIS.portcullis, {
-      title: 'Portcullis API',
-      description: 'What Portcullis offers beyond the two edge APIs: explanations and simulations of access.',
-      version,
-      basePath: PORTCULLIS_BASE,
-    }),
+    management: document('management'),
+    client: document('client'),
+    fabric: document('fabric'),
+    portcullis: document('portcullis'),
   }
 }

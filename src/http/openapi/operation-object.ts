@@ -20,7 +20,7 @@ export function operationObject(shape: OperationShape): JsonObject {
 }
 
 /** `GET /identities/{id}/posture-data` is `getIdentitiesByIdPostureData`. */
-function operationIdOf(route: string): string {
+export function operationIdOf(route: string): string {
   const words = route.replace(/\{(\w+)\}/g, 'by-$1').split(/[^A-Za-z0-9]+/)
   const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
   return [words[0]?.toLowerCase() ?? '', ...words.slice(1).map(capital)].join('')

@@ -106,7 +106,7 @@ interface Parts {
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors, oidc, probes }: ServeOptions,
+  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
   const { storage, material, files, address, port } = parts
@@ -121,6 +121,7 @@ async function build(
       oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
       ...(probes && { probes }),
+      ...(docs && { apiPage: docs }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
     })

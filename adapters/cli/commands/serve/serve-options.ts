@@ -34,6 +34,8 @@ export interface ServeOptions {
   readonly admin: AdminCredentials | undefined
   /** Answers health and metrics too; undefined when that was not asked for. */
   readonly probes: true | undefined
+  /** Answers the API reference too; undefined when that was not asked for. */
+  readonly docs: true | undefined
 }
 
 /** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
@@ -61,6 +63,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     oidc: readOpenId(setting('oidc')),
     admin: adminCredentials(environment),
     probes: options.flag('probes') || undefined,
+    docs: options.flag('docs') || undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
 import type { Answer } from '../../operations/answer.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../../pages/html.ts'
 
 /** A page of a login. */
 export interface Page {

@@ -4,7 +4,7 @@ import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
 import type { BrowserSigner } from '../../../engine/oidc/signers/signer-logins.ts'
 import { SignerLoginRefused } from '../../../engine/oidc/signers/signer-logins.ts'
 import type { Answer } from '../../operations/answer.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../../pages/html.ts'
 import { type Page, pageAnswer } from './page.ts'
 
 type Problem = Pick<Page, 'error' | 'status'>

@@ -1,0 +1,73 @@
+import type { ControllerFetch } from '../pipeline/connection.ts'
+import { indexPage } from './index-page.ts'
+import { operationPage } from './operation-page.ts'
+import { type ReferenceEntry, referenceEntries } from './operations.ts'
+import { STYLE } from './style.ts'
+
+/** Where the reference lies. */
+const PATH = '/portcullis/docs'
+/** Longer questions are cut. */
+const MAX_QUERY = 100
+
+/** Nothing runs, nothing is loaded from elsewhere, and nobody frames the pages. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-cache',
+}
+
+/**
+ * Answers the reference of all operations below `/portcullis/docs` beside a controller, to everybody: pages without scripts
+ * that are written from the operations themselves, each once.
+ */
+export function withReference(fetch: ControllerFetch): ControllerFetch {
+  const entries = referenceEntries()
+  const byPath = new Map(entries.map((entry) => [`/${entry.api}/${entry.id}`, entry]))
+  const written = new Map<string, string>()
+
+  function once(path: string, write: () => string): string {
+    const text = written.get(path) ?? write()
+    written.set(path, text)
+    return text
+  }
+
+  function index(query: string): string {
+    return query === '' ? once('', () => indexPage(entries, '')) : indexPage(entries, query)
+  }
+
+  function answer(url: URL): Response {
+    const below = url.pathname.slice(PATH.length)
+    if (below === '') return page(index((url.searchParams.get('q') ?? '').trim().slice(0, MAX_QUERY)))
+    if (below === '/') return plain(308, '', { location: '../docs' })
+    if (below === '/style.css') return new Response(STYLE, { headers: typed('text/css; charset=utf-8') })
+    const entry: ReferenceEntry | undefined = byPath.get(below)
+    if (entry === undefined) return plain(404, 'there is no such page\n')
+    return page(once(below, () => operationPage(entry)))
+  }
+
+  return async (request, connection) => {
+    const url = new URL(request.url)
+    if (url.pathname !== PATH && !url.pathname.startsWith(`${PATH}/`)) return fetch(request, connection)
+    if (request.method === 'HEAD') return new Response(null, answer(url))
+    return request.method === 'GET' ? answer(url) : plain(405, 'only GET\n', { allow: 'GET, HEAD' })
+  }
+}
+
+function page(text: string): Response {
+  return new Response(text, { headers: typed('text/html; charset=utf-8') })
+}
+
+function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(status === 308 ? null : text, {
+    status,
+    headers: { ...typed('text/plain; charset=utf-8'), ...headers },
+  })
+}
+
+function typed(type: string): Record<string, string> {
+  return { ...HEADERS, 'content-type': type }
+}

@@ -1,0 +1,46 @@
+import { resolved, type ShownSchema } from './schema-view.ts'
+
+/** What an example is made of. */
+export interface ExampleOf {
+  readonly method: string
+  readonly path: string
+  readonly needsSession: boolean
+  /** The media type of the body and its schema, where there is one. */
+  readonly body: { readonly mediaType: string; readonly schema: ShownSchema } | undefined
+}
+
+/** A request on the command line, with what is required and nothing else. */
+export function requestExample({ method, path, needsSession, body }: ExampleOf): string {
+  const address = `"https://$CONTROLLER${path.replace(/\{(\w+)\}/g, (_all, name: string) => `$${name.toUpperCase()}`)}"`
+  const isJson = body?.mediaType === 'application/json'
+  const data = isJson ? `'${JSON.stringify(exampleOf(body.schema)).replaceAll("'", "'\\''")}'` : '@body'
+  return [
+    `curl --cacert ca.pem${method === 'GET' ? '' : ` -X ${method}`} ${address}`,
+    ...(needsSession ? ['-H "zt-session: $TOKEN"'] : []),
+    ...(body === undefined ? [] : [`-H 'content-type: ${body.mediaType}' --data-binary ${data}`]),
+  ].join(' \\\n  ')
+}
+
+/** A value that has the form of the schema; of objects the members that are required. */
+function exampleOf(reference: ShownSchema): unknown {
+  const schema = resolved(reference)
+  const { type, enum: values, properties = {}, required = [], items, oneOf, allOf } = schema
+  if (values !== undefined) return values[0]
+  if (oneOf !== undefined) return exampleOf(oneOf[0] ?? {})
+  if (allOf !== undefined) return Object.assign({}, ...allOf.map(exampleOf))
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {})]))
+    case 'array':
+      return items === undefined ? [] : [exampleOf(items)]
+    case 'integer':
+    case 'number':
+      return schema.minimum !== undefined && schema.minimum > 0 ? schema.minimum : 0
+    case 'boolean':
+      return true
+    case 'string':
+      return schema.format === 'date-time' ? '2026-01-01T00:00:00Z' : '…'
+    default:
+      return {}
+  }
+}
