@@ -14,7 +14,7 @@ import type { Random } from './ports/random.ts'
 import type { RouterPresence } from './ports/router-presence.ts'
 import type { Scheduler } from './ports/scheduler.ts'
 import type { Storage } from './ports/storage.ts'
-import type { Telemetry } from './ports/telemetry.ts'
+import type { Telemetry } from './ports/telemetry/telemetry.ts'
 
 /**
  * What a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and `compat`

@@ -83,15 +83,8 @@ export type {
 } from './ports/router-presence.ts'
 export type { Scheduler } from './ports/scheduler.ts'
 export * from './ports/storage.ts'
-export type {
-  Instrument,
-  MetricAttributes,
-  Metrics,
-  Reading,
-  RequestSpan,
-  Telemetry,
-  TracedRequest,
-} from './ports/telemetry.ts'
+export type { Instrument, MetricAttributes, Metrics, Reading } from './ports/telemetry/metrics.ts'
+export type { RequestSpan, Telemetry, TracedRequest } from './ports/telemetry/telemetry.ts'
 export { RECORD_KINDS } from './resources/index.ts'
 export type * from './resources/wire/record-names.ts'
 export { VERSION } from './version.ts'

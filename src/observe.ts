@@ -7,7 +7,7 @@ import type { ControllerFetch } from './http/pipeline/connection.ts'
 import type { WatchedFetch } from './http/pipeline/request-watch.ts'
 import { withProbes } from './http/probes.ts'
 import { createPrometheusMetrics } from './platform/prometheus/prometheus-metrics.ts'
-import type { Metrics } from './ports/telemetry.ts'
+import type { Metrics } from './ports/telemetry/metrics.ts'
 
 /** A controller's HTTP function, watched as its host wants it. */
 export interface Observed {

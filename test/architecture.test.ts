@@ -32,6 +32,7 @@ const ROOMS = {
     'oidc',
   ],
   'src/http': [
+    'pages',
     'operations',
     'pipeline',
     'shared',
@@ -41,6 +42,7 @@ const ROOMS = {
     'openapi',
     'portcullis',
     '.',
+    'reference',
     'oidc',
   ],
 } as const

@@ -1,4 +1,5 @@
-import type { Instrument, Metrics, RequestSpan, Telemetry } from '../ports/telemetry.ts'
+import type { Instrument, Metrics } from '../ports/telemetry/metrics.ts'
+import type { RequestSpan, Telemetry } from '../ports/telemetry/telemetry.ts'
 import type { ConnectionInfo, ControllerFetch } from './pipeline/connection.ts'
 import type { RequestWatch, WatchedFetch } from './pipeline/request-watch.ts'
 

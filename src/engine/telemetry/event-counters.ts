@@ -1,5 +1,5 @@
 import type { ControllerEvents, EventName, Events } from '../../ports/events.ts'
-import type { Instrument, MetricAttributes, Metrics } from '../../ports/telemetry.ts'
+import type { Instrument, MetricAttributes, Metrics } from '../../ports/telemetry/metrics.ts'
 
 /** Counts what happens in this process, from the events that its host hears as well. */
 export function countEvents(events: Pick<Events, 'on'>, metrics: Metrics): void {

@@ -1,5 +1,5 @@
 import type { IndexCounts } from '../../domain/access-index/index.ts'
-import type { Instrument, Reading } from '../../ports/telemetry.ts'
+import type { Instrument, Reading } from '../../ports/telemetry/metrics.ts'
 
 /** What gauges are read from. Nothing of it takes longer for a larger network. */
 export interface GaugeSource {

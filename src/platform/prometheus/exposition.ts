@@ -1,4 +1,4 @@
-import type { Instrument, MetricAttributes } from '../../ports/telemetry.ts'
+import type { Instrument, MetricAttributes } from '../../ports/telemetry/metrics.ts'
 
 const UNITS: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
 

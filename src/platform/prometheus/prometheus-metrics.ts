@@ -1,4 +1,4 @@
-import type { Instrument, MetricAttributes, Metrics, Reading } from '../../ports/telemetry.ts'
+import type { Instrument, MetricAttributes, Metrics, Reading } from '../../ports/telemetry/metrics.ts'
 import { labelsOf, nameOf, seriesText } from './exposition.ts'
 import { type HistogramState, histogramLines, newHistogram, putInto } from './histogram.ts'
 
