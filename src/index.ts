@@ -63,11 +63,11 @@ export type { PkiSource, ServerCertificateSource } from './platform/pki-source.t
 export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 export type { HeldKey } from './platform/x509/keys/held-key.ts'
 export type { Clock } from './ports/clock.ts'
+export type { KeySigner, SignatureAlgorithm } from './ports/credentials/key-signer.ts'
+export type { PasswordHasher } from './ports/credentials/password-hasher.ts'
 export type { ControllerEvents, EventName, SessionEnd } from './ports/events.ts'
 export type * from './ports/fabric/index.ts'
-export type { KeySigner, SignatureAlgorithm } from './ports/key-signer.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
-export type { PasswordHasher } from './ports/password-hasher.ts'
 export type { Random } from './ports/random.ts'
 export type { RateLimiter, RateLimiters, Taken } from './ports/rate-limiter.ts'
 export type {

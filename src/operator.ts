@@ -11,8 +11,8 @@ import { type ImportOptions, type ImportReport, NetworkImport } from './engine/d
 import { contextOf } from './engine/engine.ts'
 import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 import type { Clock } from './ports/clock.ts'
+import type { PasswordHasher } from './ports/credentials/password-hasher.ts'
 import type { Logger } from './ports/logger.ts'
-import type { PasswordHasher } from './ports/password-hasher.ts'
 import type { Storage } from './ports/storage.ts'
 import { resourceNamed } from './resources/index.ts'
 

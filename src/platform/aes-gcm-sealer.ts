@@ -1,4 +1,4 @@
-import type { Sealer } from '../ports/sealer.ts'
+import type { Sealer } from '../ports/credentials/sealer.ts'
 import { fromBase64, toBase64 } from './encoding/base64.ts'
 
 const KEY_BYTES = 32

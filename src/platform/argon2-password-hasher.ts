@@ -1,5 +1,5 @@
 import { Gate } from '../concurrency/gate.ts'
-import type { PasswordHasher } from '../ports/password-hasher.ts'
+import type { PasswordHasher } from '../ports/credentials/password-hasher.ts'
 import { type Argon2id, findNativeArgon2id, wasmArgon2id } from './argon2/argon2id.ts'
 import { readVerifier, type Verifier, writeVerifier } from './argon2/verifier.ts'
 

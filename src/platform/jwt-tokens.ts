@@ -1,4 +1,4 @@
-import type { TokenJudgement, Tokens } from '../ports/tokens.ts'
+import type { TokenJudgement, Tokens } from '../ports/credentials/tokens.ts'
 import { toBase64, toBase64Url } from './encoding/base64.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 

@@ -1,4 +1,4 @@
-import type { Digest } from '../ports/digest.ts'
+import type { Digest } from '../ports/credentials/digest.ts'
 
 /**
  * Digests computed on the spot by the runtime's `node:crypto` (Node, Bun, Deno, Workers): WebCrypto's go through a thread,

@@ -1,4 +1,4 @@
-import type { Digest } from '../../ports/digest.ts'
+import type { Digest } from '../../ports/credentials/digest.ts'
 
 /** Hexadecimal digits of a fingerprint: 128 bits. */
 const LENGTH = 32

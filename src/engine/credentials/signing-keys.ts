@@ -1,4 +1,4 @@
-import type { TokenJudgement } from '../../ports/tokens.ts'
+import type { TokenJudgement } from '../../ports/credentials/tokens.ts'
 import { signingKeys } from '../../resources/login/signing-keys.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'

@@ -1,4 +1,4 @@
-import type { Digest } from '../../ports/digest.ts'
+import type { Digest } from '../../ports/credentials/digest.ts'
 
 const DIGITS = 16
 

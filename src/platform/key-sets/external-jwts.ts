@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose'
 import { holdsStorableText } from '../../domain/storable-text.ts'
-import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/external-tokens.ts'
+import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/credentials/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import { createSignerKeys, type KeysForToken } from './signer-keys.ts'
 import { UnfitKey, type VerificationKeyOptions } from './verification-key.ts'

@@ -1,6 +1,6 @@
 import type { CryptoKey } from 'jose'
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { TokenSigner } from '../../ports/external-tokens.ts'
+import type { TokenSigner } from '../../ports/credentials/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
 import type { KeySet } from './key-set.ts'
 import { createKnownKeySets } from './known-key-sets.ts'

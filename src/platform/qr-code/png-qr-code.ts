@@ -1,4 +1,4 @@
-import type { QrCode } from '../../ports/qr-code.ts'
+import type { QrCode } from '../../ports/credentials/qr-code.ts'
 import { writeGreyPng } from './png.ts'
 
 /** Width and height in pixels. */

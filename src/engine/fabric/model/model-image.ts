@@ -1,5 +1,5 @@
 import { AccessIndex, type IndexedPolicy } from '../../../domain/access-index/index.ts'
-import type { Digest } from '../../../ports/digest.ts'
+import type { Digest } from '../../../ports/credentials/digest.ts'
 import type { ModelEntity, ModelEvent, PolicySide } from '../../../ports/fabric/index.ts'
 
 type Sides = Readonly<Record<PolicySide, readonly string[]>>

@@ -1,5 +1,5 @@
 import type { webcrypto } from 'node:crypto'
-import type { KeySigner, SignatureAlgorithm } from '../../../ports/key-signer.ts'
+import type { KeySigner, SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
 import type { Library } from '../encoding/library.ts'
 import type { HeldKey } from './held-key.ts'
 import { readPkcs8 } from './pkcs8.ts'

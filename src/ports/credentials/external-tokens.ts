@@ -1,4 +1,4 @@
-import type { Claims } from '../domain/login/claims.ts'
+import type { Claims } from '../../domain/login/claims.ts'
 
 /** Who signs tokens, and with which keys: those of one certificate, or of a key set that is fetched. */
 export interface TokenSigner {
