@@ -42,8 +42,12 @@ export interface Profile extends Leniency {
   readonly tellsPassingAccess: boolean
   /** Services show, and sessions name, every policy that grants them; otherwise one for all that ask for the same posture. */
   readonly namesEveryPolicy: boolean
-  /** Lists that nobody filled are null where deployed controllers write null. */
+  /** Lists that nobody filled, and configs that nobody asked for, are null where deployed controllers write null. */
   readonly showsEmptyListsAsNull: boolean
+  /** What a request has to hold there, though it has a default here: `encryptionRequired` of a new service. */
+  readonly requiresDeployedMembers: boolean
+  /** Lists below a service that is not there are empty, as below every other entity. Else they are `NOT_FOUND`. */
+  readonly listsBelowUnknownServices: boolean
   /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */
   readonly knowsDefaultTypeAlone: boolean
 }
@@ -66,6 +70,8 @@ const STRICT: Profile = {
   tellsPassingAccess: false,
   namesEveryPolicy: false,
   showsEmptyListsAsNull: false,
+  requiresDeployedMembers: false,
+  listsBelowUnknownServices: false,
   knowsDefaultTypeAlone: false,
 }
 
@@ -87,6 +93,8 @@ const DEPLOYED: Profile = {
   tellsPassingAccess: true,
   namesEveryPolicy: true,
   showsEmptyListsAsNull: true,
+  requiresDeployedMembers: true,
+  listsBelowUnknownServices: true,
   knowsDefaultTypeAlone: true,
 }
 

@@ -1,5 +1,5 @@
+import { fromBase64, toBase64 } from '../domain/encoding/base64.ts'
 import type { Sealer } from '../ports/credentials/sealer.ts'
-import { fromBase64, toBase64 } from './encoding/base64.ts'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12

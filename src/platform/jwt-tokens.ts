@@ -1,5 +1,5 @@
+import { toBase64, toBase64Url } from '../domain/encoding/base64.ts'
 import type { TokenJudgement, Tokens } from '../ports/credentials/tokens.ts'
-import { toBase64, toBase64Url } from './encoding/base64.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
 /** Longer ones are nobody's: ours hold some two thousand characters. */

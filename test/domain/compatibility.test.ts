@@ -24,6 +24,8 @@ const OTHERS = [
   'tellsPassingAccess',
   'namesEveryPolicy',
   'showsEmptyListsAsNull',
+  'requiresDeployedMembers',
+  'listsBelowUnknownServices',
   'knowsDefaultTypeAlone',
 ] as const
 

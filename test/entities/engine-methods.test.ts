@@ -46,6 +46,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   reader: {
     list: INNER,
     get: INNER,
+    serviceAbove: { ...ID, withoutCall: true },
     identityIdOf: { taken: { idOrName: 'x' }, withoutCall: true },
     show: INNER,
     anyRouter: ID,

@@ -2,6 +2,7 @@ import 'reflect-metadata'
 import { importPKCS8, SignJWT } from 'jose'
 import { TEST_ADMIN, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
@@ -292,6 +293,59 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
       const [{ id }] = (await admin.get('/identities?filter=name="a"')).body.data
       expect((await read(admin, `/identities/${id}`)).roleAttributes).toEqual([])
       return lists
+    },
+  ],
+  [
+    'what is empty elsewhere: common routers, configs of a service outside of its list, versions of an operating system',
+    [[], {}, {}, {}, {}, [[], [], []]],
+    [null, {}, null, null, null, [null, null, null]],
+    async (mounted, admin) => {
+      const service = await create(admin, '/services', { name: 'a', encryptionRequired: true })
+      const who = await person(mounted, admin, 'reader')
+      const { api } = await apisOf(mounted, who)
+      const { id } = who
+      const roles = { semantic: 'AnyOf', identityRoles: [`@${id}`], serviceRoles: [`@${service}`] }
+      const policy = await create(admin, '/service-policies', { name: 'a', type: 'Dial', ...roles })
+      const { commonRouters } = await read(admin, `/identities/${id}/policy-advice/${service}`)
+      const [{ config: inList }] = (await api.get('/services?configTypes=all')).body.data
+      const [{ config: belowPolicy }] = (await admin.get(`/service-policies/${policy}/services`)).body.data
+      const single = [await read(admin, `/services/${service}`), await read(api, `/services/${service}`)]
+      const { operatingSystems } = await read(admin, '/posture-check-types/PROCESS_MULTI')
+      const versions = operatingSystems.map((system: { versions: unknown }) => system.versions)
+      return [commonRouters, inList, belowPolicy, ...single.map(({ config }) => config), versions]
+    },
+  ],
+  [
+    'a new service that says nothing of encryption',
+    [201, 201],
+    [400, 400],
+    async (_mounted, admin) => {
+      const bodies = [{ name: 'a' }, { name: 'b', encryptionRequired: null }]
+      const answers = [await admin.post('/services', bodies[0]), await admin.post('/services', bodies[1])]
+      for (const answer of answers.filter(({ status }) => status === 400)) {
+        expectFieldError(answer, 'encryptionRequired', 'encryptionRequired in body is required')
+      }
+      return answers.map(({ status }) => status)
+    },
+  ],
+  [
+    'lists below a service that is not there',
+    Array.from({ length: 6 }, () => 404),
+    Array.from({ length: 6 }, () => []),
+    async (_mounted, admin) => {
+      const shown: unknown[] = []
+      for (const list of [
+        'configs',
+        'edge-routers',
+        'identities',
+        'service-edge-router-policies',
+        'service-policies',
+        'terminators',
+      ]) {
+        const { status, body } = await admin.get(`/services/unknown/${list}`)
+        shown.push(status === 200 ? body.data : status)
+      }
+      return shown
     },
   ],
   [

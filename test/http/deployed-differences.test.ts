@@ -34,6 +34,13 @@ describe('requests that deployed controllers read in a way of their own', () => 
       await create(admin, '/terminators', { ...body, identitySecret })
   })
 
+  it.each(['not a uri', 'https://exa mple/keys'])('%j is no jwksEndpoint', async (jwksEndpoint) => {
+    const admin = await adminOf(await mount())
+    const body = { name: 'idp', issuer: 'https://idp.example', audience: 'network', enabled: true }
+    const reason = `jwksEndpoint in body must be of type uri: ${JSON.stringify(jwksEndpoint)}`
+    expectFieldError(await admin.post('/external-jwt-signers', { ...body, jwksEndpoint }), 'jwksEndpoint', reason)
+  })
+
   it.each(['identityRoles', 'serviceRoles', 'postureCheckRoles'])(
     '#all stands alone in %s, and once',
     async (field) => {

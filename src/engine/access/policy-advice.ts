@@ -39,9 +39,14 @@ export function policyAdvice(context: EngineContext, identityId: string, service
       identityRouterCount: routers.ofIdentity,
       serviceRouterCount: routers.ofService,
     }
-    return composed(advice, { commonRouters: common.map((router) => commonRouter(presence, router)) })
+    const commonRouters = common.map((router) => commonRouter(presence, router))
+    const isNull = commonRouters.length === 0 && context.settings.profile.showsEmptyListsAsNull
+    return composed(advice, isNull ? NO_ROUTERS : { commonRouters })
   })
 }
+
+// Types and documents describe what is answered by default; deployed controllers write null.
+const NO_ROUTERS = { commonRouters: null } as unknown as { readonly commonRouters: CommonRouter[] }
 
 /** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
 const SHOWN = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }

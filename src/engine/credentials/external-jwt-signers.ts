@@ -74,6 +74,13 @@ function checkKeySource({ keySets }: EngineContext, { certPem, jwksEndpoint }: S
   if (certPem !== null && jwksEndpoint !== null) {
     throw unacceptableField('certPem', 'only one of jwksEndpoint or certPem may be defined', '')
   }
+  if (jwksEndpoint !== null && !URL.canParse(jwksEndpoint)) {
+    throw invalidField(
+      'jwksEndpoint',
+      `jwksEndpoint in body must be of type uri: ${JSON.stringify(jwksEndpoint)}`,
+      jwksEndpoint,
+    )
+  }
   const refusal = jwksEndpoint === null ? undefined : keySets.refusal(jwksEndpoint)
   if (refusal !== undefined) throw unacceptableField('jwksEndpoint', refusal, jwksEndpoint)
 }

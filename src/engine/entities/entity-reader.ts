@@ -8,6 +8,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { readId } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
+import { type Services, services } from '../../resources/services/services.ts'
 import type { DetailOf } from '../../resources/wire/wire-forms.ts'
 
 import type { Call } from '../context/call.ts'
@@ -53,6 +54,20 @@ export class EntityReader {
   async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
     readId(id)
     return this.#context.storage.read((tx) => this.#oneWithin<R>(tx, call, resource, id, isWithin))
+  }
+
+  /**
+   * The service that a list is below; undefined for one that is not there, where the controller lists nothing below it. Error:
+   * `NOT_FOUND`.
+   */
+  async serviceAbove(id: string): Promise<RecordOf<Services> | undefined> {
+    readId(id)
+    const { storage, settings } = this.#context
+    const service = await storage.read((tx) => tx.collection(services).get(id))
+    if (service === undefined && !settings.profile.listsBelowUnknownServices) {
+      throw notFound(services.definition.singular, id)
+    }
+    return service
   }
 
   /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */

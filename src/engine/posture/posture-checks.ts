@@ -38,10 +38,15 @@ const NO_MEMBERS = Object.fromEntries(TYPED_MEMBERS.map((member) => [member, pos
 function innerListsAsNull({ operatingSystems, process }: PostureCheckRecord) {
   return {
     ...(operatingSystems && {
-      operatingSystems: operatingSystems.map(({ type, versions }) => ({ type, versions: nullIfEmpty(versions) })),
+      operatingSystems: withNullVersions(operatingSystems),
     }),
     ...(process && { process: { ...process, hashes: nullIfEmpty(process.hashes) } }),
   }
+}
+
+/** Operating systems as deployed controllers show them: without versions where there are none. */
+export function withNullVersions(systems: readonly { readonly type: string; readonly versions: readonly string[] }[]) {
+  return systems.map(({ type, versions }) => ({ type, versions: nullIfEmpty(versions) }))
 }
 
 function nullIfEmpty(list: readonly string[]): readonly string[] | null {

@@ -2,7 +2,7 @@ import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { compareStrings } from '../../domain/filter/index.ts'
 import type { FindQuery, Page, WriteTransaction } from '../../ports/storage.ts'
 import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../../resources/declaration/resource.ts'
-import { readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
+import { missingAsDeployed, readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
 import { readId } from '../../resources/requests/read-body.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire/wire-forms.ts'
 import type { Call } from '../context/call.ts'
@@ -62,6 +62,7 @@ export class ResourceService<R extends Resource> {
   async create(call: Call, request: CreateBodyOf<R>): Promise<RecordOf<R>> {
     this.#requireOffered('create')
     const input = readCreate(this.resource, request)
+    this.#requireAsDeployed(request)
     const now = this.#context.clock.now()
     const id = this.#context.random.id()
     const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
@@ -156,6 +157,12 @@ export class ResourceService<R extends Resource> {
 
   #requireOffered(operation: StandardOperation): void {
     if (!this.resource.definition.operations.includes(operation)) throw new ControllerError('METHOD_NOT_ALLOWED')
+  }
+
+  #requireAsDeployed(request: CreateBodyOf<R>): void {
+    if (!this.#context.settings.profile.requiresDeployedMembers) return
+    const missing = missingAsDeployed(this.resource, request)
+    if (missing !== undefined) throw invalidField(missing, `${missing} in body is required`, '<nil>')
   }
 
   #found(record: RecordOf<R> | undefined, id: string): RecordOf<R> {

@@ -28,7 +28,11 @@ export async function serviceMembers(
   records: readonly RecordOf<typeof services>[],
 ): Promise<readonly Detail[]> {
   const caller = knownCaller(call)
-  if (caller === undefined) return records.map(() => ({ config: {}, permissions: ['Invalid'], postureQueries: [] }))
+  // Deployed controllers look for configs in the list of services alone.
+  const noConfig = context.settings.profile.showsEmptyListsAsNull && call.serviceView === undefined ? null : {}
+  if (caller === undefined) {
+    return records.map(() => ({ config: noConfig, permissions: ['Invalid'], postureQueries: [] }))
+  }
   const identityId = call.serviceView?.identityId ?? caller.identity.id
   const wanted = call.serviceView?.configTypes ?? caller.apiSession.configTypes
   const configs = await configMaps(tx, records, identityId, wanted)
@@ -54,7 +58,9 @@ export async function serviceMembers(
     }),
   )
   return records.map((_, position) => {
-    return { config: configs[position] ?? {}, ...members.get(granted[position] ?? []) }
+    const config = configs[position] ?? {}
+    const shown = Object.keys(config).length > 0 ? config : noConfig
+    return { config: shown, ...members.get(granted[position] ?? []) }
   })
 }
 

@@ -53,8 +53,8 @@ function relatedOperation(relation: Relation): Operation {
     },
     async ({ engine, call, params, find, url }) => {
       const id = String(Reflect.get(params, 'id'))
-      // Deployed clients see an empty list below an unknown entity, except below a service.
-      if (relation.of === 'services') await engine.services.get(id)
+      // Below any other entity that is not there the list is empty.
+      if (relation.of === 'services') await engine.reader.serviceAbove(id)
       const type = accessType(relation.byType ? url.searchParams.get('policyType') : null)
       const related = engine.access.related((index) => relation.ids(index, id, type))
       const page = await engine.reader.list(call, listed, find, related)

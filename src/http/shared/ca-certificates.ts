@@ -1,3 +1,4 @@
+import { toBase64 } from '../../domain/encoding/base64.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const LINE = 64
@@ -18,6 +19,5 @@ export const caCertificates = defineOperation(
 )
 
 function base64Lines(bytes: Uint8Array): string {
-  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
-  return (base64.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? []).join('\n')
+  return (toBase64(bytes).match(new RegExp(`.{1,${LINE}}`, 'g')) ?? []).join('\n')
 }

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../encoding/base64.ts'
+import { fromBase64, toBase64 } from '../../domain/encoding/base64.ts'
 import type { Argon2Cost } from './argon2id.ts'
 
 /** What is stored of a password: the hash with the salt and the cost that made it. */

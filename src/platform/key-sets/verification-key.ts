@@ -1,5 +1,5 @@
 import type { CryptoKey, JWK } from 'jose'
-import { fromBase64 } from '../encoding/base64.ts'
+import { fromBase64 } from '../../domain/encoding/base64.ts'
 import { readCertificates } from '../x509/certificates/certificate.ts'
 import { loadLibrary } from '../x509/encoding/library.ts'
 import { writePem } from '../x509/encoding/pem.ts'

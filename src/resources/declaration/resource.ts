@@ -68,6 +68,8 @@ export interface ResourceDefinition {
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
   readonly required: readonly string[]
+  /** Members of a create request that have a default, and that deployed controllers require all the same. */
+  readonly requiredAsDeployed?: readonly string[]
   /** Required on replace, where that differs from `required`. */
   readonly requiredOnReplace?: readonly string[]
   /** Fields that a patch clears by leaving them out, where the controller does as deployed ones do. */

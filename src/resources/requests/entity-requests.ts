@@ -1,13 +1,20 @@
 import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../declaration/resource.ts'
 import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire/wire-forms.ts'
 import { patchSpellings } from './empty-choices.ts'
-import { readInput } from './read-body.ts'
+import { isSent, readInput } from './read-body.ts'
 
 // Each function reads a request by the resource's own schema, which is what the type of its answer says.
 
 /** What a create request says, in the names of the record and with every default. Error: `COULD_NOT_VALIDATE`. */
 export function readCreate<R extends Resource>(resource: R, body: CreateBodyOf<R>): CreateOf<R> {
   return asCreate(resource, read(resource, 'create', body))
+}
+
+/** A member that deployed controllers require of a create request, and that this one leaves to its default. */
+export function missingAsDeployed<R extends Resource>(resource: R, body: CreateBodyOf<R>): string | undefined {
+  const { requiredAsDeployed = [] } = resource.definition
+  const request = requiredAsDeployed.length === 0 ? {} : read(resource, 'create', body)
+  return requiredAsDeployed.find((member) => !isSent(request, member))
 }
 
 /** What a create request says that was read already, as a part of a larger one. */

@@ -16,6 +16,8 @@ export interface BodyRules {
 
 /** What a schema has made of a body, by which it is known again: a body is validated once, however often it is handed on. */
 const READ = new WeakMap<object, z.core.$ZodType>()
+/** What was sent, without what counts as not sent, by what a schema has made of it. */
+const SENT = new WeakMap<object, object>()
 
 /**
  * A body of the wire as it is declared: other spellings are put right, members that are null count as not sent, what is
@@ -36,6 +38,11 @@ export function readInput(rules: BodyRules, value: unknown): unknown {
   if (text === undefined) throw invalidField('input', 'input is required', undefined)
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES) throw tooLarge()
   return accepted(rules, JSON.parse(text), 'input')
+}
+
+/** Reports whether a body that was read holds a member because it was sent, and not as its default. */
+export function isSent(body: object, member: string): boolean {
+  return Object.hasOwn(SENT.get(body) ?? {}, member)
 }
 
 /** What a host asks a method of the engine for, by the schema of the request, read as {@link readInput} does. */
@@ -64,8 +71,10 @@ export function readId(id: string, name = 'id'): string {
 const ANY_ID = z.string()
 
 function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body' | 'input'): unknown {
-  const result = validate(body, withoutUnsent(body, spelled(spellings, value)), source)
+  const sent = withoutUnsent(body, spelled(spellings, value))
+  const result = validate(body, sent, source)
   remember(body, result)
+  if (isObject(result) && isObject(sent)) SENT.set(result, sent)
   return result
 }
 

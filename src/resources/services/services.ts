@@ -27,6 +27,7 @@ const DEFINITION = {
   },
   nullWhenEmpty: ['configs', 'roleAttributes'],
   required: ['name'],
+  requiredAsDeployed: ['encryptionRequired'],
   unique: ['name'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['configs', 'service-edge-router-policies', 'service-policies', 'terminators'],

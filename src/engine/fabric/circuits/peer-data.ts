@@ -28,7 +28,7 @@ export function recordedPeerData(peerData: PeerData): Terminator['peerData'] {
 }
 
 /** Bytes as lower-case hexadecimal text. */
-export function toHex(bytes: Uint8Array): string {
+function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

@@ -1,3 +1,4 @@
+import { toBase64 } from '../../../domain/encoding/base64.ts'
 import { judgesPosture, type Precedence } from '../../../domain/fabric/index.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type {
@@ -15,7 +16,7 @@ import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { makeRoom } from '../../records/room.ts'
 import { requirePosture, requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
-import { recordedPeerData, toHex } from '../circuits/peer-data.ts'
+import { recordedPeerData } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { RouterRefusal } from '../routers/refusal.ts'
@@ -160,7 +161,7 @@ export class HostedTerminators {
       serviceId,
       hostId,
       identity,
-      identitySecret: toHex(instanceSecret),
+      identitySecret: toBase64(instanceSecret),
       peerData: recordedPeerData(registration.peerData),
     })
     await makeRoom(this.#context, tx, terminators, terminator)

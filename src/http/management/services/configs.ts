@@ -39,8 +39,8 @@ export const configOperations = [
       symbols: configs.symbols,
     },
     async ({ engine, call, params, find }) => {
-      const service = await engine.services.get(params.id)
-      return { page: await engine.reader.list(call, configs, find, async () => ids(service.configs)) }
+      const service = await engine.reader.serviceAbove(params.id)
+      return { page: await engine.reader.list(call, configs, find, async () => ids(service?.configs ?? [])) }
     },
   ),
 ] as const

@@ -12,7 +12,7 @@ export const terminatorsOfService = defineOperation(
     symbols: terminators.symbols,
   },
   async ({ engine, call, params, find }) => {
-    await engine.services.get(params.id)
+    await engine.reader.serviceAbove(params.id)
     return { page: await engine.reader.list(call, terminators, find, async () => equals('serviceId', params.id)) }
   },
 )

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../../encoding/base64.ts'
+import { fromBase64, toBase64 } from '../../../domain/encoding/base64.ts'
 
 /** Longest PEM block and largest certificate that is looked at, in characters and octets: 64 KiB. */
 export const MAX_PEM_SIZE = 64 * 1024
