@@ -10,6 +10,7 @@ import { benchMillion } from './million.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
 import { benchSqlStorage } from './sql-storage.ts'
+import { benchWaits } from './waits.ts'
 import { benchWire } from './wire.ts'
 
 /** By their names; `wire` can be told which of its rows to run. */
@@ -19,6 +20,7 @@ const BENCHES = new Map<string, (rows?: readonly string[]) => Promise<BenchRow[]
   ['credentials', benchCredentials],
   ['memory', benchMemoryStorage],
   ['sql', benchSqlStorage],
+  ['waits', benchWaits],
   ['scale', benchScale],
   ['fabric', benchFabric],
   ['wire', benchWire],

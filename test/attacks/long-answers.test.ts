@@ -97,7 +97,7 @@ describe('what takes much away', () => {
       expectDone(await act(scene))
       expect((await scene.left())[1]).toBe(0)
       expect(scene.removed.reduce((a, b) => a + b)).toBeGreaterThanOrEqual(least)
-      expect(Math.max(...scene.removed)).toBeLessThanOrEqual(210)
+      expect(Math.max(...scene.removed)).toBeLessThanOrEqual(110)
       expect(scene.reasons).toEqual(new Set([reason]))
     },
   )

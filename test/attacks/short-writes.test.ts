@@ -1,19 +1,32 @@
+import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/memory/index.ts'
+import { collectionOf } from '../../src/engine/records/collection-of.ts'
 import { servicePolicies } from '../../src/resources/access/policies.ts'
 import { sessions } from '../../src/resources/access/sessions.ts'
+import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
 import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { services } from '../../src/resources/services/services.ts'
-import { expectDone } from '../contract/http/errors.ts'
-import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
+import { expectDone, expectFieldError } from '../contract/http/errors.ts'
+import {
+  type Answer,
+  adminOf,
+  CLIENT,
+  create,
+  type ForeignClient,
+  foreignClient,
+  read,
+} from '../contract/http/foreign-client.ts'
 import { copyRecord, countedWrites } from '../support/counted-writes.ts'
 import { mount } from '../support/mount.ts'
+import { openIdTokens, refresh, type Tokens } from '../support/openid.ts'
 import { apisOf, login, person } from '../support/people.ts'
 
 /** More than one write does of anything, and as much as a test can wait for. */
 const MANY = 450
 /** What one write changes at most: its part of something long, and what goes with the end of it. */
-const MOST = 250
+const MOST = 150
 
 /** A device with a session for a service, and as many sessions more. */
 async function scene() {
@@ -35,10 +48,30 @@ async function scene() {
   await copyRecord(storage, sessions, session, MANY, () => ({}))
   storage.take()
   const left = async () => (await admin.get('/sessions')).body.meta.pagination.totalCount
-  return { storage, mounted, admin, api, device, policy, service, config, session, left }
+  const { apiSessionId }: { apiSessionId: string } = await read(admin, `/sessions/${session}`)
+  return { storage, mounted, admin, api, apiSessionId, device, policy, service, config, session, left }
 }
 
 type Scene = Awaited<ReturnType<typeof scene>>
+
+async function changeRecord<R extends Resource>(
+  { storage }: Pick<Scene, 'storage'>,
+  resource: R,
+  id: string,
+  change: Partial<RecordOf<R>>,
+): Promise<void> {
+  await storage.write(async (tx) => {
+    const known = await collectionOf(tx, resource).get(id)
+    if (known === undefined) throw new Error(`no ${resource.name} ${id}`)
+    await collectionOf(tx, resource).update({ ...known, ...change })
+  })
+  storage.take()
+}
+
+/** The API session of the device began by a token of a signer. */
+function vouchedByThirdParty(here: Scene): Promise<void> {
+  return changeRecord(here, apiSessions, here.apiSessionId, { authenticatorId: 'extJwtId:signer' })
+}
 
 function expectShort({ storage }: Scene, changes = MANY): void {
   const writes = storage.take()
@@ -114,22 +147,141 @@ describe('what touches much takes many short writes', () => {
 
   it('the revocation of the tokens of an identity with many sessions', async () => {
     const here = await scene()
-    const { apiSessionId } = await read(here.admin, `/sessions/${here.session}`)
-    await here.storage.write(async (tx) => {
-      const known = await tx.collection(apiSessions).get(apiSessionId)
-      if (known === undefined) throw new Error('no API session')
-      await tx.collection(apiSessions).update({ ...known, tokensExpireAt: here.mounted.clock.now() + 1000 })
-    })
+    await changeRecord(here, apiSessions, here.apiSessionId, { tokensExpireAt: here.mounted.clock.now() + 1000 })
     await create(here.admin, '/revocations', { id: here.device.id, type: 'IDENTITY' })
     expectShort(here)
     expect(await here.left()).toBe(0)
   })
 
-  it('the end of an API session with many sessions', async () => {
+  it('the promotion of an identity for whose many sessions a third party vouched', async () => {
     const here = await scene()
-    const { apiSessionId } = await read(here.admin, `/sessions/${here.session}`)
-    expectDone(await here.admin.delete(`/api-sessions/${apiSessionId}`))
+    await vouchedByThirdParty(here)
+    expectDone(await here.admin.patch(`/identities/${here.device.id}`, { isAdmin: true }))
     expectShort(here)
     expect(await here.left()).toBe(0)
+  })
+
+  it('the deletion of a service for which many identities have costs', async () => {
+    const here = await scene()
+    expectDone(await here.admin.patch(`/identities/${here.device.id}`, { serviceHostingCosts: { [here.service]: 7 } }))
+    await copyRecord(here.storage, identities, here.device.id, MANY, (position) => ({ name: `host ${position}` }))
+    here.storage.take()
+    expectDone(await here.admin.delete(`/services/${here.service}`))
+    expectShort(here, 2 * MANY)
+    expect((await read(here.admin, `/identities/${here.device.id}-7`)).serviceHostingCosts).toEqual({})
+  })
+
+  it.each<[string, (here: Scene, router: string) => Promise<Answer>]>([
+    [
+      'taking the tunneler away',
+      ({ admin }, router) => admin.patch(`/edge-routers/${router}`, { isTunnelerEnabled: false }),
+    ],
+    ['deletion', ({ admin }, router) => admin.delete(`/edge-routers/${router}`)],
+  ])('the %s of an edge router whose identity has many sessions', async (_, change) => {
+    const here = await scene()
+    const router = await create(here.admin, '/edge-routers', { name: 'tunneler', isTunnelerEnabled: true })
+    await changeRecord(here, apiSessions, here.apiSessionId, { identityId: router })
+    await here.storage.write(async (tx) => {
+      for (const session of (await tx.collection(sessions).find()).items) {
+        await tx.collection(sessions).update({ ...session, identityId: router })
+      }
+    })
+    here.storage.take()
+    expectDone(await change(here, router))
+    expectShort(here)
+    expect(await here.left()).toBe(0)
+    expect((await here.admin.get(`/identities/${router}`)).status).toBe(404)
+  })
+
+  it.each<[string, (mounted: Scene['mounted'], tokens: Tokens) => Promise<Response>]>([
+    ['a logout', (mounted, { id_token }) => mounted.fetch(`/oidc/end_session?id_token_hint=${id_token}`)],
+    [
+      'the second use of a refresh token',
+      async (mounted, { refresh_token }) => {
+        expect((await refresh(mounted, refresh_token)).status).toBe(200)
+        return refresh(mounted, refresh_token)
+      },
+    ],
+  ])('%s of an API session made of tokens that has many sessions', async (_, end) => {
+    const here = await scene()
+    const tokens = await openIdTokens(here.mounted, here.device)
+    const { z_asid: apiSessionId } = decodeJwt(tokens.access_token)
+    await here.storage.write(async (tx) => {
+      for (const session of (await tx.collection(sessions).find()).items) {
+        await tx.collection(sessions).update({ ...session, apiSessionId: String(apiSessionId) })
+      }
+    })
+    here.storage.take()
+    await end(here.mounted, tokens)
+    expectShort(here)
+    expect(await here.left()).toBe(0)
+  })
+
+  it('the configs of an identity for many services', async () => {
+    const here = await scene()
+    await copyRecord(here.storage, services, here.service, MANY, (position) => ({ name: `web ${position}` }))
+    here.storage.take()
+    const configId = here.config
+    const pairs = Array.from({ length: MANY }, (_, n) => ({ serviceId: `${here.service}-${n}`, configId }))
+    const path = `/identities/${here.device.id}/service-configs`
+    const headers = { 'content-type': 'application/json' }
+    const remove = (list: readonly object[]) => here.admin.send('DELETE', path, { body: JSON.stringify(list), headers })
+    expectDone(await here.admin.post(path, pairs))
+    expectShort(here)
+    expect((await remove([...pairs, { serviceId: here.service, configId: 'none' }])).status).toBe(404)
+    expect(await read(here.admin, `${path}?limit=500`)).toHaveLength(MANY)
+    expectDone(await remove(pairs))
+    expectShort(here)
+    expect(await read(here.admin, `${path}?limit=500`)).toEqual([])
+  })
+
+  it('the end of an API session with many sessions', async () => {
+    const here = await scene()
+    expectDone(await here.admin.delete(`/api-sessions/${here.apiSessionId}`))
+    expectShort(here)
+    expect(await here.left()).toBe(0)
+  })
+})
+
+describe('what is refused in the end takes nothing away before', () => {
+  const STRONGER = { permissions: ['service', 'router'] }
+
+  it.each<[string, string[], (here: Scene, management: ForeignClient) => Promise<Answer>]>([
+    ['deleting an identity', ['identity'], (here, api) => api.delete(`/identities/${here.device.id}`)],
+    [
+      'changing its password',
+      ['identity'],
+      async (here, api) => {
+        const [{ id }] = await read(here.admin, `/identities/${here.device.id}/authenticators`)
+        return api.patch(`/authenticators/${id}`, { password: 'Other-Horse-2' })
+      },
+    ],
+    [
+      'inviting it anew',
+      ['identity', 'enrollment'],
+      async (here, api) => {
+        const [{ id }] = await read(here.admin, `/identities/${here.device.id}/authenticators`)
+        const expiresAt = new Date(here.mounted.clock.now() + 60_000).toISOString()
+        return api.post(`/authenticators/${id}/re-enroll`, { expiresAt })
+      },
+    ],
+  ])('%s that has more rights', async (_, permissions, act) => {
+    const here = await scene()
+    expectDone(await here.admin.patch(`/identities/${here.device.id}`, STRONGER))
+    const delegate = await person(here.mounted, here.admin, 'delegate', { permissions })
+    const { management } = await apisOf(here.mounted, delegate)
+    const before = await here.left()
+    expect((await act(here, management)).status).toBe(401)
+    expect(await here.left()).toBe(before)
+  })
+
+  it('promoting an identity under a name that is taken', async () => {
+    const here = await scene()
+    await vouchedByThirdParty(here)
+    await person(here.mounted, here.admin, 'somebody')
+    const before = await here.left()
+    const refused = await here.admin.patch(`/identities/${here.device.id}`, { isAdmin: true, name: 'somebody' })
+    expectFieldError(refused, 'name')
+    expect(await here.left()).toBe(before)
   })
 })

@@ -6,10 +6,9 @@ export interface CountedStorage extends Storage {
   take(): readonly number[]
 }
 
-/** Wraps a storage. */
-export function countedWrites(storage: Storage): CountedStorage {
-  let counts: number[] = []
-  const counting = (tx: WriteTransaction, count: () => void): WriteTransaction => ({
+/** A write that calls `count` for each record that it inserts, updates or deletes. */
+export function counting(tx: WriteTransaction, count: () => void): WriteTransaction {
+  return {
     revision: tx.revision,
     changesSince: (revision) => tx.changesSince(revision),
     collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
@@ -28,7 +27,12 @@ export function countedWrites(storage: Storage): CountedStorage {
         delete: (id) => counted(inner.delete(id)),
       }
     },
-  })
+  }
+}
+
+/** Wraps a storage. */
+export function countedWrites(storage: Storage): CountedStorage {
+  let counts: number[] = []
   return {
     ...storage,
     async write(work) {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
 import { both, equals } from '../../domain/filter/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { readId, readRequest } from '../../resources/requests/read-body.ts'
@@ -13,8 +13,12 @@ import { services } from '../../resources/services/services.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { newRecord } from '../records/new-record.ts'
+import { writeEachInParts } from '../records/parts.ts'
 
 type Pairs = z.input<typeof ServiceConfigPairs>
+type Pair = Pairs[number]
+/** Refuses a pair, or answers the config type that it is about. */
+type Judge = (tx: ReadTransaction, pair: Pair) => Promise<string>
 
 /** Configs that one identity sees for services instead of the services' own. */
 export class ServiceConfigs {
@@ -31,34 +35,22 @@ export class ServiceConfigs {
    */
   async associate(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)
-    await this.#write(call, identityId, async (tx) => {
-      for (const pair of pairs) await this.#associate(tx, identityId, pair)
-    })
+    await this.#write(call, identityId, pairs, requireTypeOfPair, (tx, pair) => this.#associate(tx, identityId, pair))
   }
 
   /** Takes from an identity what it has for the service and the type of the config, whichever config it is. */
   async remove(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)
-    await this.#write(call, identityId, async (tx) => {
-      for (const { serviceId, configId } of pairs) {
-        const { configTypeId } = await knownConfig(tx, configId)
-        const existing = await overrideOf(tx, identityId, serviceId, configTypeId)
-        if (existing !== undefined) await tx.collection(serviceConfigs).delete(existing.id)
-      }
+    const known: Judge = async (tx, { configId }) => (await knownConfig(tx, configId)).configTypeId
+    await this.#write(call, identityId, pairs, known, async (tx, pair) => {
+      const existing = await overrideOf(tx, identityId, pair.serviceId, await known(tx, pair))
+      if (existing !== undefined) await tx.collection(serviceConfigs).delete(existing.id)
     })
   }
 
-  async #associate(tx: WriteTransaction, identityId: string, pair: Pairs[number]): Promise<void> {
+  async #associate(tx: WriteTransaction, identityId: string, pair: Pair): Promise<void> {
     const { serviceId, configId } = pair
-    if ((await tx.collection(services).get(serviceId)) === undefined) {
-      throw invalidField('serviceConfigs', 'no edge service found with the given id', serviceId)
-    }
-    const { name, configTypeId } = await knownConfig(tx, configId)
-    const configType = await tx.collection(configTypes).get(configTypeId)
-    if (configType?.target !== 'service') {
-      const reason = `config ${name} has config type ${configType?.name} which does not target services`
-      throw invalidField('serviceConfigs', reason, configId)
-    }
+    const configTypeId = await requireTypeOfPair(tx, pair)
     const existing = await overrideOf(tx, identityId, serviceId, configTypeId)
     const now = this.#context.clock.now()
     if (existing === undefined) {
@@ -69,16 +61,43 @@ export class ServiceConfigs {
     }
   }
 
-  #write(call: Call, identityId: string, work: (tx: WriteTransaction) => Promise<void>): Promise<void> {
+  /** Many pairs take several writes, so all of them are judged before the first. */
+  async #write(
+    call: Call,
+    identityId: string,
+    pairs: Pairs,
+    judge: Judge,
+    work: (tx: WriteTransaction, pair: Pair) => Promise<void>,
+  ): Promise<void> {
     readId(identityId, 'identityId')
-    return this.#context.writes.run(call, async (tx) => {
-      if ((await tx.collection(identities).get(identityId)) === undefined) throw notFound('identity', identityId)
-      await work(tx)
+    await this.#context.storage.read(async (tx) => {
+      await requireIdentity(tx, identityId)
+      for (const pair of pairs) await judge(tx, pair)
+    })
+    await writeEachInParts(this.#context, call, pairs, async (tx, pair) => {
+      await requireIdentity(tx, identityId)
+      await work(tx, pair)
     })
   }
 }
 
-async function knownConfig(tx: WriteTransaction, id: string): Promise<RecordOf<typeof configs>> {
+async function requireIdentity(tx: ReadTransaction, id: string): Promise<void> {
+  if ((await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
+}
+
+/** The config type of a pair whose service exists and whose config is meant for services. */
+async function requireTypeOfPair(tx: ReadTransaction, { serviceId, configId }: Pair): Promise<string> {
+  if ((await tx.collection(services).get(serviceId)) === undefined) {
+    throw invalidField('serviceConfigs', 'no edge service found with the given id', serviceId)
+  }
+  const { name, configTypeId } = await knownConfig(tx, configId)
+  const configType = await tx.collection(configTypes).get(configTypeId)
+  if (configType?.target === 'service') return configTypeId
+  const reason = `config ${name} has config type ${configType?.name} which does not target services`
+  throw invalidField('serviceConfigs', reason, configId)
+}
+
+async function knownConfig(tx: ReadTransaction, id: string): Promise<RecordOf<typeof configs>> {
   const config = await tx.collection(configs).get(id)
   if (config === undefined) throw notFound('config', id)
   return config

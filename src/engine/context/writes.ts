@@ -21,6 +21,14 @@ export interface RecordedWrite {
   readonly reasons: EndReasons
 }
 
+/** What a write is to one that it continues, or that continues it. */
+export interface Continuation {
+  /** It goes on with what its caller asked for and was judged for before. */
+  readonly isContinued?: boolean
+  /** What the last of them will change: every one is judged as if it did so. */
+  readonly intended?: () => readonly RecordedChange[]
+}
+
 /** Writes what belongs to the changes of a write, within that write. */
 export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedChange[]) => Promise<void>
 
@@ -67,13 +75,13 @@ export class Writes {
    * Runs `work` as one write, and after its commit all followers in order; then answers what `work` answered. A follower
    * that throws is the writer's failure, although its change is committed. Error: `COULD_NOT_VALIDATE` naming a field that is
    * larger than the {@link Limits} and the limit, `UNAUTHORIZED` for a caller whose session or rights are gone by now, unless
-   * the write continues one that it asked for (`isContinued`); nothing is changed then.
+   * the write continues one that it asked for; nothing is changed then.
    */
   async run<T>(
     call: Call,
     work: (tx: WriteTransaction) => Promise<T>,
     reasons: EndReasons = {},
-    isContinued = false,
+    { isContinued = false, intended = () => [] }: Continuation = {},
   ): Promise<T> {
     const changes: RecordedChange[] = []
     const result = await this.#storage.write(async (tx) => {
@@ -84,7 +92,8 @@ export class Writes {
       const answer = await work(recorded)
       const made = [...changes]
       if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
-      for (const guard of made.length === 0 ? [] : this.#guards) await guard(tx, { call, changes: made, reasons })
+      const judged = [...made, ...intended()]
+      for (const guard of judged.length === 0 ? [] : this.#guards) await guard(tx, { call, changes: judged, reasons })
       return answer
     })
     if (changes.length === 0) return result

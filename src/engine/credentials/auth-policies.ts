@@ -4,6 +4,7 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { type AuthPolicies, authPolicies } from '../../resources/login/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import type { Behaviour } from '../records/behaviour.ts'
+import { missingOf } from '../records/references.ts'
 
 type AuthPolicy = RecordOf<typeof authPolicies>
 
@@ -58,10 +59,13 @@ async function checkSigners(tx: ReadTransaction, { primary, secondary }: AuthPol
   })
   const required = secondary.requireExtJwtSigner
   const named = required ? [...allowed, { field: 'secondary.requiredExtJwtSigner', value: required }] : allowed
-  for (const { field, value } of named) {
-    if ((await tx.collection(externalJwtSigners).get(value)) === undefined) {
-      throw new ControllerError('NOT_FOUND', { field, reason: `external jwt signer with id ${value} not found`, value })
-    }
+  const [missing] = await missingOf(
+    tx,
+    externalJwtSigners,
+    named.map(({ value }) => value),
+  )
+  for (const { field, value } of named.filter((one) => one.value === missing).slice(0, 1)) {
+    throw new ControllerError('NOT_FOUND', { field, reason: `external jwt signer with id ${value} not found`, value })
   }
 }
 

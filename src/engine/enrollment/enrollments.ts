@@ -107,16 +107,20 @@ export class Enrollments {
   }
 }
 
-/** Adds an enrollment. Error: `ENROLLMENT_EXISTS` when its identity is already invited by the same method. */
+/** Adds an enrollment. Error: as of {@link refuseInvited}. */
 export async function insertInvitation(tx: WriteTransaction, enrollment: Enrollment): Promise<void> {
-  const { identityId, method } = enrollment
+  await refuseInvited(tx, enrollment)
+  await tx.collection(enrollments).insert(enrollment)
+}
+
+/** Error: `ENROLLMENT_EXISTS` when the identity of an enrollment is already invited by the same method. */
+export async function refuseInvited(tx: ReadTransaction, { identityId, method }: Enrollment): Promise<void> {
   const where = both(equals('identityId', identityId), equals('method', method))
   const { totalCount } = await tx.collection(enrollments).find({ ...(where && { where }), limit: 1 })
   if (totalCount > 0) {
     const reason = 'enrollment of same method exists'
     throw new ControllerError('ENROLLMENT_EXISTS', { field: 'method', reason, value: method })
   }
-  await tx.collection(enrollments).insert(enrollment)
 }
 
 function invitationOf({ identityId, method, caId, username }: Creation): Invitation {

@@ -1,6 +1,6 @@
 import { covers } from '../../domain/authority.ts'
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
+import { equals, type Filter } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -13,7 +13,8 @@ import { services } from '../../resources/services/services.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { Behaviour, PendingChange } from '../records/behaviour.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deleteEach } from '../records/deletion.ts'
+import { missingOf } from '../records/references.ts'
 import { identityMembers } from './identity-members.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -49,10 +50,18 @@ export const identityBehaviour: Behaviour<Identities> = {
     const authPolicyId = change.after.authPolicyId === '' ? 'default' : change.after.authPolicyId
     if (change.kind === 'update') {
       refuseRouterIdentityChange(change.before, change.after)
-      if (!covers(change.before, change.after)) await endSessionsOfAnchors(tx, change.after.id)
     }
-    await checkHostedServices(tx, change.after)
+    await checkHostedServices(tx, change)
     return { ...change.after, externalId, authPolicyId, typeId }
+  },
+
+  /**
+   * An identity that gains rights loses the API sessions for which a third party vouched: whether that one is trusted to let
+   * in somebody with these rights is asked when they log in again.
+   */
+  async precede(tx, { kind, before, after }, part) {
+    if (kind === 'delete' || covers(before, after)) return undefined
+    return deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
   },
 
   members: identityMembers,
@@ -122,21 +131,19 @@ function refuseRouterIdentityChange(before: Identity, after: Identity): void {
   if (after.name !== before.name) throw invalidField('name', 'may not change name of router identities', after.name)
 }
 
-async function checkHostedServices(tx: WriteTransaction, identity: Identity): Promise<void> {
-  const hosted = { ...identity.serviceHostingCosts, ...identity.serviceHostingPrecedences }
-  for (const id of Object.keys(hosted)) {
-    if ((await tx.collection(services).get(id)) === undefined) throw notFound('service', id)
-  }
+async function checkHostedServices(tx: WriteTransaction, { before, after }: PendingChange<Identities>): Promise<void> {
+  const known = new Set(before && hostedBy(before))
+  const named = (after === undefined ? [] : hostedBy(after)).filter((id) => !known.has(id))
+  for (const id of (await missingOf(tx, services, named)).slice(0, 1)) throw notFound('service', id)
 }
 
-/**
- * Ends the API sessions of an identity that gains rights, as far as a third party vouched for them: whether that one is
- * trusted to let in somebody with these rights is asked when they log in again.
- */
-async function endSessionsOfAnchors(tx: WriteTransaction, identityId: string): Promise<void> {
-  const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
-  for (const { id, authenticatorId } of items) {
-    if (authenticatorId === 'internal' || authenticatorId.startsWith('extJwtId:'))
-      await deleteEntity(tx, apiSessions, id)
-  }
+function hostedBy({ serviceHostingCosts, serviceHostingPrecedences }: Identity): readonly string[] {
+  return Object.keys({ ...serviceHostingCosts, ...serviceHostingPrecedences })
+}
+
+function vouchedForBySomebodyElse(identityId: string): Filter {
+  const operand = { kind: 'field', field: 'authenticatorId' } as const
+  const isOfSigner: Filter = { kind: 'contains', operand, text: 'extJwtId:', foldCase: false }
+  const isAnchored: Filter = { kind: 'or', left: equals('authenticatorId', 'internal'), right: isOfSigner }
+  return { kind: 'and', left: equals('identityId', identityId), right: isAnchored }
 }

@@ -12,8 +12,8 @@ import { authenticators } from '../../resources/login/authenticators.ts'
 import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { deletePart, endReasonsOf } from '../records/deletion.ts'
-import { MORE, type Part, writeInParts } from '../records/parts.ts'
+import { deleteEach, endReasonsOf } from '../records/deletion.ts'
+import { type MORE, type Part, writeInParts } from '../records/parts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -79,15 +79,11 @@ export function refuseAdminChange(call: Call, identity: RecordOf<typeof identiti
 }
 
 /** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a part goes. */
-export async function endApiSessions(
+export function endApiSessions(
   tx: WriteTransaction,
   of: 'identityId' | 'authenticatorId',
   id: string,
   part: Part,
 ): Promise<undefined | typeof MORE> {
-  const { items } = await tx.collection(apiSessions).find({ where: equals(of, id) })
-  for (const session of items) {
-    if (part.isOver() || (await deletePart(tx, apiSessions, session.id, part)) === MORE) return MORE
-  }
-  return undefined
+  return deleteEach(tx, apiSessions, equals(of, id), part)
 }

@@ -26,12 +26,12 @@ import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
 import { admitPassword } from '../credentials/password-attempts.ts'
 import { newPasswordHash } from '../credentials/passwords.ts'
-import { insertInvitation } from '../enrollment/enrollments.ts'
+import { insertInvitation, refuseInvited } from '../enrollment/enrollments.ts'
 import { endApiSessions } from '../identities/identity-state.ts'
 import { recordWrongPassword } from '../identities/wrong-passwords.ts'
-import { deleteEntity, endReasonsOf } from '../records/deletion.ts'
+import { deletePart, endReasonsOf } from '../records/deletion.ts'
 import { MORE, type Part, writeInParts } from '../records/parts.ts'
-import { refusingDuplicates } from '../records/unique-fields.ts'
+import { refuseDuplicates, refusingDuplicates } from '../records/unique-fields.ts'
 import { requirePasswordRoom } from './rate-limits.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
@@ -132,9 +132,12 @@ export class Authenticators {
         : ({ method: caId === null ? 'ott' : 'ottca', identityId, caId } as const)
     const enrollment = await inviteToEnroll(this.#context, invitation, now, expiresAt)
     const work = async (tx: WriteTransaction, part: Part) => {
-      if ((await endApiSessions(tx, 'authenticatorId', id, part)) === MORE) return MORE
+      const before = await tx.collection(authenticators).get(id)
+      if (before === undefined) throw notFound('authenticator', id)
+      part.intend({ operation: 'delete', kind: authenticators.name, id, before })
+      await refuseInvited(tx, enrollment)
+      if ((await deletePart(tx, authenticators, id, part)) === MORE) return MORE
       await insertInvitation(tx, enrollment)
-      if (!(await deleteEntity(tx, authenticators, id))) throw notFound('authenticator', id)
       return undefined
     }
     await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
@@ -185,12 +188,17 @@ export class Authenticators {
         : { passwordHash: await newPasswordHash(this.#context, known.identityId, password), ...NO_FAILED_ATTEMPTS }
     const work = async (tx: WriteTransaction, part: Part) => {
       await confirm(tx)
-      const areOver = password !== undefined && !this.#context.settings.profile.keepSessionsOnPasswordChange
-      if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) return MORE
       const current = await tx.collection(authenticators).get(known.id)
       if (current === undefined) throw notFound('authenticator', known.id)
       const { username = current.username, tags = current.tags } = change
-      await tx.collection(authenticators).update({ ...current, username, tags, ...verifier, updatedAt })
+      const after = { ...current, username, tags, ...verifier, updatedAt }
+      part.intend({ operation: 'update', kind: authenticators.name, id: known.id, before: current, after })
+      const areOver = password !== undefined && !this.#context.settings.profile.keepSessionsOnPasswordChange
+      if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) {
+        await refuseDuplicates(tx, authenticators, after, current)
+        return MORE
+      }
+      await tx.collection(authenticators).update(after)
       return undefined
     }
     await refusingDuplicates(authenticators, () => writeInParts(this.#context, call, work, endReasonsOf(apiSessions)))

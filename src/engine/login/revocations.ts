@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
+import { equals, type Filter } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import { EpochMs, Id } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -13,9 +13,9 @@ import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
-import { deletePart, endReasonsOf } from '../records/deletion.ts'
+import { deleteEach, endReasonsOf } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
-import { MORE, type Part, writeInParts } from '../records/parts.ts'
+import { type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
@@ -96,11 +96,9 @@ export class Revocations {
   /** Forgets those of the revocations that concern no good token any more. */
   async forgetExpired(ids: readonly string[]): Promise<void> {
     const now = this.#context.clock.now()
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
-      for (const id of ids) {
-        const found = await tx.collection(revocations).get(id)
-        if (found !== undefined && found.expiresAt <= now) await tx.collection(revocations).delete(id)
-      }
+    await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
+      const found = await tx.collection(revocations).get(id)
+      if (found !== undefined && found.expiresAt <= now) await tx.collection(revocations).delete(id)
     })
   }
 
@@ -120,15 +118,8 @@ function asTokensHaveIt(id: string): string {
 
 /** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */
 async function endTokenSessions(tx: WriteTransaction, type: Revocation['type'], id: string, part: Part) {
-  for (const session of await tokenSessionsOf(tx, type, id)) {
-    if (part.isOver() || (await deletePart(tx, apiSessions, session.id, part)) === MORE) return MORE
-  }
-  return undefined
-}
-
-async function tokenSessionsOf(tx: WriteTransaction, type: Revocation['type'], id: string) {
-  if (type === 'JTI') return []
-  const of = type === 'IDENTITY' ? 'identityId' : 'id'
-  const { items } = await tx.collection(apiSessions).find({ where: equals(of, id) })
-  return items.filter(({ tokensExpireAt }) => tokensExpireAt !== null)
+  if (type === 'JTI') return undefined
+  const isTheirs = equals(type === 'IDENTITY' ? 'identityId' : 'id', id)
+  const isMadeOfTokens: Filter = { kind: 'not', of: equals('tokensExpireAt', null) }
+  return deleteEach(tx, apiSessions, { kind: 'and', left: isTheirs, right: isMadeOfTokens }, part)
 }

@@ -1,9 +1,11 @@
 import { textClaim } from '../../domain/login/claims.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
 import type { Revocations } from '../login/revocations.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deletePart, endReasonsOf } from '../records/deletion.ts'
+import { type Part, writeInParts } from '../records/parts.ts'
 import { judgePresented } from './tokens/presented-token.ts'
 import type { ProviderContext } from './tokens/provider-context.ts'
 
@@ -49,9 +51,10 @@ export class SessionEnd {
   }
 
   async #end(id: string): Promise<void> {
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       const session = await tx.collection(apiSessions).get(id)
-      if (session?.tokensExpireAt != null) await deleteEntity(tx, apiSessions, id)
-    })
+      return session?.tokensExpireAt == null ? undefined : deletePart(tx, apiSessions, id, part)
+    }
+    await writeInParts(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
   }
 }

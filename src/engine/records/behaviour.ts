@@ -9,6 +9,7 @@ import type {
 } from '../../resources/declaration/resource.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import type { MORE, Part } from './parts.ts'
 import type { DeriveMembers } from './wire-form/render.ts'
 
 /** A validated request before its transaction opens; `now` is epoch milliseconds. */
@@ -53,6 +54,15 @@ export interface Behaviour<R extends Resource> {
     call: Call,
     change: PendingChange<R>,
   ): Promise<RecordOf<R> | undefined>
+  /**
+   * Takes away what cannot be there any more once a change is made, as far as a part goes: the change comes with the last
+   * part. It was judged to be one that may be made.
+   */
+  precede?(
+    tx: WriteTransaction,
+    change: Exclude<PendingChange<R>, { readonly kind: 'create' }>,
+    part: Part,
+  ): Promise<undefined | typeof MORE>
   /** The members of the wire form that no field holds. */
   readonly members?: DeriveMembers<R>
 }

@@ -1,8 +1,9 @@
+import type { Filter } from '../../domain/filter/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EndReasons } from '../context/writes.ts'
 import { changeEach, MORE, type Part, WHOLE } from './parts.ts'
-import { findDependentIds, referencesTo, refersTo, refuseReferenced } from './references.ts'
+import { referencesTo, refersTo, refuseReferenced } from './references.ts'
 import { forgetInRoleLists } from './role-lists.ts'
 
 /** How many ids are read at a time. */
@@ -28,13 +29,8 @@ export async function deletePart(
 ): Promise<boolean | typeof MORE> {
   await refuseReferenced(tx, resource, id)
   const references = referencesTo(resource)
-  for (const reference of references.filter(({ onDelete }) => onDelete === 'cascade')) {
-    const remaining = () => findDependentIds(tx, reference, id, BATCH)
-    for (let holders = await remaining(); holders.length > 0; holders = await remaining()) {
-      for (const holder of holders) {
-        if (part.isOver() || (await deletePart(tx, reference.resource, holder, part)) === MORE) return MORE
-      }
-    }
+  for (const { resource: holders, field } of references.filter(({ onDelete }) => onDelete === 'cascade')) {
+    if ((await deleteEach(tx, holders, refersTo(holders, field, id), part)) === MORE) return MORE
   }
   for (const reference of references.filter(({ onDelete }) => onDelete === 'clear')) {
     const { resource: holders, field } = reference
@@ -46,6 +42,22 @@ export async function deletePart(
   if ((await forgetInRoleLists(tx, resource.name, id, part)) === MORE) return MORE
   part.count()
   return tx.collection(resource).delete(id)
+}
+
+/** Removes the entities that fulfil `where`, with what goes with them, as far as a part goes. */
+export async function deleteEach(
+  tx: WriteTransaction,
+  resource: Resource,
+  where: Filter,
+  part: Part,
+): Promise<undefined | typeof MORE> {
+  const remaining = () => tx.collection(resource).findIds({ where, limit: BATCH })
+  for (let found = await remaining(); found.length > 0; found = await remaining()) {
+    for (const id of found) {
+      if (part.isOver() || (await deletePart(tx, resource, id, part)) === MORE) return MORE
+    }
+  }
+  return undefined
 }
 
 /** Why sessions end that go with an entity of a resource, whichever part of the deletion takes them. */

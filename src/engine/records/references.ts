@@ -1,6 +1,6 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
-import { equals, type Filter } from '../../domain/filter/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
+import { equals, type Filter, ids } from '../../domain/filter/index.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
 
@@ -12,14 +12,24 @@ export async function checkReferences(
   before: RecordOf<Resource> | undefined,
 ): Promise<void> {
   for (const [field, { to, orTo }] of Object.entries(resource.definition.references ?? {})) {
-    const known = idsIn(before?.[field])
+    const known = new Set(idsIn(before?.[field]))
     const target = resourceNamed(to)
-    for (const id of idsIn(record[field]).filter((named) => !known.includes(named))) {
-      if ((await tx.collection(target).get(id)) !== undefined) continue
-      const other = orTo === undefined ? undefined : await tx.collection(resourceNamed(orTo)).get(id)
-      if (other === undefined) throw notFound(target.definition.singular, id)
-    }
+    const named = idsIn(record[field]).filter((id) => !known.has(id))
+    const missing = await missingOf(tx, target, named)
+    const gone = orTo === undefined ? missing : await missingOf(tx, resourceNamed(orTo), missing)
+    for (const id of gone.slice(0, 1)) throw notFound(target.definition.singular, id)
   }
+}
+
+/** Those of the ids that no entity of a resource has, in their order. One question, however many they are. */
+export async function missingOf(
+  tx: ReadTransaction,
+  target: Resource,
+  named: readonly string[],
+): Promise<readonly string[]> {
+  if (named.length === 0) return []
+  const found = new Set(await tx.collection(target).findIds({ where: ids(named) }))
+  return named.filter((id) => !found.has(id))
 }
 
 /** A field that refers to entities of a resource, with what its declaration says about their deletion. */
@@ -38,23 +48,11 @@ export function referencesTo(target: Resource): readonly ReferenceTo[] {
   )
 }
 
-/** The ids of at most `limit` records that refer to an entity by a field; however large they are, nothing else is read. */
-export function findDependentIds(
-  tx: WriteTransaction,
-  { resource, field }: ReferenceTo,
-  id: string,
-  limit: number,
-): Promise<readonly string[]> {
-  return tx
-    .collection(resource)
-    .findIds({ where: refersTo(resource, field, id), ...(limit !== undefined && { limit }) })
-}
-
 /** Throws `CAN_NOT_DELETE_REFERENCED_ENTITY` when another entity needs one. */
 export async function refuseReferenced(tx: WriteTransaction, target: Resource, id: string): Promise<void> {
-  for (const reference of referencesTo(target).filter(({ onDelete }) => onDelete === 'restrict')) {
-    const holders = await findDependentIds(tx, reference, id, MOST_NAMED)
-    if (holders.length > 0) throw stillReferenced(target, reference.resource, reference.field, holders)
+  for (const { resource, field } of referencesTo(target).filter(({ onDelete }) => onDelete === 'restrict')) {
+    const holders = await tx.collection(resource).findIds({ where: refersTo(resource, field, id), limit: MOST_NAMED })
+    if (holders.length > 0) throw stillReferenced(target, resource, field, holders)
   }
 }
 

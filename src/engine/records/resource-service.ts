@@ -13,11 +13,11 @@ import { readToDelete } from './damaged-records.ts'
 import { deletePart, endReasonsOf } from './deletion.ts'
 import { mergePatch } from './merge-patch.ts'
 import { newRecord } from './new-record.ts'
-import { type Part, writeInParts } from './parts.ts'
+import { MORE, type Part, writeInParts } from './parts.ts'
 import { checkReferences } from './references.ts'
 import { checkRoleLists } from './role-lists.ts'
 import { makeRoom } from './room.ts'
-import { refusingDuplicates } from './unique-fields.ts'
+import { refuseDuplicates, refusingDuplicates } from './unique-fields.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
 
@@ -68,13 +68,14 @@ export class ResourceService<R extends Resource> {
     const preparation = await this.#behaviour.prepare?.(this.#context, call, { kind: 'create', id, input, now })
     const fields = { ...this.#emptySystemFields(), ...this.#withoutRequestOnly(input), ...preparation?.system }
     const draft = this.#record(newRecord(id, now, fields))
-    return this.#write(call, async (tx) => {
+    const work = async (tx: WriteTransaction) => {
       const record = await this.#checked(tx, call, undefined, draft)
       await makeRoom(this.#context, tx, this.resource, record)
       await collectionOf(tx, this.resource).insert(record)
       await preparation?.dependents?.(tx)
       return record
-    })
+    }
+    return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
   }
 
   /** Replaces everything that a caller may write; what the request leaves out takes its default. */
@@ -103,7 +104,10 @@ export class ResourceService<R extends Resource> {
     const work = async (tx: WriteTransaction, part: Part) => {
       const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
       const before = this.#found(known, id)
-      await this.#behaviour.guard?.(this.#context, tx, call, { kind: 'delete', before })
+      const change = { kind: 'delete', before } as const
+      await this.#behaviour.guard?.(this.#context, tx, call, change)
+      part.intend({ operation: 'delete', kind: this.resource.name, id, before })
+      if ((await this.#behaviour.precede?.(tx, change, part)) === MORE) return MORE
       return deletePart(tx, this.resource, id, part)
     }
     await writeInParts(this.#context, call, work, endReasonsOf(this.resource))
@@ -112,15 +116,21 @@ export class ResourceService<R extends Resource> {
   async #update(call: Call, request: Change<R>): Promise<RecordOf<R>> {
     const { kind, id, input, now } = request
     const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
-    return this.#write(call, async (tx) => {
+    const work = async (tx: WriteTransaction, part: Part) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
       const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
       const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
       const record = await this.#checked(tx, call, before, draft)
+      part.intend({ operation: 'update', kind: this.resource.name, id, before, after: record })
+      if ((await this.#behaviour.precede?.(tx, { kind: 'update', before, after: record }, part)) === MORE) {
+        await refuseDuplicates(tx, this.resource, record, before)
+        return MORE
+      }
       await collectionOf(tx, this.resource).update(record)
       await preparation?.dependents?.(tx)
       return record
-    })
+    }
+    return refusingDuplicates(this.resource, () => writeInParts(this.#context, call, work))
   }
 
   /** The record with the changes of a patch, and without what it clears by leaving it out. */
@@ -149,10 +159,6 @@ export class ResourceService<R extends Resource> {
     await checkRoleLists(tx, this.resource, record, before)
     await checkReferences(tx, this.resource, record, before)
     return record
-  }
-
-  async #write<T>(call: Call, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
-    return refusingDuplicates(this.resource, () => this.#context.writes.run(call, work))
   }
 
   #requireOffered(operation: StandardOperation): void {

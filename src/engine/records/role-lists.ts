@@ -1,9 +1,9 @@
 import { invalidField } from '../../domain/errors.ts'
-import { ids } from '../../domain/filter/index.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
 import { changeEach, MORE, type Part } from './parts.ts'
+import { missingOf } from './references.ts'
 
 /**
  * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
@@ -37,10 +37,7 @@ async function checkRoleList(
     throw invalidField(field, 'if using #all, it should be the only role specified', roles)
   }
   const wanted = roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1))
-  if (wanted.length === 0) return
-  const { items } = await tx.collection(target).find({ where: ids(wanted) })
-  const found = new Set(items.map(({ id }) => id))
-  const missing = wanted.filter((id) => !found.has(id))
+  const missing = await missingOf(tx, target, wanted)
   if (missing.length > 0) {
     throw invalidField(field, `no ${target.definition.storeName} found with the given ids`, missing)
   }

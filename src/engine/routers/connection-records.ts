@@ -10,7 +10,9 @@ import { routerConnections } from '../../resources/routers/router-connections.ts
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { Timetable } from '../context/timetable.ts'
 import type { Writes } from '../context/writes.ts'
+import { deleteEach } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
+import { MORE, newPart, type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
 
 interface Ports {
   readonly writes: Writes
@@ -34,6 +36,8 @@ const RENEWAL_MS = 10_000
 const PAUSE_MS = 100
 /** Milliseconds after which what a process left behind is cleared away. */
 const FORGOTTEN_MS = 5 * 60_000
+/** Routers of which something is said in one write with the process: seldom there are more. */
+const ROUTERS_AT_ONCE = 50
 
 /**
  * Keeps in the store which routers are connected to this process, for the others over the same store. A change is written at
@@ -65,9 +69,12 @@ export class ConnectionRecords {
   /** Routers reach this process at an address from now on: what a former process left that was reached there is void. */
   async open(address: string): Promise<void> {
     this.#address = address
-    await this.#ports.writes.run(SYSTEM_CALL, async (tx) => {
+    await writeInParts(this.#ports, SYSTEM_CALL, async (tx, part) => {
       const { items } = await tx.collection(controllerProcesses).find({ where: equals('address', address) })
-      for (const { id } of items) if (id !== this.#processId) await forget(tx, id)
+      for (const { id } of items) {
+        if (id !== this.#processId && (await forget(tx, id, part)) === MORE) return MORE
+      }
+      return undefined
     })
   }
 
@@ -91,7 +98,7 @@ export class ConnectionRecords {
   async #withdraw(): Promise<void> {
     if (!this.#isListed) return
     try {
-      await this.#ports.writes.run(SYSTEM_CALL, (tx) => forget(tx, this.#processId))
+      await writeInParts(this.#ports, SYSTEM_CALL, (tx, part) => forget(tx, this.#processId, part))
     } catch (error) {
       this.#ports.logger.error('connections of routers could not be withdrawn', { error: String(error) })
     }
@@ -115,7 +122,10 @@ export class ConnectionRecords {
     this.#changed.clear()
     this.#writtenAt = clock.now()
     try {
-      this.#isListed = await writes.run(SYSTEM_CALL, (tx) => this.#store(tx, routerIds, clock.now()))
+      const { isListed, concerned } = await writes.run(SYSTEM_CALL, (tx) => this.#store(tx, routerIds, clock.now()))
+      this.#isListed = isListed
+      const others = concerned.slice(ROUTERS_AT_ONCE)
+      await writeEachInParts(this.#ports, SYSTEM_CALL, others, (tx, id) => this.#storeOne(tx, id, clock.now()))
     } catch (error) {
       logger.error('connections of routers could not be stored', { error: String(error) })
       for (const routerId of routerIds) this.#changed.add(routerId)
@@ -123,7 +133,8 @@ export class ConnectionRecords {
     if (this.#isListed || this.#changed.size > 0) timetable.notLater('presence', 'process', clock.now() + RENEWAL_MS)
   }
 
-  async #store(tx: WriteTransaction, routerIds: readonly string[], now: number): Promise<boolean> {
+  /** Stores what is said of this process, and the first of the routers that something is to be said of. */
+  async #store(tx: WriteTransaction, routerIds: readonly string[], now: number) {
     const processes = tx.collection(controllerProcesses)
     const connected = [...this.#own.ids()]
     const known = await processes.get(this.#processId)
@@ -132,12 +143,14 @@ export class ConnectionRecords {
     else if (known !== undefined) await processes.update({ ...known, aliveUntil, updatedAt: now })
     else await processes.insert(newRecord(this.#processId, now, { address: this.#address, aliveUntil }))
     // Others cleared away what this process had said, when it was held still for long.
-    const concerned = this.#isListed && known === undefined ? new Set([...connected, ...routerIds]) : routerIds
-    for (const routerId of concerned) await this.#storeOne(tx, routerId, now)
+    const concerned = this.#isListed && known === undefined ? [...new Set([...connected, ...routerIds])] : routerIds
+    for (const routerId of concerned.slice(0, ROUTERS_AT_ONCE)) await this.#storeOne(tx, routerId, now)
+    const part = newPart(this.#ports.clock)
     for (const { id, aliveUntil: until } of (await processes.find()).items) {
-      if (now - until > FORGOTTEN_MS) await forget(tx, id)
+      // What is left of it goes with the next write.
+      if (now - until > FORGOTTEN_MS && (await forget(tx, id, part)) === MORE) break
     }
-    return connected.length > 0
+    return { isListed: connected.length > 0, concerned }
   }
 
   async #storeOne(tx: WriteTransaction, routerId: string, now: number): Promise<void> {
@@ -154,8 +167,8 @@ export class ConnectionRecords {
   }
 }
 
-async function forget(tx: WriteTransaction, processId: string): Promise<void> {
-  const ids = await tx.collection(routerConnections).findIds({ where: equals('processId', processId) })
-  for (const id of ids) await tx.collection(routerConnections).delete(id)
+async function forget(tx: WriteTransaction, processId: string, part: Part): Promise<undefined | typeof MORE> {
+  if ((await deleteEach(tx, routerConnections, equals('processId', processId), part)) === MORE) return MORE
   await tx.collection(controllerProcesses).delete(processId)
+  return undefined
 }

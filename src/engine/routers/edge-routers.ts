@@ -5,10 +5,12 @@ import { identities } from '../../resources/identities/identities.ts'
 import { type EdgeRouters, edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
+import { whatIsLeft } from '../context/recorded-changes.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import type { Behaviour } from '../records/behaviour.ts'
-import { deleteEntity } from '../records/deletion.ts'
+import { deletePart } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
+import { MORE, type Part } from '../records/parts.ts'
 import { refuseTakenName } from '../records/unique-fields.ts'
 import { inviteRouter, outstandingEnrollments } from './outstanding-enrollment.ts'
 import { interfacesOf, presenceMembers } from './presence-members.ts'
@@ -33,11 +35,13 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
       await refuseTakenName(tx, transitRouters, change.after.name)
       await checkAttachedConfigs(tx, 'router', change.before, change.after)
     }
-    const wasTunneler = change.before?.isTunnelerEnabled ?? false
-    const isTunneler = change.after?.isTunnelerEnabled ?? false
-    if (wasTunneler && !isTunneler) await removeTunnelerIdentity(tx, change.before?.id ?? '')
-    if (isTunneler && change.after !== undefined) await keepTunnelerIdentity(tx, change.after)
+    if (change.after?.isTunnelerEnabled) await keepTunnelerIdentity(tx, change.after)
     return change.after
+  },
+
+  async precede(tx, { before, after }, part) {
+    if (!before.isTunnelerEnabled || after?.isTunnelerEnabled) return undefined
+    return removeTunnelerIdentity(tx, before.id, part)
   },
 
   /** Presence and, until a router is verified, its enrollment. */
@@ -53,9 +57,11 @@ export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
   },
 }
 
-async function removeTunnelerIdentity(tx: WriteTransaction, id: string): Promise<void> {
-  await deleteEntity(tx, edgeRouterPolicies, id)
-  await deleteEntity(tx, identities, id)
+async function removeTunnelerIdentity(tx: WriteTransaction, id: string, part: Part): Promise<undefined | typeof MORE> {
+  const identity = await whatIsLeft(() => tx.collection(identities).get(id))
+  if (identity !== undefined) part.intend({ operation: 'delete', kind: identities.name, id, before: identity })
+  if ((await deletePart(tx, identities, id, part)) === MORE) return MORE
+  return (await deletePart(tx, edgeRouterPolicies, id, part)) === MORE ? MORE : undefined
 }
 
 async function keepTunnelerIdentity(tx: WriteTransaction, router: EdgeRouter): Promise<void> {

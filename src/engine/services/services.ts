@@ -4,6 +4,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { type Services, services } from '../../resources/services/services.ts'
 import { checkAttachedConfigs } from '../configs/attached-configs.ts'
 import type { Behaviour } from '../records/behaviour.ts'
+import { changeEach, MORE, type Part } from '../records/parts.ts'
 import { serviceMembers } from './service-members.ts'
 
 /**
@@ -14,23 +15,24 @@ export const serviceBehaviour: Behaviour<Services> = {
   resource: services,
 
   async guard(_context, tx, _call, { before, after }) {
-    if (after === undefined) await forgetHosting(tx, before.id)
-    else await checkAttachedConfigs(tx, 'service', before, after)
+    if (after !== undefined) await checkAttachedConfigs(tx, 'service', before, after)
     return after
+  },
+
+  async precede(tx, { kind, before }, part) {
+    return kind === 'delete' ? forgetHosting(tx, before.id, part) : undefined
   },
 
   members: serviceMembers,
 }
 
-async function forgetHosting(tx: WriteTransaction, serviceId: string): Promise<void> {
-  const { items } = await tx.collection(identities).find({ where: hosts(serviceId) })
-  for (const identity of items) {
-    await tx.collection(identities).update({
-      ...identity,
-      serviceHostingCosts: without(identity.serviceHostingCosts, serviceId),
-      serviceHostingPrecedences: without(identity.serviceHostingPrecedences, serviceId),
-    })
-  }
+async function forgetHosting(tx: WriteTransaction, serviceId: string, part: Part): Promise<undefined | typeof MORE> {
+  const isDone = await changeEach(tx, identities, hosts(serviceId), part, (identity) => ({
+    ...identity,
+    serviceHostingCosts: without(identity.serviceHostingCosts, serviceId),
+    serviceHostingPrecedences: without(identity.serviceHostingPrecedences, serviceId),
+  }))
+  return isDone ? undefined : MORE
 }
 
 function hosts(serviceId: string): Filter {

@@ -1,3 +1,4 @@
+import { isIn } from '../../../domain/filter/index.ts'
 import type { SessionEnd } from '../../../ports/events.ts'
 import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import { sessions } from '../../../resources/access/sessions.ts'
@@ -8,14 +9,16 @@ import type { RecordedChange } from '../../context/recorded-changes.ts'
 import { RETRY_MS } from '../../context/timetable.ts'
 import { newPart } from '../../records/parts.ts'
 import { type Judgement, judgeSessions } from '../sessions/session-judgement.ts'
-import { type Suspects, sessionsOf, suspectSessions, suspectsOf } from './suspects.ts'
+import { type Suspects, sessionsWith, suspectIds, suspectsOf } from './suspects.ts'
 
 type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: SessionEnd }
 type Outcome = Omit<Judgement, 'changed'>
-type FindSessions = (tx: ReadTransaction) => Promise<readonly RecordOf<typeof sessions>[]>
+type FindIds = (tx: ReadTransaction) => Promise<readonly string[]>
 
 /** How many sessions are judged in one write at most. */
 const SESSIONS = 50
+/** How many are read and judged at a time before that. */
+const READ_AT_ONCE = 500
 
 /**
  * Ends the sessions from which a committed write took access, in as many further writes as that takes, before the writer is
@@ -37,7 +40,7 @@ export async function enforceAccess(context: EngineContext, changes: readonly Re
 }
 
 async function endSuspects(context: EngineContext, suspects: Suspects): Promise<void> {
-  const { ending } = await judgeAndEnd(context, (tx) => suspectSessions(context, tx, suspects))
+  const { ending } = await judgeAndEnd(context, (tx) => suspectIds(context, tx, suspects))
   for (const { session, reason } of ending.values()) {
     // What a change of its own role attributes takes from an identity is told with that change.
     if (reason !== 'access-lost' || suspects.identities.has(session.identityId)) continue
@@ -50,9 +53,24 @@ async function endSuspects(context: EngineContext, suspects: Suspects): Promise<
  * Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. Who begins a
  * session meanwhile is judged by what is committed already, so that the sessions found first are all.
  */
-export async function judgeAndEnd(context: EngineContext, find: FindSessions): Promise<Outcome> {
+export async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
+  const found = await context.storage.read(find)
+  const ending: Map<string, Ending> = new Map()
+  const deadlines = new Map<string, number>()
+  const turn = context.turns.begin()
+  for (let first = 0; first < found.length; first += READ_AT_ONCE) {
+    const outcome = await judgeSome(context, found.slice(first, first + READ_AT_ONCE))
+    for (const [id, ended] of outcome.ending) ending.set(id, ended)
+    for (const [id, at] of outcome.deadlines) deadlines.set(id, Math.min(at, deadlines.get(id) ?? at))
+    await turn()
+  }
+  for (const [identityId, at] of deadlines) context.timetable.notLater('posture', identityId, at)
+  return { ending, deadlines }
+}
+
+async function judgeSome(context: EngineContext, ids: readonly string[]): Promise<Outcome> {
   const judged = await context.storage.read(async (tx) =>
-    judgeSessions(context, tx, await find(tx), context.clock.now()),
+    judgeSessions(context, tx, await sessionsWith(tx, ids), context.clock.now()),
   )
   const unsettled = [...judged.ending.keys(), ...judged.changed.map(({ id }) => id)]
   const ending: Map<string, Ending> = new Map()
@@ -65,13 +83,14 @@ export async function judgeAndEnd(context: EngineContext, find: FindSessions): P
       deadlines.set(identityId, Math.min(at, deadlines.get(identityId) ?? at))
     }
   }
-  for (const [identityId, at] of deadlines) context.timetable.notLater('posture', identityId, at)
   return { ending, deadlines }
 }
 
 /** A posture deadline of the identities came: their sessions are judged. */
 export async function enforcePosture(context: EngineContext, identityIds: readonly string[]): Promise<void> {
-  const { deadlines } = await judgeAndEnd(context, (tx) => sessionsOf(tx, 'identityId', identityIds))
+  const { deadlines } = await judgeAndEnd(context, (tx) =>
+    tx.collection(sessions).findIds({ where: isIn('identityId', identityIds) }),
+  )
   for (const identityId of identityIds) context.timetable.set('posture', identityId, deadlines.get(identityId))
 }
 
@@ -88,7 +107,7 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
     const { ending, changed, deadlines } = await judgeSessions(
       context,
       tx,
-      await sessionsOf(tx, 'id', ids),
+      await sessionsWith(tx, ids),
       context.clock.now(),
     )
     reasons.clear()

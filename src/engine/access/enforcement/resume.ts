@@ -3,10 +3,6 @@ import { sessions } from '../../../resources/access/sessions.ts'
 import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { judgeAndEnd } from './access-enforcement.ts'
-import { sessionsOf } from './suspects.ts'
-
-/** How many stored sessions are judged in one go. */
-const BATCH = 1000
 
 /**
  * Takes up what a store holds from before: every session is judged, so that none outlives what carried it, and posture
@@ -14,12 +10,9 @@ const BATCH = 1000
  */
 export async function resume(context: EngineContext): Promise<void> {
   const { stored, idle } = await context.storage.read(async (tx) => ({
-    stored: (await tx.collection(sessions).find()).items.map(({ id }) => id),
+    stored: await tx.collection(sessions).findIds(),
     idle: (await tx.collection(apiSessions).find()).items,
   }))
   for (const session of idle) context.timetable.set('api-session', session.id, endOf(session, context.settings))
-  for (let first = 0; first < stored.length; first += BATCH) {
-    const batch = stored.slice(first, first + BATCH)
-    await judgeAndEnd(context, (tx) => sessionsOf(tx, 'id', batch))
-  }
+  await judgeAndEnd(context, async () => stored)
 }

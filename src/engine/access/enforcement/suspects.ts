@@ -1,4 +1,4 @@
-import { isIn } from '../../../domain/filter/index.ts'
+import { ids } from '../../../domain/filter/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import { servicePolicies } from '../../../resources/access/policies.ts'
 import { sessions } from '../../../resources/access/sessions.ts'
@@ -41,20 +41,21 @@ export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
   }
 }
 
-/** The sessions that the suspects concern, each once. A session knows the service policies that carry it. */
-export async function suspectSessions(
+/** The ids of the sessions that the suspects concern, each once. A session knows the service policies that carry it. */
+export async function suspectIds(
   context: EngineContext,
   tx: ReadTransaction,
   suspects: Suspects,
-): Promise<readonly RecordOf<typeof sessions>[]> {
+): Promise<readonly string[]> {
   const policies = new Set(suspects.servicePolicies)
+  // The index tells what is gained as it is brought level, whether or not there are sessions.
+  const index = await context.access.at(tx)
   if (suspects.postureChecks.size > 0) {
-    const index = await context.access.at(tx)
     for (const check of suspects.postureChecks) {
       for (const id of index.policiesSelecting('service-policies', 'posture-checks', check)) policies.add(id)
     }
   }
-  const found = new Map<string, RecordOf<typeof sessions>>()
+  const found = new Set<string>()
   const questions = [
     { values: suspects.apiSessions, operand: { kind: 'field', field: 'apiSessionId' } },
     { values: suspects.identities, operand: { kind: 'field', field: 'identityId' } },
@@ -63,21 +64,17 @@ export async function suspectSessions(
   ] as const
   for (const { values, operand } of questions) {
     if (values.size === 0) continue
-    const { items } = await tx.collection(sessions).find({ where: { kind: 'in', operand, values } })
-    for (const session of items) found.set(session.id, session)
+    for (const id of await tx.collection(sessions).findIds({ where: { kind: 'in', operand, values } })) found.add(id)
   }
-  return [...found.values()]
+  return [...found]
 }
 
-export function sessionsOf(
+/** The sessions with some ids. */
+export async function sessionsWith(
   tx: ReadTransaction,
-  field: 'id' | 'identityId',
-  values: Iterable<string>,
+  list: readonly string[],
 ): Promise<readonly RecordOf<typeof sessions>[]> {
-  return tx
-    .collection(sessions)
-    .find({ where: isIn(field, values) })
-    .then(({ items }) => items)
+  return (await tx.collection(sessions).find({ where: ids(list) })).items
 }
 
 function rolesOf(record: object | undefined): string {

@@ -7,6 +7,7 @@ import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { collectionOf } from '../../records/collection-of.ts'
 import { findOne } from '../../records/find-one.ts'
+import { writeEachInParts } from '../../records/parts.ts'
 import { refusingDuplicates } from '../../records/unique-fields.ts'
 import { importedCredential } from './imported-credential.ts'
 import type { ImportedEntity } from './imported-entity.ts'
@@ -34,7 +35,13 @@ export interface ImportOptions {
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void
 }
 
-/** Records that are written at once: others may be served meanwhile. */
+/** A record that is to be stored. */
+interface Imported {
+  readonly resource: Resource
+  readonly record: RecordOf<Resource>
+}
+
+/** Records after which progress is told. */
 const BATCH = 200
 
 /**
@@ -58,7 +65,7 @@ export class NetworkImport {
   ): Promise<ImportReport> {
     const now = this.#context.clock.now()
     const notes: string[] = []
-    const records: { readonly resource: Resource; readonly record: RecordOf<Resource> }[] = []
+    const records: Imported[] = []
     for (const resource of RESOURCES) {
       for (const { entity } of entities.filter((one) => one.resource === resource.name)) {
         const read = await this.#read(resource, entity, entities, now)
@@ -69,22 +76,23 @@ export class NetworkImport {
     const counts = new Map<string, { created: number; updated: number; unchanged: number }>()
     for (let from = 0; from < records.length; from += BATCH) {
       const batch = records.slice(from, from + BATCH)
-      const work = async (tx: WriteTransaction) => {
-        for (const { resource, record } of batch) {
-          const count = counts.get(resource.name) ?? { created: 0, updated: 0, unchanged: 0 }
-          counts.set(resource.name, count)
-          count[await put(tx, resource, record, { dryRun, now })]++
-        }
-      }
-      await this.#write(batch[0]?.resource, work)
+      await this.#write(batch, async (tx, { resource, record }) => {
+        const count = counts.get(resource.name) ?? { created: 0, updated: 0, unchanged: 0 }
+        counts.set(resource.name, count)
+        count[await put(tx, resource, record, { dryRun, now })]++
+      })
       onProgress?.({ done: Math.min(from + BATCH, records.length), total: records.length })
     }
     return { counts: [...counts].map(([resource, count]) => ({ resource, ...count })), notes }
   }
 
-  async #write(resource: Resource | undefined, work: (tx: WriteTransaction) => Promise<void>): Promise<void> {
-    if (resource === undefined) return
-    await refusingDuplicates(resource, () => this.#context.writes.run(SYSTEM_CALL, work))
+  async #write(
+    batch: readonly Imported[],
+    work: (tx: WriteTransaction, one: Imported) => Promise<void>,
+  ): Promise<void> {
+    const [first] = batch
+    if (first === undefined) return
+    await refusingDuplicates(first.resource, () => writeEachInParts(this.#context, SYSTEM_CALL, batch, work))
   }
 
   async #read(

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ControllerError } from '../../../domain/errors.ts'
+import type { WriteTransaction } from '../../../ports/storage.ts'
 import { readValue } from '../../../resources/requests/read-body.ts'
 import type { Call } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { deleteEntity } from '../../records/deletion.ts'
+import { deletePart } from '../../records/deletion.ts'
+import { type Part, writeInParts } from '../../records/parts.ts'
 import { findInconsistencies } from './find-inconsistencies.ts'
 import type { Repair } from './inconsistency.ts'
 
@@ -80,13 +82,14 @@ export class DataIntegrity {
   }
 
   #mend(call: Call, { resource, id, field, entry, action }: Repair): Promise<boolean> {
-    return this.#context.writes.run(call, async (tx) => {
-      if (action === 'remove') return deleteEntity(tx, resource, id)
+    const work = async (tx: WriteTransaction, part: Part) => {
+      if (action === 'remove') return deletePart(tx, resource, id, part)
       const record = await tx.collection(resource).get(id)
       const value = record?.[field]
       if (record === undefined) return false
       const left = Array.isArray(value) ? value.filter((other) => other !== entry) : null
       return tx.collection(resource).update({ ...record, [field]: left })
-    })
+    }
+    return writeInParts(this.#context, call, work)
   }
 }

@@ -14,6 +14,7 @@ import { services } from '../../../resources/services/services.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
+import { writeEachInParts } from '../../records/parts.ts'
 import { makeRoom } from '../../records/room.ts'
 import { requirePosture, requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData } from '../circuits/peer-data.ts'
@@ -102,16 +103,14 @@ export class HostedTerminators {
 
   /** Removes terminators of the router; answers whether some belong to others, which stay. */
   async remove(routerId: string, ids: readonly string[]): Promise<{ readonly hasForeign: boolean }> {
-    return this.#context.writes.run(SYSTEM_CALL, async (tx) => {
-      let hasForeign = false
-      for (const id of ids) {
-        const known = await tx.collection(terminators).get(id)
-        if (known === undefined) continue
-        if (known.routerId === routerId) await tx.collection(terminators).delete(id)
-        else hasForeign = true
-      }
-      return { hasForeign }
+    let hasForeign = false
+    await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
+      const known = await tx.collection(terminators).get(id)
+      if (known === undefined) return
+      if (known.routerId === routerId) await tx.collection(terminators).delete(id)
+      else hasForeign = true
     })
+    return { hasForeign }
   }
 
   /** A dial found that a router does not know a terminator: what hosts register anew goes, another is tried last. */

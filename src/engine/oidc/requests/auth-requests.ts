@@ -5,6 +5,7 @@ import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import { newRecord } from '../../records/new-record.ts'
+import { writeEachInParts } from '../../records/parts.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import { PendingRequests } from './pending-requests.ts'
 
@@ -81,11 +82,9 @@ export class AuthRequests {
   /** Removes those of the requests whose time is over. */
   async endExpired(ids: readonly string[]): Promise<void> {
     const now = this.#context.clock.now()
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
-      for (const id of ids) {
-        const found = await tx.collection(authRequests).get(id)
-        if (found !== undefined && found.expiresAt <= now) await tx.collection(authRequests).delete(id)
-      }
+    await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
+      const found = await tx.collection(authRequests).get(id)
+      if (found !== undefined && found.expiresAt <= now) await tx.collection(authRequests).delete(id)
     })
     for (const id of ids) this.#pending.delete(id)
   }

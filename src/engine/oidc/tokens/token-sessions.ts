@@ -2,13 +2,14 @@ import { isAdministrator, isDisabled } from '../../../domain/identity.ts'
 import type { ReadToken, SessionClaims } from '../../../domain/oidc/claims.ts'
 import type { LiveToken } from '../../../domain/oidc/refresh-tokens.ts'
 import { refreshedClaims } from '../../../domain/oidc/session-claims.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { identities } from '../../../resources/identities/identities.ts'
 import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import type { Call } from '../../context/call.ts'
 import { isTakenBack } from '../../credentials/revoked-tokens.ts'
-import { deleteEntity } from '../../records/deletion.ts'
+import { deletePart, endReasonsOf } from '../../records/deletion.ts'
+import { MORE, type Part, writeInParts } from '../../records/parts.ts'
 import type { ProviderContext } from './provider-context.ts'
 
 /** A session whose tokens may be renewed: who it is, and what the next tokens say. */
@@ -36,19 +37,19 @@ export async function renewSession(
   renewal: Renewal,
   tokensExpireAt: number,
 ): Promise<LiveSession | NotRenewed> {
-  return context.writes.run(call, async (tx): Promise<LiveSession | NotRenewed> => {
+  const work = async (tx: WriteTransaction, part: Part): Promise<LiveSession | NotRenewed | typeof MORE> => {
     const live = await liveSession(context, tx, token)
     if (live === undefined) return 'over'
     const { apiSession } = live
     const refreshTokens = renewal(apiSession.refreshTokens ?? [])
     if (refreshTokens === undefined) {
-      await deleteEntity(tx, apiSessions, apiSession.id)
-      return 'reused'
+      return (await deletePart(tx, apiSessions, apiSession.id, part)) === MORE ? MORE : 'reused'
     }
     const lastExpiry = Math.max(apiSession.tokensExpireAt ?? 0, tokensExpireAt)
     await tx.collection(apiSessions).update({ ...apiSession, refreshTokens, tokensExpireAt: lastExpiry })
     return live
-  })
+  }
+  return writeInParts(context, call, work, endReasonsOf(apiSessions))
 }
 
 /** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
