@@ -14,6 +14,8 @@ import type { ControllerFetch } from './http/pipeline/connection.ts'
 import { withCors } from './http/pipeline/cors.ts'
 import type { OpenIdApi } from './http/pipeline/handler.ts'
 import { createHandler } from './http/pipeline/handler.ts'
+import { readWebBody } from './http/pipeline/input/body.ts'
+import { type PlainFetch, webFetch } from './http/pipeline/plain-exchange.ts'
 import { observe } from './observe.ts'
 import type { ServerCertificateSource } from './platform/pki-source.ts'
 import type { Events } from './ports/events.ts'
@@ -119,7 +121,9 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
   return {
-    fetch: options.apiPage ? await referenced(observed.fetch) : observed.fetch,
+  const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
+  return {
+    fetch: webFetch(referred, readWebBody),
     answerHeaders: answerHeaders(identity),
     engine,
     events: { on: events.on },
@@ -166,7 +170,7 @@ async function openFabric(
 }
 
 /** Loads the reference of all operations, where it is asked for. */
-async function referenced(fetch: ControllerFetch): Promise<ControllerFetch> {
+async function referenced(fetch: PlainFetch): Promise<PlainFetch> {
   const { withReference } = await import('./http/reference/reference.ts')
   return withReference(fetch)
 }

@@ -3,7 +3,7 @@ import type { ControllerOptions } from './controller-options.ts'
 import { countEvents } from './engine/telemetry/event-counters.ts'
 import { GAUGES, readGauges } from './engine/telemetry/gauges.ts'
 import { observedFetch } from './http/observed-fetch.ts'
-import type { ControllerFetch } from './http/pipeline/connection.ts'
+import type { PlainFetch } from './http/pipeline/plain-exchange.ts'
 import type { WatchedFetch } from './http/pipeline/request-watch.ts'
 import { withProbes } from './http/probes.ts'
 import { createPrometheusMetrics } from './platform/prometheus/prometheus-metrics.ts'
@@ -11,7 +11,7 @@ import type { Metrics } from './ports/telemetry/metrics.ts'
 
 /** A controller's HTTP function, watched as its host wants it. */
 export interface Observed {
-  readonly fetch: ControllerFetch
+  readonly fetch: PlainFetch
   /** Nobody is asked for gauges any more. */
   stop(): void
 }

@@ -5,8 +5,8 @@ import { sendEarlyResponse } from './http/early-response.ts'
 import { errorResponse } from './http/error-envelope.ts'
 import { oneAtATime } from './http/one-at-a-time.ts'
 import { RequestAborted, RequestRefused } from './http/refusal.ts'
-import { readRequest } from './http/request.ts'
-import { sendCounted } from './http/response.ts'
+import { type ReadRequest, readRequest, webRequest } from './http/request.ts'
+import { plainAnswer, type SentAnswer, sendAnswer, webAnswer } from './http/response.ts'
 import { createFairCapacity } from './sockets/fair-capacity.ts'
 import { positive } from './sockets/positive.ts'
 
@@ -52,6 +52,7 @@ const DEFAULT_MAX_UNSENT_BYTES = 67_108_864
  */
 export function createListener(fetch: ControllerFetch, options: ListenerOptions = {}): Listener {
   const infoOf = options.connectionInfo ?? connectionInfo
+  const answerOf = answering(fetch)
   const onError = options.onError ?? warn
   const arriving = createFairCapacity({
     total: positive('maxArrivingBytes', options.maxArrivingBytes ?? DEFAULT_MAX_ARRIVING_BYTES),
@@ -71,12 +72,12 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       const { remoteAddress } = connection
       const request = await readRequest(incoming, options, { arriving, remoteAddress })
       const share = { capacity: unsent, network: networkOf(remoteAddress ?? '') }
-      await sendCounted(await fetch(request, connection), outgoing, share)
+      sendAnswer(await answerOf(request, connection), outgoing, share)
     } catch (error) {
       if (error instanceof RequestAborted) return void outgoing.destroy()
       if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)
       onError(error)
-      await sendCounted(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)
+      sendAnswer(await webAnswer(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred'))), outgoing)
     }
   }
 
@@ -87,6 +88,15 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       warn(error)
     })
   })
+}
+
+/** Asks a controller without a detour by web requests and responses, any other function by them. */
+function answering(fetch: ControllerFetch): (request: ReadRequest, connection: ConnectionInfo) => Promise<SentAnswer> {
+  const { plain } = fetch
+  if (plain === undefined) {
+    return async (request, connection) => webAnswer(await fetch(webRequest(request), connection))
+  }
+  return async (request, connection) => plainAnswer(await plain(request, connection))
 }
 
 function warn(error: unknown): void {

@@ -1,6 +1,7 @@
 import type { Instrument, Metrics } from '../ports/telemetry/metrics.ts'
 import type { RequestSpan, Telemetry } from '../ports/telemetry/telemetry.ts'
-import type { ConnectionInfo, ControllerFetch } from './pipeline/connection.ts'
+import type { ConnectionInfo } from './pipeline/connection.ts'
+import type { PlainAnswer, PlainFetch, PlainRequest } from './pipeline/plain-exchange.ts'
 import type { RequestWatch, WatchedFetch } from './pipeline/request-watch.ts'
 
 /** Where requests are told: their figures to every sink, their spans to the telemetry of the host. */
@@ -35,8 +36,12 @@ const REQUESTS: Instrument = {
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Measures every request, and runs it in its span where spans are recorded. */
-export function observedFetch(fetch: WatchedFetch, { metrics, telemetry, elapsedMs }: RequestSinks): ControllerFetch {
-  async function measured(request: Request, connection?: ConnectionInfo, span?: RequestSpan): Promise<Response> {
+export function observedFetch(fetch: WatchedFetch, { metrics, telemetry, elapsedMs }: RequestSinks): PlainFetch {
+  async function measured(
+    request: PlainRequest,
+    connection?: ConnectionInfo,
+    span?: RequestSpan,
+  ): Promise<PlainAnswer> {
     const { method, scheme } = toldOf(request)
     const about = { 'http.request.method': method, 'url.scheme': scheme }
     const watch = new Watch(span)
@@ -61,7 +66,7 @@ export function observedFetch(fetch: WatchedFetch, { metrics, telemetry, elapsed
   }
 }
 
-function toldOf({ method, url }: Request): { readonly method: string; readonly scheme: string } {
+function toldOf({ method, url }: PlainRequest): { readonly method: string; readonly scheme: string } {
   return { method: METHODS.has(method) ? method : '_OTHER', scheme: url.startsWith('https:') ? 'https' : 'http' }
 }
 

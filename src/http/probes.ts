@@ -1,4 +1,5 @@
-import type { ControllerFetch } from './pipeline/connection.ts'
+import { answerOf } from './pipeline/answer/json-answer.ts'
+import type { PlainAnswer, PlainFetch } from './pipeline/plain-exchange.ts'
 
 /** What probes are answered from. */
 export interface ProbeSource {
@@ -14,8 +15,8 @@ export interface ProbeSource {
  * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too) and `/metrics` (figures in the text form of
  * Prometheus) beside a controller, to everybody: who may reach them is for the network in front.
  */
-export function withProbes(fetch: ControllerFetch, source: ProbeSource): ControllerFetch {
-  async function readiness(): Promise<Response> {
+export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
+  async function readiness(): Promise<PlainAnswer> {
     if (source.isClosed()) return plain(503, 'closed\n')
     const isReady = await source.isReady().catch(() => false)
     return isReady ? plain(200, 'ok\n') : plain(503, 'the storage is not available\n')
@@ -36,6 +37,6 @@ export function withProbes(fetch: ControllerFetch, source: ProbeSource): Control
   }
 }
 
-function plain(status: number, text: string, type = 'text/plain; charset=utf-8'): Response {
-  return new Response(text, { status, headers: { 'content-type': type, 'cache-control': 'no-store' } })
+function plain(status: number, text: string, type = 'text/plain; charset=utf-8'): PlainAnswer {
+  return answerOf(status, type, text, { 'cache-control': 'no-store' })
 }

@@ -5,6 +5,8 @@ import type { Digest } from '../ports/credentials/digest.ts'
  * which costs a request more than all its other work.
  */
 export async function createDigest(): Promise<Digest> {
-  const { createHash } = await import('node:crypto')
-  return { sha256: (text) => createHash('sha256').update(text).digest('hex') }
+  const { createHash, hash } = await import('node:crypto')
+  // Not every runtime has the function that needs no object for a digest.
+  if (hash === undefined) return { sha256: (text) => createHash('sha256').update(text).digest('hex') }
+  return { sha256: (text) => hash('sha256', text) }
 }

@@ -23,14 +23,34 @@ export interface BodyOptions {
  * given up for others.
  * @throws RequestAborted when the client leaves before the end.
  */
-export function readBody(
+export async function readBody(
+  incoming: IncomingMessage,
+  options: BodyOptions,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (declaredLength(incoming) > options.maxBytes) throw bodyTooLarge()
+  if (incoming.readableEnded || !mayHaveBody(incoming)) return undefined
+  // Whatever came in one packet with the head is there after this turn of the parser.
+  await undefined
+  if (incoming.destroyed) throw new RequestAborted()
+  return wholeBody(incoming, options.maxBytes) ?? arrivingBody(incoming, options)
+}
+
+/** Whether the head of a request announces a body: without one of these headers it ends with the head (RFC 9112, 6.3). */
+export function mayHaveBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+/** A body that has arrived whole, in one piece; `undefined` for any other. */
+function wholeBody(incoming: IncomingMessage, maxBytes: number): Uint8Array<ArrayBuffer> | undefined {
+  if (!incoming.complete || incoming.readableLength === 0 || incoming.readableLength > maxBytes) return undefined
+  return incoming.read() ?? undefined
+}
+
+/** A body, piece by piece. */
+function arrivingBody(
   incoming: IncomingMessage,
   { maxBytes, arriving, network }: BodyOptions,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (declaredLength(incoming) > maxBytes) return Promise.reject(bodyTooLarge())
-  if (incoming.readableEnded) return Promise.resolve(undefined)
-  if (incoming.destroyed) return Promise.reject(new RequestAborted())
-
   return new Promise((resolve, reject) => {
     const bytes = growingBytes()
     const holder = arriving?.enter(network, () => settle(() => reject(tooMuchArriving())))

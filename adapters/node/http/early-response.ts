@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isListening, setHead, untilSent } from './response.ts'
+import { isListening, untilSent, webAnswer, writeHead } from './response.ts'
 
 /** How long a refused client may take to read its answer, in ms. */
 const LINGER_MS = 1000
@@ -17,12 +17,11 @@ export async function sendEarlyResponse(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const body = new Uint8Array(await response.arrayBuffer())
+  const answer = await webAnswer(response)
   if (!isListening(outgoing)) return
-  setHead(response, outgoing, body.length)
-  outgoing.setHeader('connection', 'close')
+  writeHead({ ...answer, headers: [...answer.headers, 'connection', 'close'] }, outgoing)
   const sent = untilSent(outgoing)
-  outgoing.write(body)
+  outgoing.write(answer.body)
   await discard(incoming)
   outgoing.end()
   await sent

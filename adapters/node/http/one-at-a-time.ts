@@ -9,34 +9,39 @@ interface Exchange {
   readonly outgoing: ServerResponse
 }
 
+/** A connection: whether a request of it is being answered, and those that came ahead of the answer. */
+interface Turn {
+  isTaken: boolean
+  readonly waiting: Exchange[]
+}
+
 /**
  * Has the requests of each connection answered one after the other. Node hands out all that a client sends ahead at once:
  * a packet of small requests for a large document would fill the memory with answers that nobody reads.
  * A client that sends too many ahead loses its connection.
  */
 export function oneAtATime(answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
-  const behind = new WeakMap<Socket, Exchange[]>()
+  const turns = new WeakMap<Socket, Turn>()
 
-  const begin = ({ incoming, outgoing }: Exchange) => {
-    const { socket } = incoming
+  const begin = ({ incoming, outgoing }: Exchange, turn: Turn) => {
+    turn.isTaken = true
     // Node tells this only of the answer that is at the head of its connection, which this one is.
     outgoing.once('close', () => {
-      const next = behind.get(socket)?.shift()
-      if (next === undefined) behind.delete(socket)
-      else if (!socket.destroyed) begin(next)
+      turn.isTaken = false
+      const next = turn.waiting.shift()
+      if (next !== undefined && !incoming.socket.destroyed) begin(next, turn)
     })
     answer(incoming, outgoing)
   }
 
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { socket } = incoming
-    const waiting = behind.get(socket)
     // What was sent ahead in the same packet still arrives after its connection is gone.
     if (socket.destroyed) return
-    if (waiting === undefined) {
-      behind.set(socket, [])
-      begin({ incoming, outgoing })
-    } else if (waiting.length < MAX_AHEAD) waiting.push({ incoming, outgoing })
+    const turn = turns.get(socket) ?? { isTaken: false, waiting: [] }
+    turns.set(socket, turn)
+    if (!turn.isTaken) begin({ incoming, outgoing }, turn)
+    else if (turn.waiting.length < MAX_AHEAD) turn.waiting.push({ incoming, outgoing })
     else socket.destroy()
   }
 }

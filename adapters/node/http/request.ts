@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { networkOf } from '../../../src/index.ts'
+import { networkOf, type PlainRequest } from '../../../src/index.ts'
 import type { FairCapacity } from '../sockets/fair-capacity.ts'
 import { DEFAULT_MAX_BODY_BYTES, readBody } from './body.ts'
 import { isBodyConsumed, serializeParsedBody } from './parsed-body.ts'
@@ -20,6 +20,12 @@ export interface Shares {
   readonly remoteAddress: string | undefined
 }
 
+/** A request whose body has been read. */
+export interface ReadRequest extends Omit<PlainRequest, 'readBody'> {
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+  readBody(): Uint8Array | undefined
+}
+
 /**
  * The web `Request` of a Node request: its method, absolute URL, every header as sent (duplicates joined as the web
  * platform does) and its whole body. A body that a framework has parsed into `incoming.body` is serialized again.
@@ -30,32 +36,35 @@ export interface Shares {
  * @throws RequestRefused for a body over the limit (413), a compressed body (415), or the method TRACE (405).
  * @throws RequestAborted when the client leaves before the end of the body.
  */
-export function toRequest(incoming: IncomingMessage, options: ToRequestOptions = {}): Promise<Request> {
-  return readRequest(incoming, options)
+export async function toRequest(incoming: IncomingMessage, options: ToRequestOptions = {}): Promise<Request> {
+  return webRequest(await readRequest(incoming, options))
 }
 
-/** The same, of a request whose memory is counted. */
+/** The web form of a request. */
+export function webRequest({ url, method, headers, body }: ReadRequest): Request {
+  return new Request(url, { method, headers, body: body ?? null })
+}
+
+/** The same in plain values, of a request whose memory is counted. */
 export async function readRequest(
   incoming: IncomingMessage,
   options: ToRequestOptions,
   shares?: Shares,
-): Promise<Request> {
+): Promise<ReadRequest> {
   const method = incoming.method ?? 'GET'
   if (method === 'TRACE' || method === 'CONNECT') throw methodNotSupported(method)
   refuseCompressedBody(incoming)
 
-  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
+  const maxBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES
   const headers = headersOf(incoming.rawHeaders)
   const wasParsed = isBodyConsumed(incoming)
   const counted = { network: networkOf(shares?.remoteAddress ?? ''), ...(shares && { arriving: shares.arriving }) }
-  const body = wasParsed
-    ? serializeParsedBody(incoming)
-    : await readBody(incoming, { maxBytes: maxBodyBytes, ...counted })
-  if (body !== undefined && body.length > maxBodyBytes) throw bodyTooLarge()
-  if (wasParsed) describeSerializedBody(headers, body)
+  const content = wasParsed ? serializeParsedBody(incoming) : await readBody(incoming, { maxBytes, ...counted })
+  if (content !== undefined && content.length > maxBytes) throw bodyTooLarge()
+  if (wasParsed) describeSerializedBody(headers, content)
 
-  const mayHaveBody = method !== 'GET' && method !== 'HEAD'
-  return new Request(requestUrl(incoming), { method, headers, body: mayHaveBody && body !== undefined ? body : null })
+  const body = method === 'GET' || method === 'HEAD' ? undefined : content
+  return { method, url: requestUrl(incoming), headers, body, readBody: () => body }
 }
 
 function refuseCompressedBody(incoming: IncomingMessage): void {

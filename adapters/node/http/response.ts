@@ -1,6 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
+import type { PlainAnswer } from '../../../src/index.ts'
 import type { FairCapacity } from '../sockets/fair-capacity.ts'
+
+/** An answer as it is written: its headers as alternating names and values. */
+export interface SentAnswer {
+  readonly status: number
+  /** The reason phrase, where it is not that of the status. */
+  readonly statusText?: string
+  readonly headers: readonly string[]
+  readonly body: string | Uint8Array
+}
 
 /**
  * Sends a web `Response` and resolves once it has been handed to the network, or once the client is gone.
@@ -10,21 +20,40 @@ import type { FairCapacity } from '../sockets/fair-capacity.ts'
  * @example
  * await sendResponse(new Response('hello'), outgoing)
  */
-export function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
-  return sendCounted(response, outgoing)
+export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+  const answer = await webAnswer(response)
+  if (!isListening(outgoing)) return
+  const sent = untilSent(outgoing)
+  sendAnswer(answer, outgoing)
+  await sent
 }
 
-/** The same, of an answer whose memory is counted: a client that reads slowly loses it when others need the memory. */
-export async function sendCounted(response: Response, outgoing: ServerResponse, unsent?: UnsentShare): Promise<void> {
+/** A web response, read to its end. */
+export async function webAnswer(response: Response): Promise<SentAnswer> {
+  const { status, statusText } = response
+  // Set-Cookie is the one header that comes several times.
   const body = new Uint8Array(await response.arrayBuffer())
+  return { status, statusText, headers: [...response.headers].flat(), body }
+}
+
+/** An answer in plain values, with its headers in the order in which web responses have them. */
+export function plainAnswer({ status, headers, body }: PlainAnswer): SentAnswer {
+  const names = Object.keys(headers).sort()
+  return { status, headers: names.flatMap((name) => [name, headers[name] ?? '']), body: body ?? '' }
+}
+
+/**
+ * Sends an answer with its head and its body in one write, unless the client is gone. Its memory is counted, where a share is
+ * given: a client that reads slowly loses its connection when others need the memory.
+ */
+export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, unsent?: UnsentShare): void {
   if (!isListening(outgoing)) return
-  setHead(response, outgoing, body.length)
-  const sent = untilSent(outgoing)
-  outgoing.end(body)
-  const holder = unsent?.capacity.enter(unsent.network, () => outgoing.destroy())
-  holder?.take(body.length)
-  await sent
-  holder?.leave()
+  const length = writeHead(answer, outgoing)
+  outgoing.end(answer.body)
+  if (unsent === undefined) return
+  const holder = unsent.capacity.enter(unsent.network, () => outgoing.destroy())
+  outgoing.once('close', () => holder.leave())
+  holder.take(length)
 }
 
 /** The memory, in bytes, of answers that have not been sent, and the network that this one counts for. */
@@ -38,16 +67,19 @@ export function isListening(outgoing: ServerResponse): boolean {
   return !outgoing.destroyed && !outgoing.headersSent && !outgoing.writableEnded
 }
 
-/** Sets status and headers of a response whose body has `length` bytes. */
-export function setHead(response: Response, outgoing: ServerResponse, length: number): void {
-  outgoing.statusCode = response.status
-  if (response.statusText !== '') outgoing.statusMessage = response.statusText
-  for (const [name, value] of response.headers) {
-    if (name === 'set-cookie') outgoing.appendHeader(name, value)
-    else if (name !== 'transfer-encoding') outgoing.setHeader(name, value)
+/** Writes the head of an answer, with the length of its body, which it returns in bytes. */
+export function writeHead({ status, statusText, headers, body }: SentAnswer, outgoing: ServerResponse): number {
+  const length = Buffer.byteLength(body)
+  const lines: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    if (name !== 'transfer-encoding' && name !== 'content-length') lines.push(name, headers[index + 1] ?? '')
   }
   // RFC 9110: these two have no body, and 204 forbids the header.
-  if (response.status !== 204 && response.status !== 304) outgoing.setHeader('content-length', length)
+  if (status !== 204 && status !== 304) lines.push('content-length', String(length))
+  if (statusText) outgoing.writeHead(status, statusText, lines)
+  else outgoing.writeHead(status, lines)
+  return length
 }
 
 /** Resolves when the response is on its way or the connection is gone: a client that left is no error. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../../src/index.ts'
+import { mayHaveBody } from '../http/body.ts'
 import { type CapacityOptions, createFairCapacity, type Holder } from './fair-capacity.ts'
 
 /** The connections of a server and the requests in flight on them. */
@@ -32,6 +33,8 @@ interface Connection {
 export function trackConnections(server: Server, limits: CapacityOptions): Connections {
   const capacity = createFairCapacity(limits)
   const connections = new Map<string, Connection>()
+  /** The same by the socket of TLS, once the handshake has made one. */
+  const byTlsSocket = new WeakMap<Socket, Connection>()
   const inFlight = new Set<Connection>()
   let onDrained: (() => void) | undefined
 
@@ -54,16 +57,22 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
     holder.take(1)
   })
   // A client that has completed its handshake begins to be silent anew.
-  server.on('secureConnection', (socket) => connections.get(nameOf(socket))?.holder.wait())
+  server.on('secureConnection', (socket) => {
+    const connection = connections.get(nameOf(socket))
+    if (connection === undefined) return
+    byTlsSocket.set(socket, connection)
+    connection.holder.wait()
+  })
   // Runs before the listener that answers, so that the header is set in time.
   server.prependListener('request', (incoming, outgoing) => {
-    const connection = connections.get(nameOf(incoming.socket))
+    const connection = byTlsSocket.get(incoming.socket)
     if (connection === undefined) return
     const { exchanges, holder } = connection
     exchanges.set(outgoing, incoming)
     inFlight.add(connection)
     if (onDrained !== undefined) closeAfter(outgoing)
-    incoming.once('end', () => holder.work())
+    if (mayHaveBody(incoming)) incoming.once('end', () => holder.work())
+    else holder.work()
     outgoing.once('close', () => {
       exchanges.delete(outgoing)
       if (hasArrived(connection)) return

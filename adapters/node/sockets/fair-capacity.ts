@@ -24,6 +24,7 @@ export interface CapacityOptions {
 
 interface Network {
   taken: number
+  holders: number
   /** Those that may be put out, by when they began to wait; the first has waited longest. */
   readonly waiting: Map<object, Waiting>
 }
@@ -55,21 +56,23 @@ export function createFairCapacity({ total, perNetwork = total }: CapacityOption
 
   return {
     enter(name, onPutOut) {
-      const network = networks.get(name) ?? { taken: 0, waiting: new Map() }
+      const network = networks.get(name) ?? { taken: 0, holders: 0, waiting: new Map() }
       networks.set(name, network)
       const key = {}
       let held = 0
       let isHere = true
       holders += 1
+      network.holders += 1
 
       const leave = () => {
         if (!isHere) return
         isHere = false
         holders -= 1
+        network.holders -= 1
         taken -= held
         network.taken -= held
         network.waiting.delete(key)
-        if (network.taken === 0 && network.waiting.size === 0) networks.delete(name)
+        if (network.holders === 0) networks.delete(name)
       }
       const putOut = () => {
         leave()

@@ -7,7 +7,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
+import { readId, readText, readValue } from '../../resources/requests/read-body.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
@@ -70,7 +70,7 @@ export class ApiSessions {
 
   /** Who holds a token: `undefined` for a token that is unknown, expired, or of a disabled identity. Counts as use. */
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
-    readValue('token', z.string(), token)
+    readText('token', token)
     const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
     let ended: string | undefined

@@ -56,8 +56,11 @@ export function openIdPathOf(pathname: string): string | undefined {
   return path === DISCOVERY_PATH || path.startsWith(OIDC_BASE) ? path : undefined
 }
 
+const HAS_EMPTY_SEGMENT = /\/\/|.\/$/
+
 /** Empty segments do not count. */
 function cleaned(pathname: string): string {
+  if (!HAS_EMPTY_SEGMENT.test(pathname)) return pathname
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `/${segments.join('/')}`
 }

@@ -1,3 +1,5 @@
+import type { PlainFetch } from './plain-exchange.ts'
+
 /** What an adapter knows of the connection that carried a request. */
 export interface ConnectionInfo {
   /** The peer's IP address, without port. */
@@ -7,4 +9,8 @@ export interface ConnectionInfo {
 }
 
 /** The whole HTTP story of a controller: one web-standard function. It never rejects. */
-export type ControllerFetch = (request: Request, connection?: ConnectionInfo) => Promise<Response>
+export interface ControllerFetch {
+  (request: Request, connection?: ConnectionInfo): Promise<Response>
+  /** The same without web requests and responses, which the adapters for Node do without where it is there. */
+  readonly plain?: PlainFetch
+}

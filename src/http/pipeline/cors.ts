@@ -1,3 +1,4 @@
+import type { PlainAnswer } from './plain-exchange.ts'
 import type { WatchedFetch } from './request-watch.ts'
 
 /** Lets pages of other origins call the APIs from a browser. */
@@ -19,6 +20,16 @@ const EXPOSED_HEADERS = [
 ].join(', ')
 const PREFLIGHT_SECONDS = '600'
 
+const PREFLIGHT: PlainAnswer = {
+  status: 200,
+  headers: {
+    'access-control-allow-methods': METHODS,
+    'access-control-allow-headers': REQUEST_HEADERS,
+    'access-control-max-age': PREFLIGHT_SECONDS,
+  },
+  body: null,
+}
+
 /**
  * Answers pre-flight requests of the listed origins and lets them read the answers of `fetch`. Without origins nothing
  * changes. Throws on what is no origin.
@@ -31,24 +42,17 @@ export function withCors(fetch: WatchedFetch, origins: readonly string[]): Watch
     const origin = request.headers.get('origin')
     const isListed = origin !== null && listed.has(origin)
     const isPreflight = request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
-    const response = isListed && isPreflight ? preflight() : await fetch(request, ...rest)
-    // Caches must not hand one origin's answer to another, nor an answer without origin to a page.
-    response.headers.append('vary', 'Origin')
-    if (!isListed) return response
-    response.headers.set('access-control-allow-origin', origin)
-    response.headers.set('access-control-allow-credentials', 'true')
-    if (!isPreflight) response.headers.set('access-control-expose-headers', EXPOSED_HEADERS)
-    return response
+    const answer = isListed && isPreflight ? PREFLIGHT : await fetch(request, ...rest)
+    const { vary } = answer.headers
+    const headers = {
+      ...answer.headers,
+      // Caches must not hand one origin's answer to another, nor an answer without origin to a page.
+      vary: vary === undefined ? 'Origin' : `${vary}, Origin`,
+      ...(isListed && { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' }),
+      ...(isListed && !isPreflight && { 'access-control-expose-headers': EXPOSED_HEADERS }),
+    }
+    return { ...answer, headers }
   }
-}
-
-function preflight(): Response {
-  const headers = {
-    'access-control-allow-methods': METHODS,
-    'access-control-allow-headers': REQUEST_HEADERS,
-    'access-control-max-age': PREFLIGHT_SECONDS,
-  }
-  return new Response(null, { status: 200, headers })
 }
 
 function requireOrigin(origin: string): void {

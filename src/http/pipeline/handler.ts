@@ -19,6 +19,7 @@ import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
+import type { PlainAnswer, PlainRequest } from './plain-exchange.ts'
 import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
 
@@ -37,7 +38,7 @@ export interface OpenIdApi {
   readonly operations: readonly Operation[]
   readonly bearer: BearerAuthentication
   /** The answer to a request that failed. */
-  toProblem(error: unknown, request: Request, requestId: string, logger: Logger): Response
+  toProblem(error: unknown, request: PlainRequest, requestId: string, logger: Logger): PlainAnswer
 }
 
 export interface HandlerOptions extends ControllerIdentity {
@@ -56,9 +57,9 @@ export interface HandlerOptions extends ControllerIdentity {
   documents(): ApiDocuments
 }
 
-/** Under which name a request stands in the log, and who watches it. */
+/** Who watches a request, and under which name it stands in the log; most of them never do. */
 interface Told {
-  readonly requestId: string
+  requestId(): string
   readonly watch: RequestWatch | undefined
 }
 
@@ -84,7 +85,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 
   /** The whole pipeline, in the order that deployed clients observe. */
-  async function answer(request: Request, connection: ConnectionInfo, told: Told): Promise<Response> {
+  async function answer(request: PlainRequest, connection: ConnectionInfo, told: Told): Promise<PlainAnswer> {
     if (options.isClosed()) throw closed()
     const url = new URL(request.url)
     refuseEncodedBody(request)
@@ -92,7 +93,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { api, path } = pathOf(url)
     const { operation, params } = routers[api].match(request.method, path)
     const { shape } = operation
-    told.watch?.matched(told.requestId, `${BASES[api]}${pathIn(shape.route)}`)
+    told.watch?.matched(told.requestId(), `${BASES[api]}${pathIn(shape.route)}`)
     const { remoteAddress, clientCertificates = [] } = connection
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
@@ -112,26 +113,33 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       ...input,
       request: input.body,
     } as never)
-    const response = envelope(shape, result, input.find, options.limits, options.profile)
+    const enveloped = envelope(shape, result, input.find, options.limits, options.profile)
     const challenge = caller && secondaryChallenge(caller)
-    if (challenge !== undefined) response.headers.set('www-authenticate', challenge)
-    return response
+    if (challenge === undefined) return enveloped
+    return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }
   }
 
-  const headers = Object.entries(answerHeaders(options))
+  const headers = answerHeaders(options)
   return async (request, connection = {}, watch) => {
-    const requestId = options.newRequestId()
+    let named: string | undefined
+    const requestId = () => {
+      named ??= options.newRequestId()
+      return named
+    }
     const { logger } = options
-    const response = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
+    const {
+      status,
+      headers: own,
+      body,
+    } = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
       // What was under way when the controller was closed misses its storage.
       const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
       watch?.failed(error)
       return apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
-        ? apis.openid.toProblem(error, request, requestId, logger)
-        : toProblem(error, requestId, logger)
+        ? apis.openid.toProblem(error, request, requestId(), logger)
+        : toProblem(error, requestId(), logger)
     })
-    for (const [name, value] of headers) response.headers.set(name, value)
-    return response
+    return { status, headers: { ...own, ...headers }, body }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from './connection.ts'
+import type { PlainAnswer, PlainRequest } from './plain-exchange.ts'
 
 /** Hears how a request is answered. */
 export interface RequestWatch {
@@ -9,4 +10,8 @@ export interface RequestWatch {
 }
 
 /** A controller's HTTP function before anybody measures it. It never rejects. */
-export type WatchedFetch = (request: Request, connection?: ConnectionInfo, watch?: RequestWatch) => Promise<Response>
+export type WatchedFetch = (
+  request: PlainRequest,
+  connection?: ConnectionInfo,
+  watch?: RequestWatch,
+) => Promise<PlainAnswer>

@@ -1,4 +1,4 @@
-import type { ControllerFetch } from '../pipeline/connection.ts'
+import type { PlainAnswer, PlainFetch } from '../pipeline/plain-exchange.ts'
 import { indexPage } from './index-page.ts'
 import { operationPage } from './operation-page.ts'
 import { type ReferenceEntry, referenceEntries } from './operations.ts'
@@ -24,7 +24,7 @@ const HEADERS = {
  * Answers the reference of all operations below `/portcullis/docs` beside a controller, to everybody: pages without scripts
  * that are written from the operations themselves, each once.
  */
-export function withReference(fetch: ControllerFetch): ControllerFetch {
+export function withReference(fetch: PlainFetch): PlainFetch {
   const entries = referenceEntries()
   const byPath = new Map(entries.map((entry) => [`/${entry.api}/${entry.id}`, entry]))
   const written = new Map<string, string>()
@@ -39,11 +39,11 @@ export function withReference(fetch: ControllerFetch): ControllerFetch {
     return query === '' ? once('', () => indexPage(entries, '')) : indexPage(entries, query)
   }
 
-  function answer(url: URL): Response {
+  function answer(url: URL): PlainAnswer {
     const below = url.pathname.slice(PATH.length)
     if (below === '') return page(index((url.searchParams.get('q') ?? '').trim().slice(0, MAX_QUERY)))
     if (below === '/') return plain(308, '', { location: '../docs' })
-    if (below === '/style.css') return new Response(STYLE, { headers: typed('text/css; charset=utf-8') })
+    if (below === '/style.css') return { status: 200, headers: typed('text/css; charset=utf-8'), body: STYLE }
     const entry: ReferenceEntry | undefined = byPath.get(below)
     if (entry === undefined) return plain(404, 'there is no such page\n')
     return page(once(below, () => operationPage(entry)))
@@ -52,20 +52,17 @@ export function withReference(fetch: ControllerFetch): ControllerFetch {
   return async (request, connection) => {
     const url = new URL(request.url)
     if (url.pathname !== PATH && !url.pathname.startsWith(`${PATH}/`)) return fetch(request, connection)
-    if (request.method === 'HEAD') return new Response(null, answer(url))
+    if (request.method === 'HEAD') return { ...answer(url), body: null }
     return request.method === 'GET' ? answer(url) : plain(405, 'only GET\n', { allow: 'GET, HEAD' })
   }
 }
 
-function page(text: string): Response {
-  return new Response(text, { headers: typed('text/html; charset=utf-8') })
+function page(text: string): PlainAnswer {
+  return { status: 200, headers: typed('text/html; charset=utf-8'), body: text }
 }
 
-function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(status === 308 ? null : text, {
-    status,
-    headers: { ...typed('text/plain; charset=utf-8'), ...headers },
-  })
+function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
+  return { status, headers: { ...typed('text/plain; charset=utf-8'), ...headers }, body: status === 308 ? null : text }
 }
 
 function typed(type: string): Record<string, string> {

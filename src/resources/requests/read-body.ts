@@ -63,12 +63,17 @@ export function readValue<S extends z.ZodType>(name: string, schema: S, value: u
   return validate(schema, value, 'input', name) as z.output<S>
 }
 
-/** The id of an entity, as a host hands it in. */
-export function readId(id: string, name = 'id'): string {
-  return readValue(name, ANY_ID, id)
+/** A text that a host hands in by itself. Errors: as of {@link readValue}. */
+export function readText(name: string, text: string): string {
+  return readValue(name, ANY_TEXT, text)
 }
 
-const ANY_ID = z.string()
+/** The id of an entity, as a host hands it in. */
+export function readId(id: string, name = 'id'): string {
+  return readText(name, id)
+}
+
+const ANY_TEXT = z.string()
 
 function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body' | 'input'): unknown {
   const sent = withoutUnsent(body, spelled(spellings, value))

@@ -5,7 +5,8 @@ import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
 import type { Answer } from '../../operations/answer.ts'
 import type { OperationShape } from '../../operations/operation.ts'
-import { jsonTextResponse } from './json-response.ts'
+import type { PlainAnswer } from '../plain-exchange.ts'
+import { answerOf, jsonTextAnswer } from './json-answer.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
 export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1' } as const
@@ -18,19 +19,18 @@ export function envelope(
   find: FindQuery,
   { answerBytes }: Pick<Limits, 'answerBytes'>,
   { answersDeployedStatus }: Pick<Profile, 'answersDeployedStatus'>,
-): Response {
+): PlainAnswer {
   const deployed = answersDeployedStatus ? shape.deployedStatus : undefined
   const status = answer.status ?? deployed ?? shape.status ?? 200
   if (answer.raw !== undefined) {
-    const headers = { 'content-type': shape.produces ?? 'application/octet-stream', ...answer.headers }
-    return new Response(typeof answer.raw === 'string' ? answer.raw : new Uint8Array(answer.raw), { status, headers })
+    return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)
   }
   if (answer.page === undefined && shape.produces !== undefined) {
-    return jsonTextResponse(status, jsonText(answer.data), answer.headers)
+    return jsonTextAnswer(status, jsonText(answer.data), answer.headers)
   }
   if (answer.page === undefined) {
     const text = { data: jsonText(answer.data ?? {}), meta: JSON.stringify({ ...API_VERSIONS, ...answer.meta }) }
-    return jsonTextResponse(status, `{"data":${text.data},"meta":${text.meta}}\n`, answer.headers)
+    return jsonTextAnswer(status, `{"data":${text.data},"meta":${text.meta}}\n`, answer.headers)
   }
   const { items, totalCount } = answer.page
   const texts = textsWithin(items, answerBytes)
@@ -42,7 +42,7 @@ export function envelope(
   const pieces = texts.flatMap((text, position) => (position === 0 ? [text] : [',', text]))
   // Joined once: every further copy of a long text costs as much as writing it.
   const text = ['{"data":[', ...pieces, '],"meta":', JSON.stringify(meta), '}\n'].join('')
-  return jsonTextResponse(status, text, answer.headers)
+  return jsonTextAnswer(status, text, answer.headers)
 }
 
 /** The JSON of items, one at least and no more than have so many bytes together. */

@@ -7,8 +7,9 @@ import {
 } from '../../../domain/errors.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import { DamagedRecord, StorageUnavailable } from '../../../ports/storage.ts'
+import type { PlainAnswer } from '../plain-exchange.ts'
 import { API_VERSIONS } from './envelope.ts'
-import { jsonResponse } from './json-response.ts'
+import { jsonAnswer } from './json-answer.ts'
 import { tokenChallenge } from './token-challenge.ts'
 
 /** A refusal that only HTTP knows: a status other than its code's, or headers that tell the client what to do. */
@@ -139,7 +140,7 @@ export const MESSAGES: Readonly<Record<ErrorCode, string>> = {
 export const RETRY_AFTER_SECONDS = '5'
 
 /** The answer to a request that failed. What is not a ControllerError is logged once and masked. */
-export function toProblem(error: unknown, requestId: string, logger: Logger): Response {
+export function toProblem(error: unknown, requestId: string, logger: Logger): PlainAnswer {
   if (error instanceof StorageUnavailable) {
     const level = error.reason === 'busy' ? 'warn' : 'error'
     logger[level]('the storage is not available', { requestId, reason: error.reason, error: error.message })
@@ -166,11 +167,11 @@ function problemResponse(
   requestId: string,
   cause?: ErrorCause,
   headers?: Readonly<Record<string, string>>,
-): Response {
+): PlainAnswer {
   // Deployed servers refuse an oversized body before they know envelopes; clients see it in this bare form.
-  if (code === 'REQUEST_ENTITY_TOO_LARGE') return jsonResponse(status, { code, message: MESSAGES[code], cause: null })
+  if (code === 'REQUEST_ENTITY_TOO_LARGE') return jsonAnswer(status, { code, message: MESSAGES[code], cause: null })
   const body = { error: { cause, code, message: MESSAGES[code], requestId }, meta: API_VERSIONS }
-  return jsonResponse(status, body, headers)
+  return jsonAnswer(status, body, headers)
 }
 
 function headersOf(error: ControllerError): Readonly<Record<string, string>> {

@@ -1,10 +1,19 @@
 import { type Limits, tooManyTags } from '../../../domain/limits.ts'
 import { MAX_BODY_BYTES, requireKeepable, tooLarge, unparsable } from '../../../resources/requests/json-limits.ts'
+import type { PlainRequest } from '../plain-exchange.ts'
 
-/** Reads a body as text, counting its bytes on the stream. Error: `REQUEST_ENTITY_TOO_LARGE`. */
-export async function readBodyText(request: Request): Promise<string> {
+/** Decodes a body. Error: `REQUEST_ENTITY_TOO_LARGE`. */
+export async function readBodyText(request: PlainRequest): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
-  if (request.body === null) return ''
+  const bytes = await request.readBody()
+  if (bytes === undefined) return ''
+  if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge()
+  return new TextDecoder().decode(bytes)
+}
+
+/** The body of a web request, its bytes counted on the stream. Error: `REQUEST_ENTITY_TOO_LARGE`. */
+export async function readWebBody(request: Request): Promise<Uint8Array | undefined> {
+  if (request.body === null) return undefined
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body) {
@@ -18,7 +27,7 @@ export async function readBodyText(request: Request): Promise<string> {
     body.set(chunk, offset)
     offset += chunk.byteLength
   }
-  return new TextDecoder().decode(body)
+  return body
 }
 
 /**

@@ -8,6 +8,7 @@ import { validate } from '../../../resources/requests/validation.ts'
 import { readFilter, readListQuery } from '../../operations/list-query.ts'
 import type { OperationShape } from '../../operations/operation.ts'
 import { HttpRefusal } from '../answer/problem.ts'
+import type { PlainRequest } from '../plain-exchange.ts'
 import { parseJsonBody } from './body.ts'
 import { readForm, storable } from './form.ts'
 import { FORM, isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
@@ -25,7 +26,13 @@ export interface Input {
  * Checks a request against its operation's declaration: content type, accepted types, query and body. Errors: 415 and 406
  * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
  */
-export function readInput(shape: OperationShape, request: Request, url: URL, bodyText: string, limits: Limits): Input {
+export function readInput(
+  shape: OperationShape,
+  request: PlainRequest,
+  url: URL,
+  bodyText: string,
+  limits: Limits,
+): Input {
   const isText = !shape.form && takesText(shape, request, bodyText)
   if (!shape.form) requireAccepted(shape, request.headers.get('accept'), isText)
   return {
@@ -37,7 +44,7 @@ export function readInput(shape: OperationShape, request: Request, url: URL, bod
   }
 }
 
-function formParameters(url: URL, request: Request, bodyText: string): ReadonlyMap<string, string> {
+function formParameters(url: URL, request: PlainRequest, bodyText: string): ReadonlyMap<string, string> {
   const isForm = mediaTypeOf(request.headers.get('content-type')) === FORM
   return new Map([...(isForm ? readForm(bodyText) : []), ...storable(url.searchParams)])
 }
@@ -70,7 +77,7 @@ function requireAccepted(shape: OperationShape, accept: string | null, isText: b
   throw new HttpRefusal('COULD_NOT_VALIDATE', 406, { field: 'Accept', reason, value: accept ?? '' })
 }
 
-function takesText(shape: OperationShape, request: Request, bodyText: string): boolean {
+function takesText(shape: OperationShape, request: PlainRequest, bodyText: string): boolean {
   const contentType = request.headers.get('content-type')
   const mediaType = mediaTypeOf(contentType)
   if (mediaType !== undefined && shape.textBody?.includes(mediaType)) return true
@@ -98,7 +105,7 @@ function readJsonBody(shape: OperationShape, bodyText: string, limits: Limits): 
 }
 
 /** Refuses content that is encoded: the limit on bodies counts the bytes that are there. */
-export function refuseEncodedBody(request: Request): void {
+export function refuseEncodedBody(request: PlainRequest): void {
   const encoding = request.headers.get('content-encoding')
   if (encoding === null || encoding.toLowerCase() === 'identity') return
   const reason = `unsupported content encoding "${encoding}", only [identity] is allowed`

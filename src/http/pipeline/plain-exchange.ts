@@ -1,0 +1,36 @@
+import type { ConnectionInfo, ControllerFetch } from './connection.ts'
+
+/** A request in plain values: what is asked of it, without the streams of a web `Request`. */
+export interface PlainRequest {
+  readonly method: string
+  /** Absolute. */
+  readonly url: string
+  readonly headers: Headers
+  /** The whole body; `undefined` when there is none. Rejects when it cannot be read. */
+  readBody(): Promise<Uint8Array | undefined> | Uint8Array | undefined
+}
+
+/** An answer in plain values. */
+export interface PlainAnswer {
+  readonly status: number
+  /** By lower-case name, each as it may stand in a web `Headers`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | null
+}
+
+/** What a controller does between a request and its answer. It never rejects. */
+export type PlainFetch = (request: PlainRequest, connection?: ConnectionInfo) => Promise<PlainAnswer>
+
+/** The same for web requests; whoever has no use for those asks its member `plain`. */
+export function webFetch(
+  plain: PlainFetch,
+  readBody: (request: Request) => Promise<Uint8Array | undefined>,
+): ControllerFetch {
+  const fetch = async (request: Request, connection?: ConnectionInfo) => {
+    const { method, url, headers } = request
+    const answer = await plain({ method, url, headers, readBody: () => readBody(request) }, connection)
+    const { status, body } = answer
+    return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers: answer.headers })
+  }
+  return Object.assign(fetch, { plain })
+}
