@@ -10,12 +10,12 @@ import type { Presence } from './engine/routers/presence.ts'
 import { APIS } from './http/api.ts'
 import { apiDocuments } from './http/documents.ts'
 import { answerHeaders } from './http/pipeline/answer/answer-headers.ts'
-import type { ControllerFetch } from './http/pipeline/connection.ts'
 import { withCors } from './http/pipeline/cors.ts'
 import type { OpenIdApi } from './http/pipeline/handler.ts'
 import { createHandler } from './http/pipeline/handler.ts'
 import { readWebBody } from './http/pipeline/input/body.ts'
-import { type PlainFetch, webFetch } from './http/pipeline/plain-exchange.ts'
+import type { PlainFetch } from './http/pipeline/plain-exchange.ts'
+import { type ControllerFetch, webFetch } from './http/pipeline/web-fetch.ts'
 import { observe } from './observe.ts'
 import type { ServerCertificateSource } from './platform/pki-source.ts'
 import type { Events } from './ports/events.ts'
@@ -120,7 +120,6 @@ export async function createController(options: ControllerOptions): Promise<Cont
   )
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
-  return {
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
   return {
     fetch: webFetch(referred, readWebBody),

@@ -1,4 +1,4 @@
-import type { ConnectionInfo, ControllerFetch } from './connection.ts'
+import type { ConnectionInfo } from './connection.ts'
 
 /** A request in plain values: what is asked of it, without the streams of a web `Request`. */
 export interface PlainRequest {
@@ -20,17 +20,3 @@ export interface PlainAnswer {
 
 /** What a controller does between a request and its answer. It never rejects. */
 export type PlainFetch = (request: PlainRequest, connection?: ConnectionInfo) => Promise<PlainAnswer>
-
-/** The same for web requests; whoever has no use for those asks its member `plain`. */
-export function webFetch(
-  plain: PlainFetch,
-  readBody: (request: Request) => Promise<Uint8Array | undefined>,
-): ControllerFetch {
-  const fetch = async (request: Request, connection?: ConnectionInfo) => {
-    const { method, url, headers } = request
-    const answer = await plain({ method, url, headers, readBody: () => readBody(request) }, connection)
-    const { status, body } = answer
-    return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers: answer.headers })
-  }
-  return Object.assign(fetch, { plain })
-}
