@@ -32,6 +32,7 @@ const ROOMS = {
     'oidc',
   ],
   'src/http': [
+    'exchange',
     'pages',
     'operations',
     'pipeline',

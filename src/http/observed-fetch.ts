@@ -1,7 +1,7 @@
 import type { Instrument, Metrics } from '../ports/telemetry/metrics.ts'
 import type { RequestSpan, Telemetry } from '../ports/telemetry/telemetry.ts'
-import type { ConnectionInfo } from './pipeline/connection.ts'
-import type { PlainAnswer, PlainFetch, PlainRequest } from './pipeline/plain-exchange.ts'
+import type { ConnectionInfo } from './exchange/connection.ts'
+import type { PlainAnswer, PlainFetch, PlainRequest } from './exchange/plain-exchange.ts'
 import type { RequestWatch, WatchedFetch } from './pipeline/request-watch.ts'
 
 /** Where requests are told: their figures to every sink, their spans to the telemetry of the host. */

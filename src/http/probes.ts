@@ -1,5 +1,5 @@
+import type { PlainAnswer, PlainFetch } from './exchange/plain-exchange.ts'
 import { answerOf } from './pipeline/answer/json-answer.ts'
-import type { PlainAnswer, PlainFetch } from './pipeline/plain-exchange.ts'
 
 /** What probes are answered from. */
 export interface ProbeSource {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { announcesBody } from '../sockets/announced-body.ts'
 import type { FairCapacity } from '../sockets/fair-capacity.ts'
 import { growingBytes } from './growing-bytes.ts'
 import { bodyTooLarge, RequestAborted, tooMuchArriving } from './refusal.ts'
@@ -28,16 +29,11 @@ export async function readBody(
   options: BodyOptions,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (declaredLength(incoming) > options.maxBytes) throw bodyTooLarge()
-  if (incoming.readableEnded || !mayHaveBody(incoming)) return undefined
+  if (incoming.readableEnded || !announcesBody(incoming)) return undefined
   // Whatever came in one packet with the head is there after this turn of the parser.
   await undefined
   if (incoming.destroyed) throw new RequestAborted()
   return wholeBody(incoming, options.maxBytes) ?? arrivingBody(incoming, options)
-}
-
-/** Whether the head of a request announces a body: without one of these headers it ends with the head (RFC 9112, 6.3). */
-export function mayHaveBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 /** A body that has arrived whole, in one piece; `undefined` for any other. */

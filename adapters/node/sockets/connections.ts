@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../../src/index.ts'
-import { mayHaveBody } from '../http/body.ts'
+import { announcesBody } from './announced-body.ts'
 import { type CapacityOptions, createFairCapacity, type Holder } from './fair-capacity.ts'
 
 /** The connections of a server and the requests in flight on them. */
@@ -71,7 +71,7 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
     exchanges.set(outgoing, incoming)
     inFlight.add(connection)
     if (onDrained !== undefined) closeAfter(outgoing)
-    if (mayHaveBody(incoming)) incoming.once('end', () => holder.work())
+    if (announcesBody(incoming)) incoming.once('end', () => holder.work())
     else holder.work()
     outgoing.once('close', () => {
       exchanges.delete(outgoing)

@@ -2,10 +2,10 @@ import { ControllerError, TokenRefused, TooManyAttempts } from '../../domain/err
 import { OAuthError } from '../../domain/oidc/oauth-error.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { StorageUnavailable } from '../../ports/storage.ts'
+import type { PlainAnswer, PlainRequest } from '../exchange/plain-exchange.ts'
 import { answerOf, jsonAnswer } from '../pipeline/answer/json-answer.ts'
 import { HttpRefusal, MESSAGES, STATUS_OF } from '../pipeline/answer/problem.ts'
 import { tokenChallenge } from '../pipeline/answer/token-challenge.ts'
-import type { PlainAnswer, PlainRequest } from '../pipeline/plain-exchange.ts'
 import { UnknownPath } from '../pipeline/router.ts'
 import { UserInfoRefused } from './user-info.ts'
 

@@ -1,4 +1,4 @@
-import type { PlainAnswer } from './plain-exchange.ts'
+import type { PlainAnswer } from '../exchange/plain-exchange.ts'
 import type { WatchedFetch } from './request-watch.ts'
 
 /** Lets pages of other origins call the APIs from a browser. */

@@ -1,5 +1,5 @@
-import type { ConnectionInfo } from './connection.ts'
-import type { PlainAnswer, PlainRequest } from './plain-exchange.ts'
+import type { ConnectionInfo } from '../exchange/connection.ts'
+import type { PlainAnswer, PlainRequest } from '../exchange/plain-exchange.ts'
 
 /** Hears how a request is answered. */
 export interface RequestWatch {

@@ -1,4 +1,4 @@
-import type { PlainAnswer, PlainFetch } from '../pipeline/plain-exchange.ts'
+import type { PlainAnswer, PlainFetch } from '../exchange/plain-exchange.ts'
 import { indexPage } from './index-page.ts'
 import { operationPage } from './operation-page.ts'
 import { type ReferenceEntry, referenceEntries } from './operations.ts'

@@ -3,9 +3,9 @@ import type { Profile } from '../../../domain/compatibility.ts'
 import type { Limits } from '../../../domain/limits.ts'
 import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
 import type { FindQuery } from '../../../ports/storage.ts'
+import type { PlainAnswer } from '../../exchange/plain-exchange.ts'
 import type { Answer } from '../../operations/answer.ts'
 import type { OperationShape } from '../../operations/operation.ts'
-import type { PlainAnswer } from '../plain-exchange.ts'
 import { answerOf, jsonTextAnswer } from './json-answer.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */

@@ -1,4 +1,4 @@
-import type { PlainAnswer } from '../plain-exchange.ts'
+import type { PlainAnswer } from '../../exchange/plain-exchange.ts'
 
 type GivenHeaders = Readonly<Record<string, string>>
 

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/errors.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import { DamagedRecord, StorageUnavailable } from '../../../ports/storage.ts'
-import type { PlainAnswer } from '../plain-exchange.ts'
+import type { PlainAnswer } from '../../exchange/plain-exchange.ts'
 import { API_VERSIONS } from './envelope.ts'
 import { jsonAnswer } from './json-answer.ts'
 import { tokenChallenge } from './token-challenge.ts'

@@ -1,6 +1,6 @@
 import { type Limits, tooManyTags } from '../../../domain/limits.ts'
 import { MAX_BODY_BYTES, requireKeepable, tooLarge, unparsable } from '../../../resources/requests/json-limits.ts'
-import type { PlainRequest } from '../plain-exchange.ts'
+import type { PlainRequest } from '../../exchange/plain-exchange.ts'
 
 /** Decodes a body. Error: `REQUEST_ENTITY_TOO_LARGE`. */
 export async function readBodyText(request: PlainRequest): Promise<string> {
