@@ -5,6 +5,7 @@ import type { EngineContext } from '../context/context.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Presence } from '../routers/presence.ts'
+import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
 import { CircuitSetup } from './circuits/circuit-setup.ts'
 import { LinkReports } from './circuits/link-reports.ts'
@@ -59,6 +60,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
       onDeadTerminator: (terminator) => hosted.dead(terminator),
     }),
     ends,
+    accessLoss: new AccessLoss(context, circuits, ends),
     rerouting,
     hosted,
     validation: new TerminatorValidation(context, hosted),

@@ -15,6 +15,7 @@ import type { LaidCircuit } from './circuits/circuit-setup.ts'
 import { type DialRight, dialRight, tunnelDialRight } from './circuits/dial-rights.ts'
 import type { FabricParts } from './fabric-parts.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
+import { RouterRefusal } from './routers/refusal.ts'
 
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
@@ -124,10 +125,14 @@ export class CircuitMessages {
 
   async #lay(
     { instanceId, peerData }: CircuitRequest | TunnelCircuitRequest,
-    { client, service }: DialRight,
+    { client, service, revision }: DialRight,
   ): Promise<ToRouter> {
     const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, { client, service, instanceId, peerData })
     const { id: circuitId, ends, tags } = laid.circuit
+    await this.#parts.accessLoss.opened(laid.circuit, revision)
+    if (this.#parts.circuits.get(circuitId) === undefined) {
+      throw new RouterRefusal('invalid-service', 'the access was lost while the circuit was laid', { circuitId })
+    }
     return { type: 'circuit-created', circuitId, address: ends.ingress, peerData: laid.peerData, tags }
   }
 

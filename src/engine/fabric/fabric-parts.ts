@@ -2,6 +2,7 @@ import type { EngineContext } from '../context/context.ts'
 import type { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Presence } from '../routers/presence.ts'
+import type { AccessLoss } from './circuits/access-loss.ts'
 import type { CircuitEnds } from './circuits/circuit-end.ts'
 import type { CircuitSetup } from './circuits/circuit-setup.ts'
 import type { LinkReports } from './circuits/link-reports.ts'
@@ -30,6 +31,7 @@ export interface FabricParts {
   readonly exchange: RouteExchange
   readonly setup: CircuitSetup
   readonly ends: CircuitEnds
+  readonly accessLoss: AccessLoss
   readonly rerouting: Rerouting
   readonly hosted: HostedTerminators
   readonly validation: TerminatorValidation

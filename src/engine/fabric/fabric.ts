@@ -13,7 +13,6 @@ import type { DataPlaneView } from '../context/context.ts'
 import type { Presence } from '../routers/presence.ts'
 import { assembleFabric, type FabricHost } from './assemble-fabric.ts'
 import { ChangeFollower } from './change-follower.ts'
-import { AccessLoss } from './circuits/access-loss.ts'
 import { controllerIdOf } from './controller-id.ts'
 import { FabricView } from './data-plane-view.ts'
 import type { FabricParts } from './fabric-parts.ts'
@@ -39,7 +38,6 @@ export class Fabric implements ControlPlane {
   readonly #parts: FabricParts
   readonly #options: ControlPlaneOptions
   readonly #follower: ChangeFollower
-  readonly #accessLoss: AccessLoss
   readonly #startedAt: number
   #improvedAt: number
   readonly #lifetime = new Lifetime('the fabric is closed')
@@ -52,10 +50,7 @@ export class Fabric implements ControlPlane {
     this.#improvedAt = this.#startedAt
     this.#parts = assembleFabric(engine, presence, options)
     this.view = new FabricView(this.#parts)
-    this.#accessLoss = new AccessLoss(context, this.#parts.circuits, this.#parts.ends)
-    this.#follower = new ChangeFollower(context, (tx, changes) =>
-      followChanges(this.#parts, this.#accessLoss, tx, changes),
-    )
+    this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())
     presence.onDisconnect((routerId, reason) => {

@@ -3,20 +3,14 @@ import { sessions } from '../../resources/access/sessions.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { terminators } from '../../resources/routers/terminators.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import type { AccessLoss } from './circuits/access-loss.ts'
 import type { FabricParts } from './fabric-parts.ts'
 
 type Changes = readonly Change[] | undefined
 
 /** Takes to the data plane what changed in the store: what takes something from somebody comes first. */
-export async function followChanges(
-  parts: FabricParts,
-  accessLoss: AccessLoss,
-  tx: ReadTransaction,
-  changes: Changes,
-): Promise<void> {
+export async function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
   forgetSessions(parts, changes)
-  await accessLoss.follow(tx, changes)
+  await parts.accessLoss.follow(tx, changes)
   await parts.announced.follow(tx, changes)
   await refreshTerms(parts, tx, changes)
   for (const id of deletedIn(changes, terminators.name)) parts.circuits.forgetTerminator(id)

@@ -19,6 +19,7 @@ export class CircuitEnds {
   /** Ends a circuit, if it is still there. `now` cuts what is under way; otherwise it may flow off. */
   end(circuit: Circuit, reason: CircuitEnd, now: boolean): void {
     if (!this.#circuits.remove(circuit)) return
+    if (circuit.client.mustPass) this.#context.timetable.set('circuit-posture', circuit.id, undefined)
     const routers = routersOf(circuit.course)
     circuit.course = closed(circuit.course, reason)
     this.unroute(circuit.id, routers, now)

@@ -8,8 +8,11 @@ export interface CircuitClient {
   readonly apiSessionId: string | undefined
   /** The stored service session; undefined where the API session itself, or the router, says who asks. */
   readonly sessionId: string | undefined
-  /** Its posture is judged here, because its router cannot. */
-  readonly isJudgedHere?: boolean
+  /**
+   * Its posture, as clients report it to this controller, must pass as long as the circuit lasts. It is so from the beginning
+   * where its router judges none, and elsewhere once it passed here: its router judges what clients report there.
+   */
+  mustPass?: boolean
 }
 
 /** A circuit that is laid. */

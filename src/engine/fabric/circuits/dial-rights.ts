@@ -16,10 +16,11 @@ import type { CircuitClient } from './circuit.ts'
 
 type Service = RecordOf<typeof services>
 
-/** Who may have which circuit. */
+/** Who may have which circuit, as of a revision of the store. */
 export interface DialRight {
   readonly client: CircuitClient
   readonly service: Service
+  readonly revision: number
 }
 
 /**
@@ -45,15 +46,15 @@ export async function dialRight(
       throw new RouterRefusal('invalid-service', 'no policy lets the identity dial the service')
     }
     await requireRouter(context, tx, routerId, apiSession.identityId, service.id, 'invalid-edge-router')
-    const isJudgedHere = session?.storedId === undefined && !judgesPosture(capabilities)
-    if (isJudgedHere) await requirePosture(context, tx, apiSession, service.id, 'Dial')
+    const mustPass = session?.storedId === undefined && !judgesPosture(capabilities)
+    if (mustPass) await requirePosture(context, tx, apiSession, service.id, 'Dial')
     const client = {
       identityId: apiSession.identityId,
       apiSessionId: apiSession.id,
       sessionId: session?.storedId,
-      isJudgedHere,
+      mustPass,
     }
-    return { client, service }
+    return { client, service, revision: tx.revision }
   })
 }
 
@@ -71,7 +72,8 @@ export async function tunnelDialRight(
     const service = await findOne(tx, services, 'name', serviceName)
     if (service === undefined) throw new RouterRefusal('invalid-service', 'invalid service')
     await requireRouterRight(context, tx, routerId, service.id, 'Dial')
-    return { client: { identityId: routerId, apiSessionId: undefined, sessionId: undefined }, service }
+    const client = { identityId: routerId, apiSessionId: undefined, sessionId: undefined }
+    return { client, service, revision: tx.revision }
   })
 }
 
