@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+/** What a module imports of its own package before it runs, as the bundler writes it. */
+const OWN_IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?["'](\.[^"']+)["']/gm
+
+/** Bytes, gzipped, of what each entry point of an installed package loads of the package itself. */
+export async function loadedBy(folder: string): Promise<ReadonlyMap<string, number>> {
+  const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  const entries = Object.entries<string | { readonly default: string }>(exports)
+  const sizes = entries.flatMap(([name, entry]) =>
+    typeof entry === 'string' ? [] : [sizeOf(join(folder, entry.default)).then((bytes) => [name, bytes] as const)],
+  )
+  return new Map(await Promise.all(sizes))
+}
+
+async function sizeOf(entry: string): Promise<number> {
+  const texts = new Map<string, string>()
+  async function visit(path: string): Promise<void> {
+    if (texts.has(path)) return
+    texts.set(path, '')
+    const text = await readFile(path, 'utf8')
+    texts.set(path, text)
+    const imports = [...text.matchAll(OWN_IMPORT)].map(([, name = '']) => join(dirname(path), name))
+    await Promise.all(imports.map(visit))
+  }
+  await visit(entry)
+  return gzipSync([...texts.values()].join('\n')).length
+}
