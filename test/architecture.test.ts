@@ -25,6 +25,7 @@ const ROOMS = {
     'services',
     'database',
     'access',
+    'graph',
     'enrollment',
     'login',
     '.',

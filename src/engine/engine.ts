@@ -42,6 +42,7 @@ import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { DataPlaneService } from './entities/data-plane.ts'
 import { EntityReader } from './entities/entity-reader.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
+import { NetworkGraphs } from './graph/network-graphs.ts'
 import { IdentityState } from './identities/identity-state.ts'
 import { Traces } from './identities/traces.ts'
 import { ApiSessions } from './login/api-sessions.ts'
@@ -98,6 +99,8 @@ export class ControllerEngine {
   readonly dataIntegrity: DataIntegrity
   readonly storageHealth: StorageHealth
   readonly dataPlane: DataPlaneService
+  /** Who reaches what, by groups and by names. */
+  readonly graphs: NetworkGraphs
 
   readonly cas: EntityService<wire.Ca, wire.CaCreate, wire.CaReplace, wire.CaPatch>
   readonly externalJwtSigners: EntityService<
@@ -207,6 +210,7 @@ export class ControllerEngine {
     this.dataIntegrity = new DataIntegrity(context)
     this.storageHealth = new StorageHealth(context)
     this.dataPlane = new DataPlaneService(context)
+    this.graphs = new NetworkGraphs(context)
     this.#simulation = new Simulation(context)
     this.cas = this.of(cas)
     this.externalJwtSigners = this.of(externalJwtSigners)

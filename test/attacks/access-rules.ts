@@ -1,8 +1,8 @@
 /**
  * What the wire reference (8.2 to 8.4) asks of a caller: nothing, an API session whose second factor may be missing, an
- * API session, to be an admin (or, to read, `admin_readonly`), or a permission.
+ * API session, to be an admin (or, to read, `admin_readonly`), or a permission. Our own operations may ask for any permission.
  */
-export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | { readonly permission: string }
+export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | 'delegate' | { readonly permission: string }
 
 const OPEN: ReadonlySet<string> = new Set([
   'GET /',
@@ -83,6 +83,10 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'POST /explain': { permission: 'identity.read' },
   'POST /simulate': { permission: 'service-policy.read' },
   'GET /trust-anchors': { permission: 'ca.read' },
+  'GET /graph': 'delegate',
+  'GET /graph/members': 'delegate',
+  'GET /search': 'delegate',
+  'GET /matrix': { permission: 'service-policy.read' },
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {

@@ -138,6 +138,7 @@ function isLetIn(credential: Credential, { api, route }: Row): boolean {
   if (rule === 'auth' || credential === 'admin') return true
   if (credential === 'readonly') return isRead && !ADMINS_ONLY.test(route)
   if (rule === 'admin') return false
+  if (rule === 'delegate') return credential === 'service'
   return credential === 'exact' || (credential === 'service' && rule.permission.startsWith('service.'))
 }
 

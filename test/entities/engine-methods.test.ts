@@ -204,6 +204,14 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   cas: entity({ name: 'n', certPem: PEM, identityRoles: [], isAuthEnabled: true }),
   externalJwtSigners: entity({ name: 'n', enabled: true, issuer: 'i', audience: 'a', certPem: PEM }),
   authPolicies: entity({ name: 'n', primary: { updb: { allowed: true } }, secondary: { requireTotp: false } }),
+  graphs: {
+    draw: { taken: { input: { groupBy: 'policy', groups: 4 } } },
+    members: { taken: { input: { group: 'g', text: 't', limit: 4, cursor: '["a","b"]' } } },
+    matrix: {
+      taken: { input: { identities: 'i', services: 's', limit: 4, identitiesAfter: 'a', servicesAfter: 'b' } },
+    },
+    search: { taken: { input: { q: 'x', limit: 4 } } },
+  },
   identities: entity({ name: 'n', type: 'User', isAdmin: false, roleAttributes: ['a'] }),
   services: entity({ name: 'n', encryptionRequired: true, roleAttributes: ['a'] }),
   edgeRouters: entity({ name: 'n', cost: 1, isTunnelerEnabled: false }),

@@ -120,6 +120,12 @@ const SPECIAL: Readonly<
     path: '/simulate',
     body: { changes: [{ kind: 'services', action: 'create', body: { name } }] },
   }),
+  'GET /search': (_admin, name) => ({ path: `/search?q=${encodeURIComponent(name)}`, body: undefined }),
+  'GET /graph/members': () => ({ path: '/graph/members?group=services.policy.rest.40', body: undefined }),
+  'GET /matrix': () => ({
+    path: '/matrix?identities=identities.policy.rest.40&services=services.policy.rest.40',
+    body: undefined,
+  }),
   'PUT /trust-anchors/{id}': async (admin, name) => ({
     path: `/trust-anchors/${await made(admin, 'cas', name)}`,
     body: { mayAuthenticateAdmins: true },

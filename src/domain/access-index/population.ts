@@ -15,6 +15,14 @@ export interface EntityChange {
   readonly roles: readonly string[]
 }
 
+/** The entities of one kind as of an instant: what is written later changes nothing about it. */
+export interface Roster {
+  /** The id in each slot; undefined where a slot is free. */
+  readonly ids: readonly (string | undefined)[]
+  /** The role attributes of the entity in a slot, each once, in no promised order. */
+  attributesOf(slot: number): readonly string[]
+}
+
 /** All entities of one kind: who exists, and who holds which role attribute. */
 export class Population {
   readonly everyone = new SlotSet()
@@ -67,6 +75,12 @@ export class Population {
 
   idsOf(set: SlotSet): string[] {
     return this.#table.idsOf(set)
+  }
+
+  /** Everybody as of now. The lists of attributes are replaced by writes, never changed, so that they need no copy. */
+  roster(): Roster {
+    const held = this.#held.slice()
+    return { ids: this.#table.ids(), attributesOf: (slot) => (held[slot] ?? []).map(({ name }) => name) }
   }
 
   /** The entities with the role attribute (its name without `#`); undefined when nobody has it. */

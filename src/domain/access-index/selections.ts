@@ -7,7 +7,7 @@ import {
   SIDES_OF,
 } from './kinds.ts'
 import { PolicyTable } from './policy-table.ts'
-import { Population } from './population.ts'
+import { Population, type Roster } from './population.ts'
 import { ServicePolicyTable } from './service-policy-table.ts'
 import { SlotSet } from './slot-set.ts'
 
@@ -73,6 +73,11 @@ export class Selections {
   /** Reports whether there is any entity of the kind. */
   hasAny(kind: EntityKind): boolean {
     return this.entities[kind].everyone.size > 0
+  }
+
+  /** The entities of the kind with their role attributes as of now, for work that takes longer than a turn. */
+  roster(kind: EntityKind): Roster {
+    return this.entities[kind].roster()
   }
 
   /** The `#` entries that select the entity; none for an unknown one. */

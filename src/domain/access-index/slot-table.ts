@@ -44,6 +44,11 @@ export class SlotTable {
     return this.#ids[slot]
   }
 
+  /** The id of each slot as of now; undefined where a slot is free. */
+  ids(): readonly (string | undefined)[] {
+    return this.#ids.slice()
+  }
+
   /** The ids of the slots, in ascending code-unit order: few are sorted, many are read off the ordered list. */
   idsOf(set: SlotSet): string[] {
     const size = set.size

@@ -42,6 +42,8 @@ function accessText(access: Access): string {
       return 'Needs a fully authenticated API session.'
     case 'admin':
       return 'Needs an admin.'
+    case 'delegate':
+      return 'Needs an admin or any permission.'
     default:
       return `Needs an admin or one of the permissions ${permissionsFor(access).map(inCode).join(', ')}.`
   }

@@ -9,9 +9,9 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * Who may call an operation: anybody; a session whose second factor may still be missing; a fully authenticated session;
- * an admin; or, beside admins, an identity with a delegated permission.
+ * an admin; or, beside admins, an identity with any delegated permission at all, or with one in particular.
  */
-export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | Permission
+export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | 'delegate' | Permission
 
 /** What a caller without an API session may prove itself by: a client certificate, a bearer token, or nothing at all. */
 export type Credential = 'certificate' | 'token' | 'none'

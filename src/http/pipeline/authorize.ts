@@ -1,4 +1,4 @@
-import { permits } from '../../domain/authority.ts'
+import { hasRights, permits } from '../../domain/authority.ts'
 import { ControllerError, TokenRefused } from '../../domain/errors.ts'
 import { isAdministrator } from '../../domain/identity.ts'
 import type { Caller } from '../../engine/context/call.ts'
@@ -26,5 +26,6 @@ function isAllowed(access: Access, caller: Caller): boolean {
   if (!caller.isFullyAuthenticated) return false
   if (access === 'authenticated' || isAdministrator(caller.identity)) return true
   if (access === 'admin') return false
+  if (access === 'delegate') return hasRights(caller.identity)
   return permits(caller.identity.permissions, access)
 }

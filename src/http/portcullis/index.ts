@@ -3,6 +3,7 @@
  * exported is not served.
  */
 export { explainOperation } from './explain.ts'
+export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from './graph.ts'
 export { listServiceConfigsOperation } from './service-configs.ts'
 export { simulateOperation } from './simulate.ts'
 export { listTrustOperation, setTrustOperation } from './trust.ts'

@@ -1,8 +1,8 @@
-import { permits } from '../../../domain/authority.ts'
 import { ControllerError } from '../../../domain/errors.ts'
 import { type Filter, fieldOf, leavesOf, whereOf } from '../../../domain/filter/index.ts'
 import type { Resource } from '../../../resources/declaration/resource.ts'
 import { type Call, isAdminCall } from '../../context/call.ts'
+import { mayRead } from '../../context/readable.ts'
 import { linkOf } from './links.ts'
 import { computedSymbol } from './symbol-scope.ts'
 
@@ -20,7 +20,7 @@ export function refuseUnreadable(call: Call, resource: Resource, filter: Filter 
     const target = linkOf(resource, fieldOf(leaf))
     if (target === undefined) continue
     const where = whereOf(leaf)
-    if (!isShown(resource, fieldOf(leaf), where) && !mayRead(call, target)) throw unreadable(target)
+    if (!isShown(resource, fieldOf(leaf), where) && !mayList(call, target)) throw unreadable(target)
     refuseUnreadable(call, target, where)
   }
 }
@@ -33,10 +33,8 @@ function isShown(resource: Resource, field: string, where: Filter | undefined): 
   return where === undefined || leavesOf(where).every((leaf) => shown.includes(fieldOf(leaf)))
 }
 
-function mayRead(call: Call, { definition }: Resource): boolean {
-  if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
-  if (definition.adminOnly?.includes('list')) return false
-  return permits(call.caller.identity.permissions, { entity: definition.permission, action: 'read' })
+function mayList(call: Call, { definition }: Resource): boolean {
+  return !definition.adminOnly?.includes('list') && mayRead(call, definition.permission)
 }
 
 function unreadable({ definition }: Resource): ControllerError {

@@ -1,0 +1,160 @@
+import type { EntityClass } from './entity-classes.ts'
+import type { GraphPolicy, LinkType } from './graph-policy.ts'
+import type { Grouped } from './groups.ts'
+
+/** Some members of one group are linked with some members of another one. */
+export interface GroupEdge {
+  /** Places of groups. */
+  readonly from: number
+  readonly to: number
+  readonly type: LinkType
+  /** How many pairs of members are linked; all of them when it is the product of both counts. */
+  readonly pairs: number
+  /** The places of some of the policies. */
+  readonly policies: readonly number[]
+  readonly policyCount: number
+  /** Every one of the policies asks for a state of the endpoint. */
+  readonly isGuarded: boolean
+}
+
+/** The entities of one kind, by class and by group. */
+export interface End extends Grouped {
+  readonly classes: readonly EntityClass[]
+}
+
+/** How many policies an edge names. */
+const MOST_NAMED = 5
+const PIECE = 16
+
+/** Classes that the same policies of one type select, and how many of them are in which group. */
+interface Selection {
+  readonly policies: readonly number[]
+  readonly counts: Map<number, number>
+}
+
+/** The edges of one type between groups. It yields between small pieces of work. */
+export function* edgesOf(
+  type: LinkType,
+  policies: readonly GraphPolicy[],
+  from: End,
+  to: End,
+): Generator<void, readonly GroupEdge[]> {
+  const isOfType = (place: number) => policies[place]?.type === type
+  const sources = yield* selectionsOf(from, isOfType)
+  const targets = yield* selectionsOf(to, isOfType)
+  const reached = new Map<number, number[]>()
+  for (const [place, { policies: selecting }] of targets.entries()) {
+    for (const policy of selecting) {
+      const known = reached.get(policy)
+      if (known === undefined) reached.set(policy, [place])
+      else known.push(place)
+    }
+    if (place % PIECE === 0) yield
+  }
+  const width = to.groups.length
+  const pairs = yield* pairsOf(sources, targets, reached, from.groups.length, width)
+  const granting = yield* policiesBetween(sources, targets, policies, width)
+  const edges: GroupEdge[] = []
+  for (const [cell, count] of pairs.entries()) {
+    if (count === 0) continue
+    const { named = [], count: policyCount = 0, guarded = 0 } = granting.get(cell) ?? {}
+    const ends = { from: Math.floor(cell / width), to: cell % width }
+    edges.push({ ...ends, type, pairs: count, policies: named, policyCount, isGuarded: guarded === policyCount })
+  }
+  return edges
+}
+
+const NONE: readonly number[] = []
+
+function* selectionsOf(
+  { classes, groupOf }: End,
+  isOfType: (policy: number) => boolean,
+): Generator<void, readonly Selection[]> {
+  const selections = new Map<string, Selection>()
+  for (const [place, { policies, count }] of classes.entries()) {
+    if (place % PIECE === 0) yield
+    const selecting = policies.filter(isOfType)
+    if (selecting.length === 0 || count === 0) continue
+    const key = selecting.join()
+    const selection = selections.get(key) ?? { policies: selecting, counts: new Map<number, number>() }
+    selections.set(key, selection)
+    const group = groupOf[place] ?? 0
+    selection.counts.set(group, (selection.counts.get(group) ?? 0) + count)
+  }
+  return [...selections.values()]
+}
+
+/** How many pairs are linked between each two groups. A pair that several policies link counts once. */
+function* pairsOf(
+  sources: readonly Selection[],
+  targets: readonly Selection[],
+  reached: ReadonlyMap<number, readonly number[]>,
+  height: number,
+  width: number,
+): Generator<void, Float64Array> {
+  const pairs = new Float64Array(height * width)
+  const seenBy = new Int32Array(targets.length).fill(-1)
+  const row = new Float64Array(width)
+  for (const [source, { policies, counts }] of sources.entries()) {
+    row.fill(0)
+    for (const policy of policies) {
+      for (const target of reached.get(policy) ?? NONE) {
+        if (seenBy[target] === source) continue
+        seenBy[target] = source
+        for (const [group, count] of targets[target]?.counts ?? []) row[group] = (row[group] ?? 0) + count
+      }
+    }
+    for (const [group, count] of counts) {
+      for (const [column, reach] of row.entries()) {
+        const cell = group * width + column
+        pairs[cell] = (pairs[cell] ?? 0) + count * reach
+      }
+    }
+    yield
+  }
+  return pairs
+}
+
+interface Granting {
+  readonly named: number[]
+  count: number
+  guarded: number
+}
+
+/** The policies that link each two groups, by cell. */
+function* policiesBetween(
+  sources: readonly Selection[],
+  targets: readonly Selection[],
+  policies: readonly GraphPolicy[],
+  width: number,
+): Generator<void, ReadonlyMap<number, Granting>> {
+  const fromGroups = groupsByPolicy(sources)
+  const toGroups = groupsByPolicy(targets)
+  const between = new Map<number, Granting>()
+  for (const [policy, rows] of fromGroups) {
+    yield
+    for (const row of rows) {
+      for (const column of toGroups.get(policy) ?? NONE) {
+        const cell = row * width + column
+        const granting = between.get(cell) ?? { named: [], count: 0, guarded: 0 }
+        between.set(cell, granting)
+        if (granting.count < MOST_NAMED) granting.named.push(policy)
+        granting.count += 1
+        if (policies[policy]?.isGuarded) granting.guarded += 1
+      }
+    }
+  }
+  return between
+}
+
+function groupsByPolicy(selections: readonly Selection[]): ReadonlyMap<number, ReadonlySet<number>> {
+  const groups = new Map<number, Set<number>>()
+  for (const { policies, counts } of selections) {
+    for (const policy of policies) {
+      const known = groups.get(policy) ?? new Set<number>()
+      groups.set(policy, known)
+      for (const group of counts.keys()) known.add(group)
+    }
+  }
+  return groups
+}

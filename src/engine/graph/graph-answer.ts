@@ -1,0 +1,120 @@
+import type { AccessType, EntityKind } from '../../domain/access-index/index.ts'
+import type { GroupedKind, Grouping, LinkType } from '../../domain/graph/index.ts'
+
+/** Entities of one kind that are drawn as one. */
+export interface GraphGroup {
+  /** By which its members are asked for; it stays the same while the group does. */
+  readonly key: string
+  readonly kind: GroupedKind
+  /** The role attributes that all members have, the first of them. */
+  readonly roleAttributes: readonly string[]
+  readonly roleAttributeCount: number
+  readonly count: number
+  /** It holds everybody who is in none of the others of its kind. */
+  readonly isRest: boolean
+}
+
+/** Some members of one group are linked with some members of another one. */
+export interface GraphLink {
+  /** Places in `groups`. */
+  readonly from: number
+  readonly to: number
+  readonly type: LinkType
+  /** How many pairs of members are linked, of all that there are. */
+  readonly pairs: number
+  /** Places in `policies` of some of the policies. */
+  readonly policies: readonly number[]
+  readonly policyCount: number
+  /** Every one of the policies asks for a state of the endpoint. */
+  readonly isGuarded: boolean
+}
+
+/** A policy behind a link. */
+export interface GraphPolicyName {
+  readonly id: string
+  readonly name: string
+  readonly type: LinkType
+  readonly isGuarded: boolean
+}
+
+/** Who reaches what, by groups: of what the caller may read. */
+export interface NetworkGraph {
+  readonly revision: number
+  readonly groupBy: Grouping
+  /** The kinds of entities and policies that the caller may read; the graph shows nothing of others. */
+  readonly kinds: readonly string[]
+  readonly groups: readonly GraphGroup[]
+  readonly policies: readonly GraphPolicyName[]
+  readonly links: readonly GraphLink[]
+  /** How many links there are; more than `links` has where the smallest are left out. */
+  readonly linkCount: number
+}
+
+/** An entity by id and name. */
+export interface GraphEntity {
+  readonly id: string
+  readonly name: string
+}
+
+/** A member of a group. */
+export interface GraphMember extends GraphEntity {
+  /** Whether it is connected; null for what never is. */
+  readonly status: 'online' | 'offline' | 'unknown' | null
+}
+
+/** A page of the members of a group, by name. */
+export interface GraphMembers {
+  /** How many members the group has. */
+  readonly count: number
+  readonly members: readonly GraphMember[]
+  /** Where the next page begins; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** What some identities may do with some services, posture aside. */
+export interface AccessMatrix {
+  readonly identities: readonly GraphEntity[]
+  readonly services: readonly GraphEntity[]
+  /** The cells that are not empty. */
+  readonly cells: readonly MatrixCell[]
+  /** Where the next rows begin; null after the last. */
+  readonly nextIdentities: string | null
+  /** Where the next columns begin; null after the last. */
+  readonly nextServices: string | null
+}
+
+/** What one identity may do with one service, posture aside. */
+export interface MatrixCell {
+  /** Places in `identities` and `services`. */
+  readonly identity: number
+  readonly service: number
+  readonly type: AccessType
+  /** How many policies grant it. */
+  readonly policyCount: number
+  /** Every one of them asks for a state of the endpoint. */
+  readonly isGuarded: boolean
+}
+
+/** An entity that was found by its name. */
+export interface FoundName extends GraphEntity {
+  /** The resource, for example `service-policies`. */
+  readonly kind: string
+  /** Some of the role attributes of what has any. */
+  readonly roleAttributes: readonly string[]
+  /** The group by role attributes that it is in, unless that is drawn with the rest; null for what is in none. */
+  readonly group: string | null
+}
+
+/** A role attribute that was found by its name. */
+export interface FoundAttribute {
+  readonly kind: EntityKind
+  readonly roleAttribute: string
+  /** How many entities of the kind have it. */
+  readonly count: number
+}
+
+/** What was found by name, of what the caller may read: names that begin with the text come first. */
+export interface FoundNames {
+  readonly entities: readonly FoundName[]
+  readonly roleAttributes: readonly FoundAttribute[]
+}

@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import { ControllerError, notFound } from '../../domain/errors.ts'
+import type { NameEntry } from '../../domain/names/name-order.ts'
+import { GraphRequest, MatrixRequest, MembersRequest, SearchRequest } from '../../resources/access/graph-questions.ts'
+import { readRequest } from '../../resources/requests/read-body.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { mayRead } from '../context/readable.ts'
+import { graphAnswer } from './draw-graph.ts'
+import type { AccessMatrix, FoundNames, GraphMember, GraphMembers, NetworkGraph } from './graph-answer.ts'
+import { cellsOf } from './matrix.ts'
+import { membersOf } from './members.ts'
+import { NameIndex } from './names.ts'
+import { drawnFor } from './network-facts.ts'
+import { Partitions } from './partitions.ts'
+import { search } from './search.ts'
+
+/** Who reaches what, by groups and by names, for whoever may read it. Long work is done in slices. */
+export class NetworkGraphs {
+  readonly #context: EngineContext
+  readonly #partitions: Partitions
+  readonly #names: NameIndex
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#partitions = new Partitions(context)
+    this.#names = new NameIndex(context)
+  }
+
+  /** The network by groups: of the kinds that the caller may read. */
+  async draw(call: Call, input: z.input<typeof GraphRequest> = {}): Promise<NetworkGraph> {
+    const { groupBy: by, groups: most } = readRequest(GraphRequest, input)
+    const partition = await this.#partitions.of(call)
+    const drawn = await partition.draw(by, most)
+    return graphAnswer(this.#context.digest, partition, drawn, { kinds: drawnFor(call), by, most })
+  }
+
+  /** A page of the members of a group. Error: `NOT_FOUND` for a group that is not there or not to be seen. */
+  async members(call: Call, input: z.input<typeof MembersRequest>): Promise<GraphMembers> {
+    const { group, ...page } = readRequest(MembersRequest, input)
+    const partition = await this.#partitions.of(call)
+    const found = await membersOf(this.#context, partition, await this.#names.current(), group, page)
+    const members = await this.#withStatus(group.slice(0, group.indexOf('.')), found.entries)
+    return { count: found.count, members, nextCursor: found.nextCursor }
+  }
+
+  /**
+   * What members of a group of identities may do with members of a group of services, posture aside. Errors: `UNAUTHORIZED`
+   * for who may not read all three kinds, `NOT_FOUND` for a group that is not there.
+   */
+  async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
+    const { limit, ...wanted } = readRequest(MatrixRequest, input)
+    const isReader = ['identity', 'service', 'service-policy'].every((entity) => mayRead(call, entity))
+    if (!isReader) throw new ControllerError('UNAUTHORIZED')
+    const partition = await this.#partitions.of(call)
+    const names = await this.#names.current()
+    const page = (group: string, cursor: string | undefined) =>
+      membersOf(this.#context, partition, names, group, { text: '', limit, cursor })
+    const identities = await page(groupOf('identities', wanted.identities), wanted.identitiesAfter)
+    const services = await page(groupOf('services', wanted.services), wanted.servicesAfter)
+    return {
+      identities: identities.entries.map(named),
+      services: services.entries.map(named),
+      cells: await cellsOf(this.#context, partition, identities.entries, services.entries),
+      nextIdentities: identities.nextCursor,
+      nextServices: services.nextCursor,
+    }
+  }
+
+  /** What is called so, of what the caller may read. */
+  async search(call: Call, input: z.input<typeof SearchRequest>): Promise<FoundNames> {
+    const { q, limit } = readRequest(SearchRequest, input)
+    return search(this.#context, call, await this.#names.current(), q.trim(), limit)
+  }
+
+  async #withStatus(kind: string, entries: readonly NameEntry[]): Promise<readonly GraphMember[]> {
+    const { presence, storage } = this.#context
+    if (kind === 'services') return entries.map((entry) => ({ ...named(entry), status: null }))
+    if (kind === 'identities') return entries.map((entry) => ({ ...named(entry), status: presence.statusOf(entry.id) }))
+    return storage.read(async (tx) => {
+      const routers = await presence.at(tx)
+      return entries.map((entry) => {
+        const isOnline = routers.connectionOf(entry.id) !== undefined
+        return { ...named(entry), status: isOnline ? 'online' : 'offline' }
+      })
+    })
+  }
+}
+
+function named({ id, name }: NameEntry) {
+  return { id, name }
+}
+
+function groupOf(kind: string, key: string): string {
+  if (!key.startsWith(`${kind}.`)) throw notFound('group', key)
+  return key
+}

@@ -1,0 +1,79 @@
+import type { AccessIndex, EntityKind } from '../../domain/access-index/index.ts'
+import { attributesKey, GROUPED_KINDS } from '../../domain/graph/index.ts'
+import { foldName } from '../../domain/names/name-order.ts'
+import type { Turns } from '../../ports/turns.ts'
+import { resourceNamed } from '../../resources/index.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { mayRead } from '../context/readable.ts'
+import type { FoundAttribute, FoundName, FoundNames } from './graph-answer.ts'
+import { commonDigest, writeGroupKey } from './group-key.ts'
+import { searchNames } from './name-search.ts'
+import { NAMED, type Names } from './names.ts'
+
+const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
+/** How many role attributes of what was found are shown. */
+const MOST_SHOWN = 8
+const PIECE = 64
+
+/**
+ * What a caller may read and a text is found in: entities by name, at most `most` of each kind, and role attributes, at most
+ * as many. A text that begins with `#` finds role attributes alone.
+ */
+export async function search(
+  context: EngineContext,
+  call: Call,
+  names: Names,
+  text: string,
+  most: number,
+): Promise<FoundNames> {
+  const { storage, access, turns } = context
+  const index = await storage.read((tx) => access.at(tx))
+  const entities: FoundName[] = []
+  for (const { name: kind, definition } of text.startsWith('#') ? [] : NAMED) {
+    const order = names.get(kind)
+    if (order === undefined || !mayRead(call, definition.permission)) continue
+    for (const { id, name } of await searchNames(order, text, most, turns)) {
+      const held = attributesOf(index, kind, id)
+      entities.push({ kind, id, name, roleAttributes: held.slice(0, MOST_SHOWN), group: groupOf(context, kind, held) })
+    }
+  }
+  const roleAttributes: FoundAttribute[] = []
+  for (const kind of WITH_ATTRIBUTES) {
+    if (!mayRead(call, resourceNamed(kind).definition.permission)) continue
+    const wanted = foldName(text.replace(/^#/, ''))
+    roleAttributes.push(...(await searchAttributes(index, kind, wanted, most - roleAttributes.length, turns)))
+  }
+  return { entities, roleAttributes }
+}
+
+function attributesOf(index: AccessIndex, kind: string, id: string): readonly string[] {
+  const indexed = WITH_ATTRIBUTES.find((one) => one === kind)
+  return indexed === undefined ? [] : index.rolesOf(indexed, id).map((role) => role.slice(1))
+}
+
+/** The key of the group that an entity with these role attributes is in, unless that is one of the small ones. */
+function groupOf({ digest }: EngineContext, kind: string, attributes: readonly string[]): string | null {
+  const grouped = GROUPED_KINDS.find((one) => one === kind)
+  if (grouped === undefined) return null
+  const which = commonDigest(digest, attributesKey(attributes.toSorted()))
+  return writeGroupKey({ kind: grouped, by: 'role-attribute', which })
+}
+
+async function searchAttributes(
+  index: AccessIndex,
+  kind: EntityKind,
+  wanted: string,
+  most: number,
+  turns: Turns,
+): Promise<readonly FoundAttribute[]> {
+  const turn = turns.begin()
+  const found: FoundAttribute[] = []
+  for (const [place, roleAttribute] of index.roleAttributes(kind).entries()) {
+    if (place % PIECE === 0) await turn()
+    if (found.length >= most) break
+    if (!foldName(roleAttribute).includes(wanted)) continue
+    found.push({ kind, roleAttribute, count: index.countHolders(kind, roleAttribute) })
+  }
+  return found
+}

@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AccessIndex } from '../../src/domain/access-index/index.ts'
+import {
+  classify,
+  ENDS,
+  edgesOf,
+  GROUPED_KINDS,
+  type GraphPolicy,
+  type GroupedKind,
+  gather,
+  type LinkType,
+  RolePolicies,
+} from '../../src/domain/graph/index.ts'
+import { selects } from '../../src/domain/roles.ts'
+import { patience, runs } from '../support/property-runs.ts'
+
+const TYPES: readonly LinkType[] = ['Dial', 'Bind', 'edge-router', 'service-edge-router']
+const ids = ['one', 'two', 'three', 'four']
+const attribute = fc.constantFrom('a', 'b', 'c')
+const entity = fc.record({
+  kind: fc.constantFrom(...GROUPED_KINDS),
+  id: fc.constantFrom(...ids),
+  roleAttributes: fc.uniqueArray(attribute),
+})
+const roles = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(['#all']) },
+  { weight: 6, arbitrary: fc.subarray(['#a', '#b', '#c', '@one', '@two', '@ghost']) },
+)
+const policy = fc.record({
+  id: fc.uuid(),
+  name: fc.string(),
+  type: fc.constantFrom(...TYPES),
+  semantic: fc.constantFrom('AllOf' as const, 'AnyOf' as const),
+  from: roles,
+  to: roles,
+  isGuarded: fc.boolean(),
+})
+const network = fc.record({
+  entities: fc.uniqueArray(entity, { maxLength: 10, selector: ({ kind, id }) => `${kind} ${id}` }),
+  gone: fc.subarray(ids),
+  policies: fc.uniqueArray(policy, { maxLength: 5, selector: ({ id }) => id }),
+})
+type Network = typeof network extends fc.Arbitrary<infer N> ? N : never
+const grouping = fc.record({
+  by: fc.constantFrom('role-attribute' as const, 'policy' as const),
+  most: fc.integer({ min: 2, max: 5 }),
+})
+
+function done<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
+
+/** What is drawn, with the ids of the members of each group. */
+function draw({ entities, gone, policies }: Network, by: 'role-attribute' | 'policy', most: number) {
+  const index = new AccessIndex()
+  for (const { kind, ...one } of entities) index.putEntity(kind, one)
+  for (const id of gone) index.removeEntity('identities', id)
+  const policyIds = policies.map(({ id }) => id)
+  const kinds = new Map(
+    GROUPED_KINDS.map((kind) => {
+      const classified = done(classify(index.roster(kind), new RolePolicies(policies, kind)))
+      const grouped = done(gather(classified.classes, by, most, policyIds))
+      const members = grouped.groups.map((_, place) =>
+        classified.roster.ids.filter((id, slot) => {
+          const own = classified.classOf[slot] ?? -1
+          return id !== undefined && own >= 0 && grouped.groupOf[own] === place
+        }),
+      )
+      return [kind, { ...classified, ...grouped, members }] as const
+    }),
+  )
+  const of = (kind: GroupedKind) => kinds.get(kind) ?? expect.fail()
+  const edges = TYPES.flatMap((type) => done(edgesOf(type, policies, of(ENDS[type].from), of(ENDS[type].to))))
+  return { of, edges }
+}
+
+describe('a graph of groups', () => {
+  it(
+    'has everybody in one group, whose role attributes all its members have',
+    () => {
+      fc.assert(
+        fc.property(network, grouping, (there, { by, most }) => {
+          const { of } = draw(there, by, most)
+          for (const kind of GROUPED_KINDS) {
+            const present = there.entities.filter(
+              (one) => one.kind === kind && !(kind === 'identities' && there.gone.includes(one.id)),
+            )
+            const { groups, members } = of(kind)
+            expect(members.flat().sort()).toEqual(present.map(({ id }) => id).sort())
+            expect(groups.length).toBeLessThanOrEqual(most)
+            expect(groups.map(({ count }) => count)).toEqual(members.map(({ length }) => length))
+            for (const [place, { attributes, key }] of groups.entries()) {
+              for (const id of members[place] ?? []) {
+                const held = present.find((one) => one.id === id)?.roleAttributes ?? []
+                expect(held).toEqual(expect.arrayContaining([...attributes]))
+                if (by === 'role-attribute' && key !== '') expect(held.toSorted()).toEqual(attributes)
+              }
+            }
+          }
+        }),
+        runs(100),
+      )
+    },
+    patience(10_000),
+  )
+
+  it(
+    'links as many pairs of members as its policies do, each once',
+    () => {
+      fc.assert(
+        fc.property(network, grouping, (there, { by, most }) => {
+          const { of, edges } = draw(there, by, most)
+          const entityOf = (kind: GroupedKind, id = '') =>
+            there.entities.find((one) => one.kind === kind && one.id === id) ?? expect.fail()
+          for (const type of TYPES) {
+            const ends = ENDS[type]
+            const links = (one: GraphPolicy, from: string | undefined, to: string | undefined) =>
+              one.type === type &&
+              selects({ roles: one.from, semantic: one.semantic }, entityOf(ends.from, from)) &&
+              selects({ roles: one.to, semantic: one.semantic }, entityOf(ends.to, to))
+            for (const [from, sources] of of(ends.from).members.entries()) {
+              for (const [to, targets] of of(ends.to).members.entries()) {
+                const pairs = sources.flatMap((source) => targets.map((target) => [source, target] as const))
+                const linked = pairs.filter(([a, b]) => there.policies.some((one) => links(one, a, b)))
+                const linking = there.policies.filter((one) => pairs.some(([a, b]) => links(one, a, b)))
+                const edge = edges.find((one) => one.type === type && one.from === from && one.to === to)
+                expect(edge?.pairs ?? 0).toBe(linked.length)
+                expect(edge?.policyCount ?? 0).toBe(linking.length)
+                expect(edge?.policies.map((place) => there.policies[place])?.length ?? 0).toBe(linking.length)
+                if (edge !== undefined) expect(edge.isGuarded).toBe(linking.every(({ isGuarded }) => isGuarded))
+              }
+            }
+          }
+        }),
+        runs(100),
+      )
+    },
+    patience(10_000),
+  )
+})
