@@ -17,6 +17,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
   const edgeRouters = explainEdgeRouters(facts)
   const reason = reasonOf(facts, policies, edgeRouters)
   const allowed = reason === 'granted' || reason === 'all-common-edge-routers-offline'
+  const holdsUntil = allowed ? lastEnd(policies) : null
   const explanation = {
     allowed,
     reason,
@@ -28,7 +29,8 @@ export function explainAccess(facts: AccessFacts): Explanation {
     apiSessionId: facts.apiSessionId ?? null,
     policies,
     edgeRouters,
-    holdsUntil: allowed ? lastEnd(policies) : null,
+    holdsUntil,
+    changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
   }
   return { ...explanation, suggestions: suggestionsFor(explanation) }
 }

@@ -78,5 +78,10 @@ export interface Explanation {
   readonly edgeRouters: EdgeRouterExplanation
   /** The instant by which posture takes the access away at the latest, if nothing is reported; null when it does not. */
   readonly holdsUntil: number | null
+  /**
+   * The next instant at which what was said may change by itself: `holdsUntil` of what is allowed, the end of a time for which
+   * the identity is disabled; null when it stays so until somebody does something.
+   */
+  readonly changesAt: number | null
   readonly suggestions: readonly Suggestion[]
 }

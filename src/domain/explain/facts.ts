@@ -26,13 +26,19 @@ export interface RouterState {
   readonly isOnline: boolean
 }
 
+/** Whether an identity is disabled, and until when (epoch ms): null for good. */
+export interface DisabledState {
+  readonly isDisabled: boolean
+  readonly disabledUntil?: number | null
+}
+
 /** Everything that decides whether an identity may dial or bind a service, as it stands at `at` (epoch ms). */
 export interface AccessFacts {
   /** The question as it was asked, by id or name. */
   readonly asked: { readonly identity: string; readonly service: string }
   readonly type: AccessType
   readonly at: number
-  readonly identity: (NamedEntity & { readonly isDisabled: boolean }) | undefined
+  readonly identity: (NamedEntity & DisabledState) | undefined
   readonly service: NamedEntity | undefined
   readonly policies: readonly PolicyUnderReview[]
   readonly posture: PostureData

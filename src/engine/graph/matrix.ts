@@ -1,5 +1,5 @@
+import type { GraphEntity, MatrixCell } from '../../resources/access/graph-answers.ts'
 import type { EngineContext } from '../context/context.ts'
-import type { GraphEntity, MatrixCell } from './graph-answer.ts'
 import type { Partition } from './partition.ts'
 
 /** The cells of some identities and some services that are not empty. */

@@ -1,13 +1,19 @@
 import type { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import type { NameEntry } from '../../domain/names/name-order.ts'
+import type {
+  AccessMatrix,
+  FoundNames,
+  GraphMember,
+  GraphMembers,
+  NetworkGraph,
+} from '../../resources/access/graph-answers.ts'
 import { GraphRequest, MatrixRequest, MembersRequest, SearchRequest } from '../../resources/access/graph-questions.ts'
 import { readRequest } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { mayRead } from '../context/readable.ts'
 import { graphAnswer } from './draw-graph.ts'
-import type { AccessMatrix, FoundNames, GraphMember, GraphMembers, NetworkGraph } from './graph-answer.ts'
 import { cellsOf } from './matrix.ts'
 import { membersOf } from './members.ts'
 import { NameIndex } from './names.ts'

@@ -44,11 +44,12 @@ export const explainOperation = defineOperation(
 )
 
 function onTheWire(explanation: Explanation) {
-  const { at, holdsUntil, policies } = explanation
+  const { at, holdsUntil, changesAt, policies } = explanation
   return {
     ...explanation,
     at: instant(at),
     holdsUntil: instant(holdsUntil),
+    changesAt: instant(changesAt),
     policies: policies.map((policy) => ({
       ...policy,
       checks: policy.checks.map((check) => ({ ...check, holdsUntil: instant(check.holdsUntil) })),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from '../../domain/explain/index.ts'
 import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
+import type { ExplanationAnswer } from '../../resources/access/explanation-answer.ts'
 import { described } from '../../resources/declaration/words.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
@@ -90,7 +91,7 @@ const Suggestion = described(
 )
 
 /** The wire form of an explanation: as the engine gives it, with instants as RFC 3339 and the rendering beside it. */
-export const ExplanationData = described(
+export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = described(
   z.object({
     allowed: z.boolean(),
     reason: z.enum(REASONS),
@@ -119,6 +120,7 @@ export const ExplanationData = described(
       },
     ),
     holdsUntil: z.iso.datetime().nullable(),
+    changesAt: z.iso.datetime().nullable(),
     suggestions: z.array(Suggestion),
     text: z.string(),
   }),
@@ -134,6 +136,8 @@ export const ExplanationData = described(
     policies: 'The service policies that select the identity, the service or both; those that decide come first.',
     edgeRouters: 'The edge routers, by who may use them.',
     holdsUntil: 'When posture takes the access away if nothing is reported, RFC 3339; null when it does not.',
+    changesAt:
+      'When the answer may change by itself, RFC 3339: by posture, or when the identity is enabled again; null when not.',
     suggestions: 'What would give access, or would let it carry traffic.',
     text: 'The explanation for people, over several lines.',
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../engine/graph/graph-answer.ts'
+import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../resources/access/graph-answers.ts'
 import { described } from '../../resources/declaration/words.ts'
 
 /** A schema whose type has a name: what typed clients read of it is that. */
@@ -10,7 +10,7 @@ const GroupedKind = z.enum(['identities', 'services', 'edge-routers'])
 const Grouping = z.enum(['role-attribute', 'policy'])
 const AccessType = z.enum(['Dial', 'Bind'])
 const Entity = described(z.object({ id: z.string(), name: z.string() }), {})
-const isGuarded = 'Whether every one of the policies asks for a state of the endpoint.'
+const IS_GUARDED = 'Whether every one of the policies asks for a state of the endpoint.'
 
 const Group = described(
   z.object({
@@ -53,7 +53,7 @@ const Link = described(
     pairs: 'How many pairs of members are linked; all of them where it is the product of both counts.',
     policies: 'Places in `policies`, at most 5 of them.',
     policyCount: 'How many policies link them.',
-    isGuarded,
+    isGuarded: IS_GUARDED,
   },
 )
 
@@ -110,7 +110,7 @@ const Cell = described(
     service: 'The place in `services`.',
     type: 'What the identity may do with the service.',
     policyCount: 'How many policies grant it.',
-    isGuarded,
+    isGuarded: IS_GUARDED,
   },
 )
 

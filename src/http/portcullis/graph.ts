@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../engine/graph/graph-answer.ts'
+import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../resources/access/graph-answers.ts'
 import { GroupKey, PageCursor, PartOfName } from '../../resources/access/graph-questions.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
