@@ -1,4 +1,4 @@
-export { MISSING_KINDS, type MissingKind, type MissingPosture } from '../posture/index.ts'
+export { MISSING_KINDS, type MissingPosture } from '../posture/index.ts'
 export { explainAccess } from './explain-access.ts'
 export type {
   CheckExplanation,

@@ -1,9 +1,12 @@
-import type { AccessType, EntityKind } from '../access-index/index.ts'
+import type { AccessType, EntityKind } from '../access-index/kinds.ts'
 import type { Semantic } from '../roles.ts'
 
 /** The kinds of entities that a graph of a network draws. */
 export type GroupedKind = Exclude<EntityKind, 'posture-checks'>
 export const GROUPED_KINDS: readonly GroupedKind[] = ['identities', 'services', 'edge-routers']
+
+/** What the members of a group have in common: all their role attributes, or the policies that select them. */
+export type Grouping = 'role-attribute' | 'policy'
 
 /** What a line of the graph says: who may dial or bind what, and which edge routers identities and services may use. */
 export type LinkType = AccessType | 'edge-router' | 'service-edge-router'

@@ -1,7 +1,5 @@
 import type { EntityClass } from './entity-classes.ts'
-
-/** What the members of a group have in common: all their role attributes, or the policies that select them. */
-export type Grouping = 'role-attribute' | 'policy'
+import type { Grouping } from './graph-policy.ts'
 
 /** Classes that are drawn as one. */
 export interface Group {

@@ -1,5 +1,12 @@
-export { type End, edgesOf, type GroupEdge } from './edges.ts'
-export { type Classified, classify, type EntityClass } from './entity-classes.ts'
-export { ENDS, GROUPED_KINDS, type GraphPolicy, type GroupedKind, type LinkType } from './graph-policy.ts'
-export { attributesKey, type Group, type Grouped, type Grouping, gather, groupKey } from './groups.ts'
+export { edgesOf, type GroupEdge } from './edges.ts'
+export { type Classified, classify } from './entity-classes.ts'
+export {
+  ENDS,
+  GROUPED_KINDS,
+  type GraphPolicy,
+  type GroupedKind,
+  type Grouping,
+  type LinkType,
+} from './graph-policy.ts'
+export { attributesKey, type Grouped, gather, groupKey } from './groups.ts'
 export { RolePolicies } from './role-policies.ts'

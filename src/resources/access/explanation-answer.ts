@@ -1,10 +1,24 @@
-import type { Explanation, MissingKind } from '../../domain/explain/index.ts'
+import type { AccessType } from '../../domain/access-index/kinds.ts'
+import type { Reason } from '../../domain/explain/reason.ts'
+import type { SuggestionKind } from '../../domain/explain/suggestion.ts'
+import type { MissingKind } from '../../domain/posture/kind/missing-posture.ts'
+import type { Semantic } from '../../domain/roles.ts'
 
-/** A posture check in an explanation. */
-export interface ExplainedCheck {
+interface Named {
   readonly id: string
   readonly name: string
-  readonly typeId: Explanation['policies'][number]['checks'][number]['typeId']
+}
+
+/** A role list held against one entity. */
+export interface ExplainedSide {
+  readonly selects: boolean
+  readonly matched: readonly { readonly role: string; readonly name: string }[]
+  readonly lacking: readonly string[]
+}
+
+/** A posture check held against what is known of the endpoint. */
+export interface ExplainedCheck extends Named {
+  readonly typeId: 'DOMAIN' | 'MAC' | 'MFA' | 'OS' | 'PROCESS' | 'PROCESS_MULTI'
   readonly isPassing: boolean
   /** The values that pass, of a shape by type. */
   readonly expected?: unknown
@@ -15,24 +29,49 @@ export interface ExplainedCheck {
   readonly holdsUntil: string | null
 }
 
-/** A service policy in an explanation. */
-export interface ExplainedPolicy extends Omit<Explanation['policies'][number], 'checks'> {
+/** A service policy that selects the identity, the service or both. */
+export interface ExplainedPolicy extends Named {
+  readonly type: AccessType
+  readonly semantic: Semantic
+  readonly identitySide: ExplainedSide
+  readonly serviceSide: ExplainedSide
+  /** It selects both and is of the type in question: it decides. */
+  readonly applies: boolean
+  /** It applies, and all its posture checks pass. */
+  readonly grants: boolean
   readonly checks: readonly ExplainedCheck[]
 }
 
+/** An edge router in an explanation. */
+export interface ExplainedRouter extends Named {
+  readonly isOnline: boolean
+}
+
+/** What would give access, or would let it carry traffic. */
+export interface ExplainedSuggestion {
+  readonly kind: SuggestionKind
+  readonly entities: readonly (Named & { readonly kind: string })[]
+  readonly roleAttributes?: readonly string[] | undefined
+  readonly text: string
+}
+
 /** Why an identity may, or may not, dial or bind a service. Instants are RFC 3339. */
-export interface ExplanationAnswer
-  extends Omit<Explanation, 'at' | 'holdsUntil' | 'changesAt' | 'policies' | 'suggestions'> {
+export interface ExplanationAnswer {
+  readonly allowed: boolean
+  readonly reason: Reason
+  readonly asked: { readonly identity: string; readonly service: string }
+  readonly type: AccessType
   readonly at: string
+  readonly identity: Named | null
+  readonly service: Named | null
+  readonly apiSessionId: string | null
   readonly policies: readonly ExplainedPolicy[]
+  readonly edgeRouters: Readonly<Record<'ofIdentity' | 'ofService' | 'common' | 'online', readonly ExplainedRouter[]>>
+  /** When posture takes the access away if nothing is reported; null when it does not. */
   readonly holdsUntil: string | null
+  /** When the answer may change by itself; null when it stays so until somebody does something. */
   readonly changesAt: string | null
   readonly suggestions: readonly ExplainedSuggestion[]
   /** The explanation for people, over several lines. */
   readonly text: string
-}
-
-/** A suggestion in an explanation. */
-export interface ExplainedSuggestion extends Omit<Explanation['suggestions'][number], 'roleAttributes'> {
-  readonly roleAttributes?: readonly string[] | undefined
 }

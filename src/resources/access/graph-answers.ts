@@ -1,5 +1,5 @@
-import type { AccessType, EntityKind } from '../../domain/access-index/index.ts'
-import type { GroupedKind, Grouping, LinkType } from '../../domain/graph/index.ts'
+import type { AccessType, EntityKind } from '../../domain/access-index/kinds.ts'
+import type { GroupedKind, Grouping, LinkType } from '../../domain/graph/graph-policy.ts'
 
 /** Entities of one kind that are drawn as one. */
 export interface GraphGroup {
