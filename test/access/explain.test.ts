@@ -167,6 +167,10 @@ describe('the API of our own', () => {
     const { portcullis } = apiDocuments('1.2.3')
     expect(Object.keys(portcullis.paths ?? {})).toEqual([
       '/explain',
+      '/graph/members',
+      '/graph',
+      '/matrix',
+      '/search',
       '/service-configs',
       '/simulate',
       '/trust-anchors',

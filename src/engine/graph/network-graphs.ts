@@ -67,7 +67,7 @@ export class NetworkGraphs {
     return {
       identities: identities.entries.map(named),
       services: services.entries.map(named),
-      cells: await cellsOf(this.#context, partition, identities.entries, services.entries),
+      cells: await cellsOf(this.#context, identities.entries, services.entries),
       nextIdentities: identities.nextCursor,
       nextServices: services.nextCursor,
     }

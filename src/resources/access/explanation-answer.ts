@@ -1,8 +1,36 @@
-import type { AccessType } from '../../domain/access-index/kinds.ts'
-import type { Reason } from '../../domain/explain/reason.ts'
-import type { SuggestionKind } from '../../domain/explain/suggestion.ts'
-import type { MissingKind } from '../../domain/posture/kind/missing-posture.ts'
-import type { Semantic } from '../../domain/roles.ts'
+// The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
+type Reason =
+  | 'identity-unknown'
+  | 'service-unknown'
+  | 'identity-disabled'
+  | 'no-policy-for-pair'
+  | 'only-other-type'
+  | 'posture-failing'
+  | 'no-edge-router-for-identity'
+  | 'no-edge-router-for-service'
+  | 'no-common-edge-router'
+  | 'all-common-edge-routers-offline'
+  | 'granted'
+type SuggestionKind =
+  | 'check-spelling'
+  | 'enable-identity'
+  | 'add-role-attributes'
+  | 'create-service-policy'
+  | 'fulfil-posture-check'
+  | 'pass-mfa'
+  | 'assign-edge-router-to-identity'
+  | 'assign-edge-router-to-service'
+  | 'share-edge-router'
+  | 'bring-edge-router-online'
+type MissingKind =
+  | 'not-reported'
+  | 'value-not-admitted'
+  | 'process-not-running'
+  | 'process-hash-not-admitted'
+  | 'process-signer-not-admitted'
+  | 'mfa-not-passed'
+  | 'mfa-timed-out'
+  | 'mfa-prompt-unanswered'
 
 interface Named {
   readonly id: string
@@ -31,8 +59,8 @@ export interface ExplainedCheck extends Named {
 
 /** A service policy that selects the identity, the service or both. */
 export interface ExplainedPolicy extends Named {
-  readonly type: AccessType
-  readonly semantic: Semantic
+  readonly type: 'Dial' | 'Bind'
+  readonly semantic: 'AllOf' | 'AnyOf'
   readonly identitySide: ExplainedSide
   readonly serviceSide: ExplainedSide
   /** It selects both and is of the type in question: it decides. */
@@ -60,7 +88,7 @@ export interface ExplanationAnswer {
   readonly allowed: boolean
   readonly reason: Reason
   readonly asked: { readonly identity: string; readonly service: string }
-  readonly type: AccessType
+  readonly type: 'Dial' | 'Bind'
   readonly at: string
   readonly identity: Named | null
   readonly service: Named | null

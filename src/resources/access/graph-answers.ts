@@ -1,5 +1,9 @@
-import type { AccessType, EntityKind } from '../../domain/access-index/kinds.ts'
-import type { GroupedKind, Grouping, LinkType } from '../../domain/graph/graph-policy.ts'
+// The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
+type AccessType = 'Dial' | 'Bind'
+type GroupedKind = 'identities' | 'services' | 'edge-routers'
+type EntityKind = GroupedKind | 'posture-checks'
+type Grouping = 'role-attribute' | 'policy'
+type LinkType = AccessType | 'edge-router' | 'service-edge-router'
 
 /** Entities of one kind that are drawn as one. */
 export interface GraphGroup {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POSTURE_CHECK_TYPE_IDS, type PostureCheckTypeId } from '../../domain/posture/index.ts'
+import { POSTURE_CHECK_TYPE_IDS, type PostureCheckTypeId } from '../../domain/posture/checks/index.ts'
 import { POSTURE_CHECK_FIELDS } from './posture-check-fields.ts'
 
 type AnyFields = (typeof POSTURE_CHECK_FIELDS)[PostureCheckTypeId]

@@ -1,4 +1,4 @@
-import type { PostureCheckTypeId } from '../../domain/posture/index.ts'
+import type { PostureCheckTypeId } from '../../domain/posture/checks/index.ts'
 import type { Authenticators } from '../login/authenticators.ts'
 import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.ts'
 import type { PostureChecks } from '../posture/posture-checks.ts'
