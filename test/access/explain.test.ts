@@ -175,6 +175,7 @@ describe('the API of our own', () => {
       '/simulate',
       '/trust-anchors',
       '/trust-anchors/{id}',
+      '/routers/{id}/validate-data-model',
     ])
     expect(portcullis.servers).toEqual([{ url: '/portcullis/v1' }])
   })
