@@ -190,7 +190,7 @@ describe('GET /matrix', () => {
       services: groups.find(({ kind }) => kind === 'services')?.key ?? '',
     }
     const lacking = await delegate(controller, 'mallory', ['service-policy.read', 'identity.read'])
-    await expect(lacking.api.call('GET /matrix', { query })).rejects.toMatchObject({ status: 401 })
+    await expect(lacking.api.call('GET /matrix', { query })).rejects.toMatchObject({ status: 404 })
     const swapped = { identities: query.services, services: query.identities }
     await expect(api.call('GET /matrix', { query: swapped })).rejects.toMatchObject({ status: 404 })
   })

@@ -1,5 +1,5 @@
 import { ENDS, type GraphPolicy, type GroupEdge, type GroupedKind, type Grouping } from '../../domain/graph/index.ts'
-import type { Digest } from '../../ports/digest.ts'
+import type { Digest } from '../../ports/credentials/digest.ts'
 import type { GraphGroup, GraphLink, NetworkGraph } from '../../resources/access/graph-answers.ts'
 import { commonDigest, writeGroupKey } from './group-key.ts'
 import type { DrawnGroups, Partition } from './partition.ts'

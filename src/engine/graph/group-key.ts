@@ -1,6 +1,6 @@
 import { notFound } from '../../domain/errors.ts'
 import type { GroupedKind, Grouping } from '../../domain/graph/index.ts'
-import type { Digest } from '../../ports/digest.ts'
+import type { Digest } from '../../ports/credentials/digest.ts'
 
 /** Hexadecimal digits of the digest of what a group has in common. */
 const DIGITS = 16
