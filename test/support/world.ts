@@ -81,7 +81,8 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return login(name, data.id)
     },
     service: async (name, roleAttributes = []) => {
-      const { data } = await admin.call('POST /services', { body: { name, roleAttributes: [...roleAttributes] } })
+      const body = { name, roleAttributes: [...roleAttributes], encryptionRequired: true }
+      const { data } = await admin.call('POST /services', { body })
       return data.id
     },
     policy: async (name, roles) => {
