@@ -1,6 +1,7 @@
 import { SYSTEM_CALL } from '../src/engine/context/call.ts'
 import { contextOf } from '../src/engine/engine.ts'
 import type { BenchRow } from './row.ts'
+import { benchManyPolicies } from './scale/many-policies.ts'
 import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'
 import { benchPosture } from './scale/posture.ts'
 import { benchTimeouts } from './scale/timeouts.ts'
@@ -30,7 +31,7 @@ export async function benchScale(): Promise<BenchRow[]> {
   rows.push(...building(wide, '10,000 services'), await serviceList(wide, '10,000 services'))
   rows.push(...(await accessQuestions(wide)), ...(await changes(wide)))
   await wide.controller.close()
-  return [...rows, ...(await benchPosture()), ...(await benchTimeouts())]
+  return [...rows, ...(await benchManyPolicies()), ...(await benchPosture()), ...(await benchTimeouts())]
 }
 
 function building({ buildMs, megabytes }: Network, size: string): BenchRow[] {

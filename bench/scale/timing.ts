@@ -41,6 +41,15 @@ export async function timed(runs: number, work: () => Promise<void>): Promise<Ti
   return { value: times.sort((a, b) => a - b)[times.length >> 1] ?? 0, unit: 'ms', longestHoldMs: delay.max / 1e6 }
 }
 
+/** The processor time, in ms, that a run of the work takes, after a fifth as many runs to warm up. */
+export async function cpuMs(runs: number, work: () => Promise<unknown>): Promise<number> {
+  for (let run = 0; run < Math.ceil(runs / 5); run += 1) await work()
+  const from = process.cpuUsage()
+  for (let run = 0; run < runs; run += 1) await work()
+  const { user, system } = process.cpuUsage(from)
+  return (user + system) / 1000 / runs
+}
+
 /** The median, in ms, of so many runs that hold the thread, after a tenth as many to warm up. */
 export function timedSync(runs: number, work: () => unknown): number {
   for (let run = 0; run < Math.ceil(runs / 10); run += 1) work()
