@@ -129,6 +129,7 @@ async function createKey({ x509, crypto }: Library, algorithm: typeof P256 | typ
   const keyId = toHex(new Uint8Array(await publicKey.getKeyIdentifier(crypto)))
   return {
     algorithm,
+    jwa: algorithm.name === 'ECDSA' ? ('ES256' as const) : ('RS256' as const),
     sign: async (data: Uint8Array<ArrayBuffer>) =>
       new Uint8Array(await crypto.subtle.sign(algorithm, pair.privateKey, data)),
     publicKey,

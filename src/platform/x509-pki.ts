@@ -1,6 +1,7 @@
 import type { webcrypto } from 'node:crypto'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
+import { toHex } from './encoding/hex.ts'
 import type { PkiSource } from './pki-source.ts'
 import { ServerCredentials } from './server-credentials.ts'
 import {
@@ -11,12 +12,13 @@ import {
   readCertificates,
 } from './x509/certificates/certificate.ts'
 import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/certificates/chain.ts'
-import { certificateFacts, pemOf } from './x509/certificates/facts.ts'
+import { certificateFacts, fingerprintOf, pemOf } from './x509/certificates/facts.ts'
 import { createThirdPartyVerifier, readCertificateFacts } from './x509/certificates/third-party.ts'
 import { findTrustDomain } from './x509/certificates/trust-domain.ts'
 import { validityOf } from './x509/certificates/validity.ts'
 import { writeCertsOnly } from './x509/encoding/certs-only.ts'
 import { loadLibrary } from './x509/encoding/library.ts'
+import { writePem } from './x509/encoding/pem.ts'
 import { readPart } from './x509/encoding/read-part.ts'
 import { clientExtensions } from './x509/issuing/client-extensions.ts'
 import { issueCertificate } from './x509/issuing/issue.ts'
@@ -84,8 +86,24 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     const year = validityOf(request.now, 1)
     const notAfter = request.lifetimeMs === undefined ? year.notAfter : request.now + request.lifetimeMs
     const template = { issuer, subject, publicKey, extensions, ...year, notAfter }
-    const leaf = readCertificate(library, await issueCertificate(library, template, signer))
-    return { issued: true, leaf: await certificateFacts(library, leaf), chainPem: pemOf(leaf, ...between) }
+    const der = await issueCertificate(library, template, signer)
+    const pem = writePem('CERTIFICATE', der)
+    // All that it says is known without reading it.
+    const leaf = {
+      fingerprint: await fingerprintOf(library, { der }),
+      pem,
+      der,
+      commonName: request.commonName ?? accepted.commonName,
+      subject: subject.toString(),
+      uris: [request.spiffeId],
+      emails: [],
+      hosts: [],
+      publicKey: toHex(new Uint8Array(publicKey.rawData)),
+      isAuthority: false,
+      notBefore: wholeSeconds(template.notBefore),
+      notAfter: wholeSeconds(template.notAfter),
+    }
+    return { issued: true, leaf, chainPem: pem + pemOf(...between) }
   }
 
   const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
@@ -145,4 +163,9 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
 async function rootsAmong(certificates: readonly Certificate[]): Promise<Certificate[]> {
   const roots = await Promise.all(certificates.map(isRoot))
   return certificates.filter((_, at) => roots[at])
+}
+
+/** Certificates tell instants to the second. */
+function wholeSeconds(instant: number): number {
+  return Math.floor(instant / 1000) * 1000
 }

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import { type Change, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
+import type { Change, ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { serviceViews } from '../../resources/services/service-views.ts'
@@ -20,9 +20,10 @@ interface Look {
 }
 
 /**
- * Tells API sessions when they have to read their service list again. The instant moves
- * when, and only when, the list with all configs would look different to that API session than at its last look; where the
- * controller does as deployed ones do, for access that came and went since, too.
+ * Tells API sessions when they have to read their service list again. The instant moves when, and only when, the list with all
+ * configs would look different to that API session than at its last look; where the controller does as deployed ones do, for
+ * access that came and went since, too. The first look is taken when a session first asks, so that a login costs the same
+ * whatever there is to see: of what may have changed between the two a session is told, whether it shows or not.
  */
 export class ServiceUpdates {
   readonly #context: EngineContext
@@ -48,19 +49,6 @@ export class ServiceUpdates {
   }
 }
 
-/**
- * Takes the first look for a new API session: what differs from it later is an update. The session is stored already, so a
- * storage that goes away now must not refuse it: the session's own first question takes the look then.
- */
-export async function beginServiceView(context: EngineContext, caller: Caller): Promise<void> {
-  try {
-    await keepServiceView(context, caller, await context.storage.read((tx) => viewServices(context, tx, caller)))
-  } catch (error) {
-    if (!(error instanceof StorageUnavailable)) throw error
-    context.logger.warn('the first look at the services of a new API session failed', { reason: error.reason })
-  }
-}
-
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
 async function keepServiceView(context: EngineContext, caller: Caller, view: ServiceView): Promise<number> {
   const { id, createdAt } = caller.apiSession
@@ -79,8 +67,9 @@ async function keepServiceView(context: EngineContext, caller: Caller, view: Ser
     if (before === undefined) {
       // A session that ended while its services were looked at leaves no view behind.
       if ((await tx.collection(apiSessions).get(id)) === undefined) return createdAt
-      await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt: createdAt }))
-      return createdAt
+      const lastChangeAt = (await hasMovedSinceStart(tx, caller)) ? Math.max(now, createdAt + 1) : createdAt
+      await collection.insert(newRecord(id, now, { apiSessionId: id, digest, revision, lastChangeAt }))
+      return lastChangeAt
     }
     if (before.revision > revision || (await isSame(tx, before))) return before.lastChangeAt
     // Clients compare for inequality, at a resolution of milliseconds.
@@ -102,6 +91,12 @@ async function cameAndWent(
   const isReport = ({ kind, id }: Change) =>
     (kind === 'posture-data' && id === identity.id) || (kind === 'endpoint-states' && id === apiSession.id)
   return (await tx.changesSince(since))?.some(isReport) ?? false
+}
+
+/** Whether something may look different to a session that never looked than when it began. */
+async function hasMovedSinceStart(tx: ReadTransaction, caller: Caller): Promise<boolean> {
+  const { startRevision } = caller.apiSession
+  return startRevision === null || (await mayHaveChanged(tx, startRevision, caller))
 }
 
 /** Kinds that no service list shows anything of. */

@@ -10,7 +10,6 @@ import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { LoginRequest } from '../../resources/login/login-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
 import { readRequest } from '../../resources/requests/read-body.ts'
-import { beginServiceView } from '../access/service-updates.ts'
 import { configTypeIds } from '../configs/config-map.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -100,6 +99,7 @@ export async function startApiSession(
     method,
     tokensExpireAt: tokens?.tokensExpireAt ?? null,
     refreshTokens: tokens?.refreshTokens ?? null,
+    startRevision: null,
   })
   const begin = async (tx: WriteTransaction, part: Part) => {
     const current = await tx.collection(identities).get(who.identity.id)
@@ -116,13 +116,14 @@ export async function startApiSession(
       await tx.collection(identities).update(identity)
     }
     const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
-    const started = { ...apiSession, isMfaRequired, configTypes: await configTypeIds(tx, configTypes) }
+    // A write has the revision that follows what it sees.
+    const startRevision = tx.revision + 1
+    const started = { ...apiSession, isMfaRequired, startRevision, configTypes: await configTypeIds(tx, configTypes) }
     await tx.collection(apiSessions).insert(started)
     await recordEndpoint(context, tx, started, client.sdkInfo)
     return callerOfSession(tx, started, identity, token)
   }
   const caller = await writeInParts(context, call, begin)
-  await beginServiceView(context, caller)
   return withSignerProof(context, caller, call.bearerTokens ?? [])
 }
 

@@ -85,6 +85,8 @@ const DEFINITION = {
     tokensExpireAt: Instant.nullable(),
     /** The refresh tokens of the session that are still good, in the order of their use. */
     refreshTokens: z.array(z.object({ jti: z.string() })).nullable(),
+    /** The store's revision with which the session began; null for one that began before it was kept. */
+    startRevision: z.int().nullable(),
   },
   derived: {
     authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
@@ -93,7 +95,7 @@ const DEFINITION = {
     isCertKeyRollRequested: z.boolean().optional(),
     token: z.string(),
   },
-  hidden: ['tokenDigest', 'sealedToken', 'method', 'tokensExpireAt', 'refreshTokens'],
+  hidden: ['tokenDigest', 'sealedToken', 'method', 'tokensExpireAt', 'refreshTokens', 'startRevision'],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
   unique: ['tokenDigest'],
@@ -109,6 +111,7 @@ const DEFINITION = {
     mfaComplete: 'isMfaComplete',
     mfaRequired: 'isMfaRequired',
     sealedToken: null,
+    startRevision: null,
   },
   // Only a digest of the token is stored, and lists show none.
   computed: { token: always('string', '') },

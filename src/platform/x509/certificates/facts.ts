@@ -6,17 +6,22 @@ import { commonNameOf } from '../names/name.ts'
 import type { Certificate } from './certificate.ts'
 
 /** Lower-case hexadecimal SHA-1 of the DER form, the field's fingerprint of a certificate. */
-export async function fingerprintOf({ crypto }: Library, { der }: Certificate): Promise<string> {
+export async function fingerprintOf({ crypto }: Library, { der }: Pick<Certificate, 'der'>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
 }
+
+const KNOWN_FACTS = new WeakMap<Certificate, CertificateFacts>()
 
 /** PEM text of certificates, one block after the other. */
 export function pemOf(...certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('')
 }
 
+/** What there is to know of a certificate, worked out once for each that was read. */
 export async function certificateFacts(library: Library, certificate: Certificate): Promise<CertificateFacts> {
-  return {
+  const known = KNOWN_FACTS.get(certificate)
+  if (known !== undefined) return known
+  const facts = {
     fingerprint: await fingerprintOf(library, certificate),
     pem: certificate.pem,
     der: certificate.der,
@@ -30,6 +35,8 @@ export async function certificateFacts(library: Library, certificate: Certificat
     notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
   }
+  KNOWN_FACTS.set(certificate, facts)
+  return facts
 }
 
 function altNamesOf({ extensions }: Certificate, kind: 'uri' | 'email'): string[] {

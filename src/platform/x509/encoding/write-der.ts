@@ -1,12 +1,18 @@
 /** Tags of the few structures that are written here. */
 export const DER_TAGS = {
   integer: 0x02,
+  bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   objectIdentifier: 0x06,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
   sequence: 0x30,
   set: 0x31,
   /** Context-specific 0, constructed. */
   context0: 0xa0,
+  /** Context-specific 3, constructed. */
+  context3: 0xa3,
 } as const
 
 /** An element in the distinguished encoding (X.690): tag, the shortest form of the length, and the contents in order. */

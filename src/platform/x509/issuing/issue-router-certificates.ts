@@ -4,7 +4,7 @@ import { certificateFacts, pemOf } from '../certificates/facts.ts'
 import { validityOf } from '../certificates/validity.ts'
 import type { Library } from '../encoding/library.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
-import { commonNameOf, nameWithCommonName } from '../names/name.ts'
+import { nameWithCommonName } from '../names/name.ts'
 import { issueCertificate } from './issue.ts'
 import { routerExtensions } from './router-extensions.ts'
 import { readSigningRequest, type SigningRequest } from './signing-request.ts'
@@ -35,7 +35,7 @@ export async function issueRouterCertificates(
     const template = { issuer, subject, publicKey: accepted.publicKey, extensions, ...validityOf(now, 1) }
     return readCertificate(library, await issueCertificate(library, template, signer))
   }
-  if (namesItself && nameIn(library, client) !== routerId) return { issued: false, of: 'client', problem: 'wrong-name' }
+  if (namesItself && client.commonName !== routerId) return { issued: false, of: 'client', problem: 'wrong-name' }
   const names = namesItself ? client.subject : nameWithCommonName(library, routerId)
   try {
     const [clientLeaf, serverLeaf] = await Promise.all([
@@ -52,8 +52,4 @@ export async function issueRouterCertificates(
     // The names that were asked for are malformed; nothing was handed out.
     return { issued: false, of: 'server', problem: 'unparsable' }
   }
-}
-
-function nameIn({ asn1, schema }: Library, { subject }: SigningRequest): string {
-  return commonNameOf(schema.AsnConvert.parse(subject.toArrayBuffer(), asn1.Name))
 }

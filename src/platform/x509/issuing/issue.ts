@@ -1,7 +1,7 @@
-import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
-import { toHex } from '../../encoding/hex.ts'
+import type { SignatureAlgorithm } from '../../../ports/key-signer.ts'
 import type { Library } from '../encoding/library.ts'
+import { DER_TAGS, writeDer } from '../encoding/write-der.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 
 /** Everything that a certificate will say. The issuer adds a serial number and its signature. */
@@ -15,34 +15,71 @@ export interface CertificateTemplate {
   readonly extensions: readonly x509.Extension[]
 }
 
-/** Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. */
+/** Version 3, as a certificate names it. */
+const VERSION = writeDer(DER_TAGS.context0, writeDer(DER_TAGS.integer, Uint8Array.of(2)))
+
+/** How certificates name the algorithms of their signatures (RFC 3279, RFC 4055, RFC 5758, RFC 8410). */
+const SIGNATURE_ALGORITHMS: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
+  ES256: algorithmOf([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]),
+  ES384: algorithmOf([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x03]),
+  ES512: algorithmOf([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x04]),
+  RS256: algorithmOf([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b], writeDer(DER_TAGS.null)),
+  EdDSA: algorithmOf([0x2b, 0x65, 0x70]),
+}
+
+/**
+ * Signs a version 3 certificate (RFC 5280) with a serial number of 20 octets, 158 bits of it random; answers DER. Its parts are
+ * encoded already, and are put together as they are.
+ */
 export async function issueCertificate(
   library: Library,
   template: CertificateTemplate,
-  { algorithm, sign }: Pick<SigningKey, 'algorithm' | 'sign'>,
+  key: Pick<SigningKey, 'algorithm' | 'jwa' | 'sign'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { x509, crypto } = library
-  const serial = crypto.getRandomValues(new Uint8Array(20))
+  const serial = library.crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
-  // The library signs through WebCrypto alone. Of it and of the key it uses just this much, which a key that is held
-  // elsewhere has too.
-  const signing = {
-    subtle: { sign: (_algorithm: unknown, _key: unknown, data: ArrayBuffer) => sign(new Uint8Array(data)) },
-  }
-  const certificate = await x509.X509CertificateGenerator.create(
-    {
-      serialNumber: toHex(serial),
-      issuer: template.issuer,
-      subject: template.subject,
-      publicKey: template.publicKey,
-      notBefore: new Date(template.notBefore),
-      notAfter: new Date(template.notAfter),
-      extensions: [...template.extensions],
-      signingKey: { algorithm } as unknown as webcrypto.CryptoKey,
-      signingAlgorithm: algorithm,
-    },
-    signing as unknown as webcrypto.Crypto,
+  const algorithm = SIGNATURE_ALGORITHMS[key.jwa]
+  const { sequence, integer, bitString, context3 } = DER_TAGS
+  const body = writeDer(
+    sequence,
+    VERSION,
+    writeDer(integer, serial),
+    algorithm,
+    new Uint8Array(template.issuer.toArrayBuffer()),
+    writeDer(sequence, timeOf(template.notBefore), timeOf(template.notAfter)),
+    new Uint8Array(template.subject.toArrayBuffer()),
+    new Uint8Array(template.publicKey.rawData),
+    writeDer(context3, writeDer(sequence, ...template.extensions.map(({ rawData }) => new Uint8Array(rawData)))),
   )
-  return new Uint8Array(certificate.rawData)
+  const signature = derSignature(library, key.algorithm, await key.sign(body))
+  // A bit string says first how many bits of its last octet are unused.
+  return writeDer(sequence, body, algorithm, writeDer(bitString, Uint8Array.of(0), signature))
+}
+
+function algorithmOf(identifier: readonly number[], ...parameters: readonly Uint8Array[]): Uint8Array {
+  return writeDer(DER_TAGS.sequence, writeDer(DER_TAGS.objectIdentifier, Uint8Array.from(identifier)), ...parameters)
+}
+
+/** An instant, in ms since the Unix epoch, to the second: with two digits of its year until 2049 (RFC 5280 section 4.1.2.5). */
+function timeOf(instant: number): Uint8Array {
+  const digits = new Date(instant)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replace(/[-:T]/g, '')
+  const isShort = new Date(instant).getUTCFullYear() < 2050
+  const tag = isShort ? DER_TAGS.utcTime : DER_TAGS.generalizedTime
+  return writeDer(tag, new TextEncoder().encode(isShort ? digits.slice(2) : digits))
+}
+
+/** ECDSA writes its two numbers one after the other for WebCrypto, and as a structure into certificates. */
+function derSignature(
+  { x509 }: Library,
+  algorithm: SigningKey['algorithm'],
+  signature: Uint8Array<ArrayBuffer>,
+): Uint8Array {
+  if (algorithm.name !== 'ECDSA') return signature
+  const written = new x509.AsnEcSignatureFormatter().toAsnSignature(algorithm, signature)
+  if (written === null) throw new Error('a signature of ECDSA cannot be written')
+  return new Uint8Array(written)
 }

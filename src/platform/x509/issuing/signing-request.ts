@@ -6,11 +6,14 @@ import { consistsOf, parseDer } from '../encoding/parse-der.ts'
 import { MAX_PEM_SIZE, readPemBlocks } from '../encoding/pem.ts'
 import { readPublicKey, WeakKey } from '../keys/public-key.ts'
 import { verifiesSignature } from '../keys/signature.ts'
+import { attributeTextsOf, commonNameOf } from '../names/name.ts'
 import { requestedNames } from './requested-names.ts'
 
 /** What a certificate may take from a signing request. Of requested extensions only a router's names are looked at. */
 export interface SigningRequest {
   readonly subject: x509.Name
+  /** The common name of the subject; empty when it has none. */
+  readonly commonName: string
   readonly publicKey: x509.PublicKey
   /** Host names, addresses and mail names that the request asks for. Throws when they are malformed. */
   requestedNames(): x509.JsonGeneralNames
@@ -30,9 +33,10 @@ export async function readSigningRequest(library: Library, pem: string): Promise
     const key = readPublicKey(library, request)
     const { subjectName: subject, publicKey } = request
     if (subject.toArrayBuffer().byteLength > MAX_SUBJECT_SIZE) return 'unparsable'
-    if (!isStorable(subject.toString())) return 'unparsable'
+    const name = library.schema.AsnConvert.parse(subject.toArrayBuffer(), library.asn1.Name)
+    if (![subject.toString(), ...attributeTextsOf(name)].every(isStorable)) return 'unparsable'
     return (await verifiesSignature(library, request, key))
-      ? { subject, publicKey, requestedNames: () => requestedNames(library, request) }
+      ? { subject, commonName: commonNameOf(name), publicKey, requestedNames: () => requestedNames(library, request) }
       : 'bad-signature'
   } catch (problem) {
     return problem instanceof WeakKey ? 'weak-key' : 'unparsable'
