@@ -7,7 +7,7 @@ import type { CheckedPolicy } from './evaluate-policies.ts'
  * reported until then; `undefined` when none does.
  *
  * @example
- * const endsAt = nextPolicyDeadline([{ id: 'p1', name: 'staff', checks }], data, 'session-1', now)
+ * const endsAt = nextPolicyDeadline([{ checks }], data, 'session-1', now)
  */
 export function nextPolicyDeadline(
   policies: readonly Pick<CheckedPolicy, 'checks'>[],

@@ -1,4 +1,4 @@
-import type { AccessIndex, AccessType, Grant } from '../../domain/access-index/index.ts'
+import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import {
   evaluatePolicies,
@@ -10,7 +10,7 @@ import {
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { servicePolicies } from '../../resources/access/policies.ts'
 import type { EngineContext } from '../context/context.ts'
-import { type CheckedGrant, checkedGrants } from '../posture/posture-facts.ts'
+import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
 
 /** The services that an identity may dial or bind, whatever its posture: ids in ascending order. */
 export function reachableServices(index: AccessIndex, identityId: string): readonly string[] {
@@ -20,21 +20,6 @@ export function reachableServices(index: AccessIndex, identityId: string): reado
 /** Reports whether an identity may dial or bind a service, whatever its posture. */
 export function isReachable(index: AccessIndex, identityId: string, serviceId: string): boolean {
   return index.allows(identityId, serviceId, 'Dial') || index.allows(identityId, serviceId, 'Bind')
-}
-
-/**
- * What service policies grant an identity at each service, as it is shown to clients and named in sessions: one for all
- * policies of a type that ask for the same posture checks, or each policy where the controller does as deployed ones do.
- */
-export function grantsOf(
-  { settings }: Pick<EngineContext, 'settings'>,
-  index: AccessIndex,
-  identityId: string,
-  serviceIds: readonly string[],
-): readonly (readonly Grant[])[] {
-  return settings.profile.namesEveryPolicy
-    ? index.separateGrantsOf(identityId, serviceIds)
-    : index.grantsOf(identityId, serviceIds)
 }
 
 /** Whose access to which service is in question. */

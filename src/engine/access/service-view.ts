@@ -13,11 +13,11 @@ import { services } from '../../resources/services/services.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { type CheckedGrant, checkedGrants } from '../posture/posture-facts.ts'
+import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
 import { ownDetail } from '../records/wire-form/render.ts'
 import { fingerprint } from './fingerprint.ts'
-import { grantsOf, reachableServices } from './service-access.ts'
+import { reachableServices } from './service-access.ts'
 
 /** How many services are looked at without a pause. */
 const CHUNK = 64

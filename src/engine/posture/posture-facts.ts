@@ -1,9 +1,10 @@
-import type { Grant } from '../../domain/access-index/index.ts'
+import type { AccessIndex, Grant } from '../../domain/access-index/index.ts'
 import { ids } from '../../domain/filter/index.ts'
 import type { PostureCheck } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { postureChecks } from '../../resources/posture/posture-checks.ts'
+import type { EngineContext } from '../context/context.ts'
 import { impassable, postureCheckOf } from './posture-check-of.ts'
 
 /** What service policies grant, as posture sees it: with the checks that stand before it, and their records. */
@@ -12,6 +13,21 @@ export interface CheckedGrant {
   readonly type: Grant['type']
   readonly checks: readonly PostureCheck[]
   readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
+}
+
+/**
+ * What service policies grant an identity at each service, as it is shown to clients and named in sessions: one for all
+ * policies of a type that ask for the same posture checks, or each policy where the controller does as deployed ones do.
+ */
+export function grantsOf(
+  { settings }: Pick<EngineContext, 'settings'>,
+  index: AccessIndex,
+  identityId: string,
+  serviceIds: readonly string[],
+): readonly (readonly Grant[])[] {
+  return settings.profile.namesEveryPolicy
+    ? index.separateGrantsOf(identityId, serviceIds)
+    : index.grantsOf(identityId, serviceIds)
 }
 
 /** The posture checks of grants, each grant once, in order. One read, whatever their number; none where nothing is asked for. */

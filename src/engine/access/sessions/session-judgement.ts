@@ -4,9 +4,9 @@ import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { sessions } from '../../../resources/access/sessions.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { checkedGrants } from '../../posture/posture-facts.ts'
+import { checkedGrants, grantsOf } from '../../posture/posture-facts.ts'
 import { posturesOf } from '../../posture/posture-of.ts'
-import { carriedBy, grantsOf } from '../service-access.ts'
+import { carriedBy } from '../service-access.ts'
 
 type Session = RecordOf<typeof sessions>
 

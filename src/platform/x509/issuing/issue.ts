@@ -1,5 +1,5 @@
 import type * as x509 from '@peculiar/x509'
-import type { SignatureAlgorithm } from '../../../ports/key-signer.ts'
+import type { SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
 import type { Library } from '../encoding/library.ts'
 import { DER_TAGS, writeDer } from '../encoding/write-der.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
