@@ -1,13 +1,15 @@
-import { Buffer } from 'node:buffer'
+const CHUNK = 0x8000
 
 /** Standard base64 with padding, on one line. */
 export function toBase64(bytes: Uint8Array): string {
-  return viewOf(bytes).toString('base64')
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  return btoa(binary)
 }
 
 /** Base64 for tokens and addresses, without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
-  return viewOf(bytes).toString('base64url')
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
 /** Decodes standard base64; padding may be absent, white space is refused. Throws on anything else. */
@@ -17,8 +19,4 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
   return bytes
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -1,6 +1,8 @@
-import { Buffer } from 'node:buffer'
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Lower-case hexadecimal text of `bytes`, without separators. */
-export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('hex')
+export function toHex(bytes: Uint8Array): string {
+  let hex = ''
+  for (const byte of bytes) hex += PAIRS[byte]
+  return hex
 }
