@@ -32,11 +32,18 @@ export interface OperatorOptions {
 
 /** What somebody may do who holds the store, without logging in anywhere. */
 export interface Operator {
-  /** Tells whether an identity may dial or bind a service, each by id or name, and why. Nothing is written. */
+  /**
+   * Tells whether an identity may dial or bind a service, each by id or name, and why. Nothing is written.
+   *
+   * @throws {ControllerError} NOT_FOUND when the identity or the service is not there.
+   */
   explain(identity: string, service: string, type: 'Dial' | 'Bind', options?: ExplainOptions): Promise<Explanation>
   /**
    * Opens the last way in again: sets the password of an administrator and takes away what would keep it from letting in. A
-   * store that was never served gets its default admin. Errors: `NOT_FOUND` (`username`), `COULD_NOT_VALIDATE`.
+   * store that was never served gets its default admin.
+   *
+   * @throws {ControllerError} NOT_FOUND (`username`) when no administrator has it.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username cannot be.
    */
   resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
   /** What does not fit together in the store, in words; empty when it is whole. Nothing is written. */
@@ -45,7 +52,9 @@ export interface Operator {
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Takes over entities as the management API of another controller shows them, with their ids; what is there already under
-   * an id is brought level. Error: `COULD_NOT_VALIDATE` with the entity and the field.
+   * an id is brought level.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when an entity cannot be taken over, with the entity and the field.
    */
   importEntities(entities: readonly ImportedEntity[], options?: ImportOptions): Promise<ImportReport>
   /** The entities of a resource, such as `services`, as the management API shows them. */

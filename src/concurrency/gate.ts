@@ -34,7 +34,7 @@ export class Gate {
    * Answers and throws what the work does. Without `patience` it waits as long as it takes.
    *
    * @example
-   * const rows = await connections.run(() => query('select 1'))
+   * const answer = await new Gate(8).run(async () => 'one of eight at once')
    */
   async run<T>(work: () => Promise<T>, patience?: Patience): Promise<T> {
     await this.#turn(patience)
@@ -49,7 +49,9 @@ export class Gate {
    * Resolves when nothing runs and nobody waits.
    *
    * @example
-   * await writes.idle()
+   * const writes = new Gate(1)
+   * void writes.run(async () => 'written')
+   * await writes.idle() // it is written
    */
   async idle(): Promise<void> {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))

@@ -4,7 +4,7 @@
  * @example
  * const lifetime = new Lifetime('the storage is closed')
  * lifetime.assertOpen()
- * await lifetime.close(() => connections.close())
+ * await lifetime.close(() => storage.close())
  */
 export class Lifetime {
   readonly #over: string
@@ -24,6 +24,7 @@ export class Lifetime {
    * @throws Error when it has ended.
    *
    * @example
+   * const lifetime = new Lifetime('the transaction has ended')
    * lifetime.assertOpen()
    */
   assertOpen(): void {
@@ -34,7 +35,8 @@ export class Lifetime {
    * Ends it. Answers false when it had ended before.
    *
    * @example
-   * if (lifetime.end()) socket.destroy()
+   * const lifetime = new Lifetime('the transaction has ended')
+   * if (lifetime.end()) console.log('it ended just now')
    */
   end(): boolean {
     const wasOpen = this.#isOpen
@@ -47,7 +49,8 @@ export class Lifetime {
    * first of those threw. Whoever calls it again gets the same promise, and nothing is closed twice.
    *
    * @example
-   * await lifetime.close(() => server.close(), () => storage.close())
+   * const lifetime = new Lifetime('the network is closed')
+   * await lifetime.close(() => controller.close(), () => storage.close())
    */
   close(...steps: readonly (() => unknown)[]): Promise<void> {
     this.end()

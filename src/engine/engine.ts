@@ -1,19 +1,5 @@
 import type { AccessType } from '../domain/access-index/index.ts'
 import type { Explanation } from '../domain/explain/index.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/access/policies.ts'
-import type { Resource } from '../resources/declaration/resource.ts'
-import { cas } from '../resources/enrollment/cas.ts'
-import { identities } from '../resources/identities/identities.ts'
-import { authPolicies } from '../resources/login/auth-policies.ts'
-import { externalJwtSigners } from '../resources/login/external-jwt-signers.ts'
-import { postureChecks } from '../resources/posture/posture-checks.ts'
-import { edgeRouters } from '../resources/routers/edge-routers.ts'
-import { terminators } from '../resources/routers/terminators.ts'
-import { transitRouters } from '../resources/routers/transit-routers.ts'
-import { configTypes } from '../resources/services/config-types.ts'
-import { configs } from '../resources/services/configs.ts'
-import { services } from '../resources/services/services.ts'
-import type * as wire from '../resources/wire/record-names.ts'
 import { Access } from './access/access.ts'
 import { type ExplainOptions, explain } from './access/explain.ts'
 import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
@@ -41,6 +27,7 @@ import { RouterEnrollment } from './enrollment/router-enrollment.ts'
 import { TokenEnrollment } from './enrollment/token-enrollment.ts'
 import { DataPlaneService } from './entities/data-plane.ts'
 import { EntityReader } from './entities/entity-reader.ts'
+import { EntityServices } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
 import { NetworkGraphs } from './graph/network-graphs.ts'
 import { IdentityState } from './identities/identity-state.ts'
@@ -53,17 +40,24 @@ import { RequestRates } from './login/rate-limits.ts'
 import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
-import type { EntityService } from './records/entity-service.ts'
-import { ResourceService } from './records/resource-service.ts'
 
 /** The ports and the state of an engine, for what is built around it; a host does not see them. */
 export let contextOf: (engine: ControllerEngine) => EngineContext
 
 /**
  * The controller without its wire: what the two APIs call, and what a host may call directly. Every method takes the
- * {@link Call} it is made in; authorization by operation belongs to the APIs.
+ * {@link Call} it is made in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and
+ * RFC 3339 in requests. The codes below are those of any method that takes a request, reads of its caller, or writes; what a
+ * method throws besides is said there.
+ *
+ * @throws {ControllerError} COULD_NOT_VALIDATE when a request is not what its schema says, or a limit is reached;
+ *   `details.field` names the member.
+ * @throws {ControllerError} COULD_NOT_PARSE_BODY when a member is of another type.
+ * @throws {ControllerError} REQUEST_ENTITY_TOO_LARGE when a request is longer in bytes than the APIs take.
+ * @throws {ControllerError} UNAUTHORIZED when the call names no caller who may do it.
+ * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when something that has to go is needed by what stays.
  */
-export class ControllerEngine {
+export class ControllerEngine extends EntityServices {
   readonly #context: EngineContext
   /** Entities in their wire form. */
   readonly reader: EntityReader
@@ -102,72 +96,6 @@ export class ControllerEngine {
   /** Who reaches what, by groups and by names. */
   readonly graphs: NetworkGraphs
 
-  readonly cas: EntityService<wire.Ca, wire.CaCreate, wire.CaReplace, wire.CaPatch>
-  readonly externalJwtSigners: EntityService<
-    wire.ExternalJwtSigner,
-    wire.ExternalJwtSignerCreate,
-    wire.ExternalJwtSignerReplace,
-    wire.ExternalJwtSignerPatch
-  >
-  readonly authPolicies: EntityService<
-    wire.AuthPolicy,
-    wire.AuthPolicyCreate,
-    wire.AuthPolicyReplace,
-    wire.AuthPolicyPatch
-  >
-  readonly identities: EntityService<wire.Identity, wire.IdentityCreate, wire.IdentityReplace, wire.IdentityPatch>
-  readonly services: EntityService<wire.Service, wire.ServiceCreate, wire.ServiceReplace, wire.ServicePatch>
-  readonly edgeRouters: EntityService<
-    wire.EdgeRouter,
-    wire.EdgeRouterCreate,
-    wire.EdgeRouterReplace,
-    wire.EdgeRouterPatch
-  >
-  readonly servicePolicies: EntityService<
-    wire.ServicePolicy,
-    wire.ServicePolicyCreate,
-    wire.ServicePolicyReplace,
-    wire.ServicePolicyPatch
-  >
-  readonly edgeRouterPolicies: EntityService<
-    wire.EdgeRouterPolicy,
-    wire.EdgeRouterPolicyCreate,
-    wire.EdgeRouterPolicyReplace,
-    wire.EdgeRouterPolicyPatch
-  >
-  readonly serviceEdgeRouterPolicies: EntityService<
-    wire.ServiceEdgeRouterPolicy,
-    wire.ServiceEdgeRouterPolicyCreate,
-    wire.ServiceEdgeRouterPolicyReplace,
-    wire.ServiceEdgeRouterPolicyPatch
-  >
-  readonly postureChecks: EntityService<
-    wire.PostureCheck,
-    wire.PostureCheckCreate,
-    wire.PostureCheckReplace,
-    wire.PostureCheckPatch
-  >
-  readonly configTypes: EntityService<
-    wire.ConfigType,
-    wire.ConfigTypeCreate,
-    wire.ConfigTypeReplace,
-    wire.ConfigTypePatch
-  >
-  readonly configs: EntityService<wire.Config, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
-  readonly transitRouters: EntityService<
-    wire.TransitRouter,
-    wire.TransitRouterCreate,
-    wire.TransitRouterReplace,
-    wire.TransitRouterPatch
-  >
-  readonly terminators: EntityService<
-    wire.Terminator,
-    wire.TerminatorCreate,
-    wire.TerminatorReplace,
-    wire.TerminatorPatch
-  >
-
-  readonly #services: { readonly resource: Resource }[] = []
   readonly #simulation: Simulation
 
   static {
@@ -175,6 +103,7 @@ export class ControllerEngine {
   }
 
   constructor(context: EngineContext) {
+    super(context)
     this.#context = context
     this.reader = new EntityReader(context, behaviourOf)
     this.apiSessions = new ApiSessions(context)
@@ -212,34 +141,13 @@ export class ControllerEngine {
     this.dataPlane = new DataPlaneService(context)
     this.graphs = new NetworkGraphs(context)
     this.#simulation = new Simulation(context)
-    this.cas = this.of(cas)
-    this.externalJwtSigners = this.of(externalJwtSigners)
-    this.authPolicies = this.of(authPolicies)
-    this.identities = this.of(identities)
-    this.services = this.of(services)
-    this.edgeRouters = this.of(edgeRouters)
-    this.servicePolicies = this.of(servicePolicies)
-    this.edgeRouterPolicies = this.of(edgeRouterPolicies)
-    this.serviceEdgeRouterPolicies = this.of(serviceEdgeRouterPolicies)
-    this.postureChecks = this.of(postureChecks)
-    this.configTypes = this.of(configTypes)
-    this.configs = this.of(configs)
-    this.transitRouters = this.of(transitRouters)
-    this.terminators = this.of(terminators)
-  }
-
-  /** The service that creates, changes and deletes the entities of a resource. */
-  of<R extends Resource>(resource: R): ResourceService<R> {
-    const known = this.#services.find((service): service is ResourceService<R> => service.resource === resource)
-    if (known !== undefined) return known
-    const service = new ResourceService(this.#context, behaviourOf(resource))
-    this.#services.push(service)
-    return service
   }
 
   /**
    * Explains whether an identity may dial or bind a service, each by id or name: the verdict, everything it follows from,
    * and what may be done about it. Nothing is written.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when an option cannot be read.
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
     return explain(this.#context, identity, service, type, options)
@@ -253,6 +161,10 @@ export class ControllerEngine {
   /**
    * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
    * requests, posture aside: counts with the first page, pairs page by page. Nothing is written.
+   *
+   * @throws {ControllerError} NOT_FOUND when a change names an id that is not there.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a role list means nothing, an id is taken, a cursor is of another
+   *   make, or there are more than 500 changes.
    */
   simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult> {
     return this.#simulation.run(changes, page)

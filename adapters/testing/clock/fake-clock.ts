@@ -13,7 +13,7 @@ export interface FakeClock extends Clock {
 }
 
 /**
- * Makes a clock that starts at `now`, by default at the first instant of 2026, and stands still until it is told to move.
+ * Makes a clock that starts at `now` (epoch ms), by default at the first instant of 2026, and stands still until it is told to move.
  *
  * @example
  * const clock = fakeClock(Date.UTC(2026, 5, 1))
@@ -31,7 +31,7 @@ export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
 }
 
 /**
- * Makes a clock that starts at `now`, by default at the present, and goes by itself: for clients that have clocks of their
+ * Makes a clock that starts at `now` (epoch ms), by default at the present, and goes by itself: for clients that have clocks of their
  * own. It can be moved as well.
  *
  * @example

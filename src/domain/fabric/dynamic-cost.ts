@@ -24,12 +24,14 @@ export function dynamicCost(use: TerminatorUse, now: number): number {
   return Math.min(GREATEST_COST, COST_OF_A_CIRCUIT * use.openCircuits + faded(use, now).failureCost)
 }
 
+/** What a dial that failed at `now` (epoch ms) makes of the use of a terminator. */
 export function dialFailed(use: TerminatorUse, now: number): TerminatorUse {
   const current = faded(use, now)
   const failureCost = Math.min(GREATEST_COST, current.failureCost + FAILURE_COST)
   return { ...current, failureCost, failedAt: now, fadedAt: now }
 }
 
+/** What a dial that succeeded at `now` (epoch ms) makes of it: a failure counts for less. */
 export function dialSucceeded(use: TerminatorUse, now: number): TerminatorUse {
   const current = faded(use, now)
   const failureCost = Math.max(0, current.failureCost - SUCCESS_CREDIT)

@@ -46,7 +46,11 @@ export class Access {
     return this.#context.storage.read((tx) => edgeRoutersFor(this.#context, tx, identityId, serviceId))
   }
 
-  /** Why an identity can or cannot use a service. Error: `NOT_FOUND`. */
+  /**
+   * Why an identity can or cannot use a service.
+   *
+   * @throws {ControllerError} NOT_FOUND when the identity or the service is not there.
+   */
   async advice(identityId: string, serviceId: string) {
     readId(identityId, 'identityId')
     readId(serviceId, 'serviceId')

@@ -33,10 +33,11 @@ export class Posture {
   }
 
   /**
-   * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service
-   * policy carries any more is gone. Answers the caller's services for which an MFA grace period began. Error:
-   * `COULD_NOT_VALIDATE` beyond the limit `postureReportBytes`, naming the largest member of a response that alone is, or `body`,
-   * and naming the field of what is no posture response.
+   * Takes the responses of the caller's endpoint in order. Afterwards every session of the identity that no service policy
+   * carries any more is gone. Answers the caller's services for which an MFA grace period began.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a response is none, naming its field; beyond the limit
+   *   `postureReportBytes` (bytes), naming the largest member of a response that alone is, or `body`.
    */
   async submit(call: Call, reported: readonly PostureResponse[]): Promise<readonly ServiceTimeout[]> {
     const caller = callerOf(call)

@@ -35,7 +35,9 @@ export class TrustAnchors {
   }
 
   /**
-   * Says whether an anchor is trusted; the operation is for administrators alone. Error: `NOT_FOUND`.
+   * Says whether an anchor is trusted; the operation is for administrators alone.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such signer or certificate authority.
    *
    * @example
    * await engine.trustAnchors.trust(SYSTEM_CALL, signer.id, true)

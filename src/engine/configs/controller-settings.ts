@@ -42,7 +42,11 @@ export class ControllerSettingsService {
     this.#startedAt = context.clock.now()
   }
 
-  /** The settings of a controller. Error: `NOT_FOUND` for another one than this. */
+  /**
+   * The settings of a controller.
+   *
+   * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
+   */
   async get(id: string): Promise<SettingsView> {
     requireThisController(id)
     const stored = await this.#context.storage.read((tx) => storedSettings(tx))
@@ -56,7 +60,12 @@ export class ControllerSettingsService {
     }
   }
 
-  /** Sets what is given. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` for a URI that cannot be used or settings that are there. */
+  /**
+   * Sets what is given.
+   *
+   * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used, or there are settings already.
+   */
   async create(call: Call, request: z.input<typeof SettingsCreation>): Promise<void> {
     const { controllerId: id, ...change } = readRequest(SettingsCreation, request)
     await this.#write(call, id, change, (stored) => {
@@ -65,19 +74,33 @@ export class ControllerSettingsService {
     })
   }
 
-  /** Sets what is given, and leaves the rest to the configuration. Errors as for {@link create}. */
+  /**
+   * Sets what is given, and leaves the rest to the configuration.
+   *
+   * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used.
+   */
   async replace(call: Call, id: string, request: z.input<typeof SettingsChange>): Promise<void> {
     const change = readRequest(SettingsChange, request)
     await this.#write(call, id, change, (stored) => stored && { ...stored, redirectUris: null, postLogoutUris: null })
   }
 
-  /** Sets what is given, and leaves the rest as it is. Errors as for {@link create}. */
+  /**
+   * Sets what is given, and leaves the rest as it is.
+   *
+   * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when a URI cannot be used.
+   */
   async patch(call: Call, id: string, request: z.input<typeof SettingsChange>): Promise<void> {
     const change = readRequest(SettingsChange, request)
     await this.#write(call, id, change, (stored) => stored)
   }
 
-  /** Goes back to the configuration. Error: `NOT_FOUND`. */
+  /**
+   * Goes back to the configuration.
+   *
+   * @throws {ControllerError} NOT_FOUND when the id is not that of this controller.
+   */
   async remove(call: Call, id: string): Promise<void> {
     requireThisController(id)
     await this.#context.writes.run(call, (tx) => tx.collection(controllerSettings).delete(CONTROLLER_ID))

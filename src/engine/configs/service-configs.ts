@@ -29,16 +29,22 @@ export class ServiceConfigs {
   }
 
   /**
-   * Gives an identity its own configs, in place of those that it has for the same service and config type. Errors:
-   * `NOT_FOUND` for the identity or a config, `COULD_NOT_VALIDATE` (`serviceConfigs`) for an unknown service or a config
-   * that is not meant for services.
+   * Gives an identity its own configs, in place of those that it has for the same service and config type.
+   *
+   * @throws {ControllerError} NOT_FOUND when the identity or a config is not there.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`serviceConfigs`) when a service is not there, or a config is not meant
+   *   for services.
    */
   async associate(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)
     await this.#write(call, identityId, pairs, requireTypeOfPair, (tx, pair) => this.#associate(tx, identityId, pair))
   }
 
-  /** Takes from an identity what it has for the service and the type of the config, whichever config it is. */
+  /**
+   * Takes from an identity what it has for the service and the type of the config, whichever config it is.
+   *
+   * @throws {ControllerError} NOT_FOUND when the identity or a config is not there.
+   */
   async remove(call: Call, identityId: string, request: Pairs): Promise<void> {
     const pairs = readRequest(ServiceConfigPairs, request)
     const known: Judge = async (tx, { configId }) => (await knownConfig(tx, configId)).configTypeId

@@ -14,7 +14,9 @@ export class Snapshots {
   }
 
   /**
-   * Makes a snapshot. Answers false when the storage makes none. Error: `RATE_LIMITED` within a minute of the last one.
+   * Makes a snapshot. Answers false when the storage makes none.
+   *
+   * @throws {ControllerError} RATE_LIMITED within a minute of the last one.
    */
   async create(): Promise<boolean> {
     const { storage, clock } = this.#context

@@ -36,9 +36,15 @@ export class CaEnrollment {
 
   /**
    * Creates an identity for the client certificate of the connection. It authenticates with the certificate, or by the
-   * external id that the certificate claims where its authority says so. Errors: `ENROLLMENT_NO_VALID_CAS`,
-   * `CERT_FAILED_VALIDATION`, `MISSING_CERT_CLAIM`, `CERT_IN_USE`, `COULD_NOT_VALIDATE` for a taken external id, and for
-   * a name or external id that a request could not give either.
+   * external id that the certificate claims where its authority says so.
+   *
+   * @throws {ControllerError} ENROLLMENT_NO_VALID_CAS when no authority takes in by itself.
+   * @throws {ControllerError} CERT_FAILED_VALIDATION when none of them issued the certificate, or it is not good at
+   *   present.
+   * @throws {ControllerError} MISSING_CERT_CLAIM when it lacks the external id that its authority asks for.
+   * @throws {ControllerError} CERT_IN_USE when an identity authenticates with it already.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a name or external id is none that a
+   *   request could give.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {
     readValue('name', z.string().optional(), requestedName)

@@ -19,9 +19,15 @@ export class CertificateAuthorities {
   }
 
   /**
-   * Proves control of an authority: it signed a certificate whose common name is the verification token. Errors:
-   * `NOT_FOUND`, `CA_ALREADY_VERIFIED`, `COULD_NOT_PARSE_BODY`, `EXPECTED_PEM_CERTIFICATE`, `COULD_NOT_PARSE_DER_BLOCK`,
-   * `INVALID_COMMON_NAME`, `CERTIFICATE_FAILED_VALIDATION`.
+   * Proves control of an authority: it signed a certificate whose common name is the verification token.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} CA_ALREADY_VERIFIED when it is verified.
+   * @throws {ControllerError} COULD_NOT_PARSE_BODY when the text is no PEM.
+   * @throws {ControllerError} EXPECTED_PEM_CERTIFICATE when it is the PEM of something else.
+   * @throws {ControllerError} COULD_NOT_PARSE_DER_BLOCK when there is no certificate in it.
+   * @throws {ControllerError} INVALID_COMMON_NAME when its common name is not the verification token.
+   * @throws {ControllerError} CERTIFICATE_FAILED_VALIDATION when the authority did not sign it.
    */
   async verify(call: Call, id: string, certPem: string): Promise<void> {
     readValue('certPem', z.string(), certPem)
@@ -43,7 +49,11 @@ export class CertificateAuthorities {
     })
   }
 
-  /** The token with which the holders of an authority's certificates enroll by themselves. Error: `NOT_FOUND`. */
+  /**
+   * The token with which the holders of an authority's certificates enroll by themselves.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   async enrollmentJwt(id: string): Promise<string> {
     const ca = await this.#get(id)
     const { settings, tokens } = this.#context

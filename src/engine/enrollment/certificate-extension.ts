@@ -20,7 +20,15 @@ export class CertificateExtension {
     this.#context = context
   }
 
-  /** Issues the next certificate and answers its chain, leaf first, PEM. Error: `COULD_NOT_PROCESS_CSR`, and as below. */
+  /**
+   * Issues the next certificate and answers its chain, leaf first, PEM.
+   *
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} UNAUTHORIZED when it is somebody else's, or the connection shows no certificate.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no certificate of the network, or another request
+   *   changed it meanwhile.
+   */
   async extend(call: Call, id: string, csrPem: string): Promise<string> {
     readValue('clientCertCsr', Pem, csrPem)
     readId(id)
@@ -36,8 +44,13 @@ export class CertificateExtension {
   }
 
   /**
-   * Confirms that the next certificate arrived: from now on it alone authenticates. Errors: `UNAUTHORIZED`, `NOT_FOUND`,
-   * `CAN_NOT_UPDATE_AUTHENTICATOR`, `INVALID_CLIENT_CERT` for another certificate than the one that was issued.
+   * Confirms that the next certificate arrived: from now on it alone authenticates.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} UNAUTHORIZED when it is somebody else's, or the connection shows no certificate.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no certificate of the network, or another request
+   *   changed it meanwhile.
+   * @throws {ControllerError} INVALID_CLIENT_CERT when it is another certificate than the one that was issued.
    */
   async verify(call: Call, id: string, certPem: string): Promise<void> {
     readValue('clientCert', Pem, certPem)

@@ -38,7 +38,10 @@ export class Enrollment {
    * Enrolls an identity by one-time token and certificate signing request. Afterwards the token is gone and the identity
    * authenticates with the certificate. Answers the certificate chain, leaf first, PEM.
    *
-   * Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`, `COULD_NOT_PROCESS_CSR`.
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
+   * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
+   * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
    */
   async byOneTimeToken(call: Call, token: string, csrPem: string): Promise<{ readonly certificateChainPem: string }> {
     readValue('token', z.string(), token)
@@ -55,8 +58,15 @@ export class Enrollment {
   }
 
   /**
-   * Enrolls an identity by one-time token and the third-party client certificate of the connection. Errors: as above,
-   * `ENROLLMENT_CA_NOT_VALID`, `CERTIFICATE_FAILED_VALIDATION`, `CERT_IN_USE`.
+   * Enrolls an identity by one-time token and the third-party client certificate of the connection.
+   *
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
+   * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
+   * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
+   * @throws {ControllerError} ENROLLMENT_CA_NOT_VALID when the authority of the enrollment is gone or not verified.
+   * @throws {ControllerError} CERTIFICATE_FAILED_VALIDATION when it did not issue the certificate, or that is not good at
+   *   present.
+   * @throws {ControllerError} CERT_IN_USE when an identity authenticates with the certificate already.
    */
   async byClientCertificate(call: Call, token: string): Promise<void> {
     readValue('token', z.string(), token)
@@ -80,7 +90,13 @@ export class Enrollment {
 
   /**
    * Enrolls an identity by one-time token with a password of its own choice. Answers its username, which the enrollment
-   * determines. Errors: as above, and `COULD_NOT_VALIDATE` for a password that the auth policy refuses.
+   * determines.
+   *
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
+   * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
+   * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
+   * @throws {ControllerError} NOT_FOUND when the identity is gone.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password.
    */
   async byPassword(call: Call, token: string, password: string): Promise<{ readonly username: string }> {
     readValue('token', z.string(), token)
@@ -95,7 +111,11 @@ export class Enrollment {
     return { username }
   }
 
-  /** The method of the enrollment that a token belongs to. Error: `INVALID_ENROLLMENT_TOKEN`. */
+  /**
+   * The method of the enrollment that a token belongs to.
+   *
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
+   */
   async methodOf(token: string): Promise<EnrollmentRecord['method']> {
     readValue('token', z.string(), token)
     const found = await this.#context.storage.read((tx) => findOne(tx, enrollments, 'token', token))

@@ -33,13 +33,22 @@ export class Enrollments {
     this.#reader = reader
   }
 
-  /** A page of the enrollments that a caller may see, within `where`. Error: a filter error for asking about secrets. */
+  /**
+   * A page of the enrollments that a caller may see, within `where`.
+   *
+   * @throws {ControllerError} INVALID_FILTER when the query asks about secrets that the caller may not see.
+   */
   async list(call: Call, find: FindQuery, where?: Filter): Promise<Page<DetailOf<typeof enrollments>>> {
     refuseQuestionsAboutSecrets(call, find)
     return this.#reader.list(call, enrollments, find, async (tx) => both(where, await this.#visibleTo(tx, call)))
   }
 
-  /** Invites an identity. Errors: `INVALID_FIELD` with the field, `ENROLLMENT_EXISTS` for a second one of its method. */
+  /**
+   * Invites an identity.
+   *
+   * @throws {ControllerError} INVALID_FIELD when a member cannot be, with its name.
+   * @throws {ControllerError} ENROLLMENT_EXISTS when there is one of the method.
+   */
   async create(call: Call, request: EnrollmentCreate): Promise<Enrollment> {
     const input = readRequest(EnrollmentCreation, request)
     const { identityId, method, expiresAt } = input
@@ -58,7 +67,11 @@ export class Enrollments {
     return enrollment
   }
 
-  /** Gives an enrollment a new token, good until `expiresAt` (RFC 3339); the old one is void. */
+  /**
+   * Gives an enrollment a new token, good until `expiresAt` (RFC 3339); the old one is void.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   async refresh(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<void> {
     const { expiresAt } = readRequest(EnrollmentExpiry, request)
     const now = this.#context.clock.now()
@@ -74,6 +87,11 @@ export class Enrollments {
     })
   }
 
+  /**
+   * Deletes an enrollment: its token is void.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   async delete(call: Call, id: string): Promise<void> {
     readId(id)
     await this.#context.writes.run(call, async (tx) => {
@@ -84,7 +102,12 @@ export class Enrollments {
     })
   }
 
-  /** One enrollment. Errors: `NOT_FOUND`, `UNAUTHORIZED` for one that leads to an admin, unless an admin asks. */
+  /**
+   * One enrollment.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} UNAUTHORIZED when it leads to an admin, and no admin asks.
+   */
   get(call: Call, id: string): Promise<DetailOf<typeof enrollments>> {
     return this.#reader.get(call, enrollments, id, async (tx, enrollment) => {
       const visible = await this.#visibleTo(tx, call)

@@ -50,8 +50,13 @@ export class RouterEnrollment {
   }
 
   /**
-   * Enrolls a router; a transit router need not name itself in its requests. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`,
-   * `MISSING_OR_INVALID_CSR` for an edge router without one of the requests, else `COULD_NOT_PROCESS_CSR`.
+   * Enrolls a router; a transit router need not name itself in its requests.
+   *
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
+   * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
+   * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
+   * @throws {ControllerError} MISSING_OR_INVALID_CSR when an edge router lacks one of the requests.
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when one cannot be read or its signature does not fit.
    */
   async byOneTimeToken(
     call: Call,
@@ -88,8 +93,10 @@ export class RouterEnrollment {
   }
 
   /**
-   * Replaces the certificates of the router that calls with its current client certificate, which is void at once (the
-   * row *Router certificates* of the interface). Errors: `UNAUTHORIZED`, `COULD_NOT_VALIDATE`, `COULD_NOT_PROCESS_CSR`.
+   * Replaces the certificates of the router that calls with its current client certificate, which is void at once.
+   *
+   * @throws {ControllerError} UNAUTHORIZED when the connection shows the certificate of no router.
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when a request cannot be read or its signature does not fit.
    */
   async extend(call: Call, requests: RouterRequests): Promise<RouterChains> {
     readRequest(Requests, requests)
@@ -112,8 +119,9 @@ export class RouterEnrollment {
   }
 
   /**
-   * Takes the certificate from an edge router and invites it to enroll anew; an outstanding token is replaced. Error:
-   * `NOT_FOUND`.
+   * Takes the certificate from an edge router and invites it to enroll anew; an outstanding token is replaced.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
    */
   async reEnroll(call: Call, id: string): Promise<void> {
     await reEnrollEdgeRouter(this.#context, call, readId(id))

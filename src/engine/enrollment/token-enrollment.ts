@@ -28,9 +28,13 @@ export class TokenEnrollment {
 
   /**
    * Creates an identity for the bearer token of the call: with a signing request it authenticates by certificate, whose
-   * chain (leaf first, PEM) is answered; without one by tokens like this. `signerId` names the signer to consider. Errors:
-   * `INVALID_ENROLLMENT_TOKEN`, `ENROLLMENT_IDENTITY_ALREADY_ENROLLED`, `INVALID_ENROLLMENT_NOT_ALLOWED`,
-   * `COULD_NOT_PROCESS_CSR`, `COULD_NOT_VALIDATE` for claims that a request could not give either.
+   * chain (leaf first, PEM) is answered; without one by tokens like this. `signerId` names the signer to consider.
+   *
+   * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when no signer takes the token.
+   * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when an identity has its external id.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the signer allows no enrollment of the kind.
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when its claims are none that a request could give.
    */
   async enroll(call: Call, signerId: string | null, csrPem: string | undefined): Promise<string | undefined> {
     readValue('signerId', z.string().nullable(), signerId)

@@ -31,20 +31,32 @@ export class DataPlaneService {
     return this.#context.dataPlane.view?.links() ?? []
   }
 
-  /** Error: `NOT_FOUND`. */
+  /**
+   * A link between connected routers.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async link(id: string): Promise<Link> {
     readId(id)
     return this.links().find((known) => known.id === id) ?? this.#unknown('link', id)
   }
 
-  /** Changes what a link costs, or takes it out of use. Error: `NOT_FOUND`. */
+  /**
+   * Changes what a link costs, or takes it out of use.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async changeLink(id: string, input: z.input<typeof LinkPatch>): Promise<void> {
     readId(id)
     const { staticCost, down: isDown } = readRequest(LinkPatch, input)
     if (this.#context.dataPlane.view?.changeLink(id, { staticCost, isDown }) !== true) await this.#unknown('link', id)
   }
 
-  /** Both routers close a link, and circuits take another way; it may be dialed again. Error: `NOT_FOUND`. */
+  /**
+   * Both routers close a link, and circuits take another way; it may be dialed again.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async cutLink(id: string): Promise<void> {
     readId(id)
     if (this.#context.dataPlane.view?.cutLink(id) !== true) await this.#unknown('link', id)
@@ -55,7 +67,11 @@ export class DataPlaneService {
     return this.#context.dataPlane.view?.circuits() ?? []
   }
 
-  /** Error: `NOT_FOUND`. */
+  /**
+   * A circuit that this process laid.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async circuit(id: string): Promise<CircuitView> {
     readId(id)
     return this.circuits().find((known) => known.id === id) ?? this.#unknown('circuit', id)
@@ -67,7 +83,11 @@ export class DataPlaneService {
     return this.circuits().findLast((circuit) => circuit.sessionId === sessionId)?.path.routers ?? []
   }
 
-  /** Ends a circuit, at once or once it is quiet. Error: `NOT_FOUND`. */
+  /**
+   * Ends a circuit, at once or once it is quiet.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async endCircuit(id: string, immediate: boolean): Promise<void> {
     readId(id)
     readValue('immediate', z.boolean(), immediate)
@@ -84,7 +104,11 @@ export class DataPlaneService {
     })
   }
 
-  /** A router of either kind. Error: `NOT_FOUND`. */
+  /**
+   * A router of either kind.
+   *
+   * @throws {ControllerError} NOT_FOUND when this process knows none of the id.
+   */
   async router(id: string): Promise<RouterView> {
     readId(id)
     return this.#context.storage.read(async (tx) => {
@@ -95,9 +119,12 @@ export class DataPlaneService {
   }
 
   /**
-   * Asks a router to compare the data model that it keeps with one that is read from the store anew; at most a minute. What is
-   * on its way to the router shows as a difference. Errors: `NOT_FOUND` for an unknown router, and for one that does not
-   * follow the model of this process; `ENTITY_CAN_NOT_BE_UPDATED` for one that would end; `TIMEOUT`.
+   * Asks a router to compare the data model that it keeps with one that is read from the store anew; at most a minute. What
+   * is on its way to the router shows as a difference.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such router, or it does not follow the model of this process.
+   * @throws {ControllerError} ENTITY_CAN_NOT_BE_UPDATED when the router would end by it.
+   * @throws {ControllerError} TIMEOUT when it does not answer.
    */
   async validateModel(id: string): Promise<ModelComparison> {
     await this.router(id)

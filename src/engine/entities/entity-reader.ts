@@ -34,8 +34,9 @@ export class EntityReader {
   }
 
   /**
-   * One page of a resource's entities that match the query and lie within the scope. Error: `INVALID_FILTER` for a
-   * condition on other entities that the caller may not read.
+   * One page of a resource's entities that match the query and lie within the scope.
+   *
+   * @throws {ControllerError} INVALID_FILTER when a condition is on other entities that the caller may not read.
    */
   list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
     refuseUnreadable(call, resource, query.where)
@@ -50,15 +51,20 @@ export class EntityReader {
     })
   }
 
-  /** One entity. Error: `NOT_FOUND`, also for one outside the scope. */
+  /**
+   * One entity.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it lies outside the scope.
+   */
   async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
     readId(id)
     return this.#context.storage.read((tx) => this.#oneWithin<R>(tx, call, resource, id, isWithin))
   }
 
   /**
-   * The service that a list is below; undefined for one that is not there, where the controller lists nothing below it. Error:
-   * `NOT_FOUND`.
+   * The service that a list is below; undefined for one that is not there, where the controller lists nothing below it.
+   *
+   * @throws {ControllerError} NOT_FOUND when it is not there, and the controller refuses lists below it.
    */
   async serviceAbove(id: string): Promise<RecordOf<Services> | undefined> {
     readId(id)
@@ -70,7 +76,11 @@ export class EntityReader {
     return service
   }
 
-  /** The id of the identity that is called so by id or name. Error: `NOT_FOUND`. */
+  /**
+   * The id of the identity that is called so by id or name.
+   *
+   * @throws {ControllerError} NOT_FOUND when nobody is called so.
+   */
   async identityIdOf(idOrName: string): Promise<string> {
     readId(idOrName, 'idOrName')
     const identity = await this.#context.storage.read(
@@ -104,7 +114,8 @@ export class EntityReader {
 
   /**
    * The router of an id as a transit router is shown, whichever kind it is: terminators link to every router in that way.
-   * Error: `NOT_FOUND`.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
    */
   async anyRouter(call: Call, id: string): Promise<DetailOf<TransitRouters>> {
     readId(id)

@@ -25,7 +25,11 @@ export class IdentityState {
     this.#context = context
   }
 
-  /** Disables an identity for so many minutes, indefinitely when 0 or less, and ends its API sessions. Error: `NOT_FOUND`. */
+  /**
+   * Disables an identity for so many minutes, indefinitely when 0 or less, and ends its API sessions.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   async disable(call: Call, id: string, request: z.input<typeof DisableRequest>): Promise<void> {
     const { durationMinutes } = readRequest(DisableRequest, request)
     const now = this.#context.clock.now()
@@ -36,7 +40,11 @@ export class IdentityState {
     })
   }
 
-  /** Enables an identity and unlocks its password. Error: `NOT_FOUND`. */
+  /**
+   * Enables an identity and unlocks its password.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   async enable(call: Call, id: string): Promise<void> {
     const now = this.#context.clock.now()
     await this.#change(call, id, async (tx, identity) => {

@@ -33,8 +33,13 @@ export class Traces {
     return trace !== undefined && this.#context.clock.now() < trace.until ? trace : undefined
   }
 
-  /** Begins, replaces or ends a trace. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE` (`duration`), and
-   * `UNAUTHORIZED` for an identity with rights that the caller lacks. */
+  /**
+   * Begins, replaces or ends a trace.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`duration`) when it is no duration.
+   * @throws {ControllerError} UNAUTHORIZED when the identity has rights that the caller lacks.
+   */
   async set(call: Call, identityId: string, wanted: z.input<typeof TraceRequest>): Promise<Trace | undefined> {
     const request = readRequest(TraceRequest, wanted)
     readId(identityId, 'identityId')

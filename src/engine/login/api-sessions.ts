@@ -47,8 +47,11 @@ export class ApiSessions {
   }
 
   /**
-   * Starts an API session for an identity that the host has authenticated by means of its own. Errors: `UNAUTHORIZED` for
-   * any other than a system call, `NOT_FOUND`, `INVALID_AUTH` for a disabled identity.
+   * Starts an API session for an identity that the host has authenticated by means of its own.
+   *
+   * @throws {ControllerError} UNAUTHORIZED when the call is no system call.
+   * @throws {ControllerError} NOT_FOUND when there is no such identity.
+   * @throws {ControllerError} INVALID_AUTH when it is disabled.
    *
    * @example
    * const caller = await engine.apiSessions.startFor(SYSTEM_CALL, identity.id)
@@ -63,7 +66,11 @@ export class ApiSessions {
     return this.start(call, { identity }, { method: 'ext-jwt', authenticatorId: 'internal', client })
   }
 
-  /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
+  /**
+   * Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity.
+   *
+   * @throws {ControllerError} INVALID_AUTH when the identity is gone or disabled.
+   */
   start(call: Call, who: { readonly identity: RecordOf<typeof identities> }, start: Start): Promise<Caller> {
     return startApiSession(this.#context, call, who, start)
   }

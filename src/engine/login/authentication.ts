@@ -57,8 +57,11 @@ export class Authentication<Begun> {
   }
 
   /**
-   * Lets in by username and password. Errors: `COULD_NOT_VALIDATE` without both, `INVALID_AUTH`, and
-   * `SERVER_TOO_MANY_REQUESTS` for an address or a username that is tried too often.
+   * Lets in by username and password.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when one of the two is missing.
+   * @throws {ControllerError} INVALID_AUTH when they let nobody in.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS when the address or the username is tried too often.
    *
    * @example
    * const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
@@ -76,7 +79,11 @@ export class Authentication<Begun> {
     return this.#attempt('password', call, () => this.#withPassword(call, username, password, known))
   }
 
-  /** Lets in by the client certificate of the connection. Error: `INVALID_AUTH`. */
+  /**
+   * Lets in by the client certificate of the connection.
+   *
+   * @throws {ControllerError} INVALID_AUTH when it lets nobody in.
+   */
   async byCertificate(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
     const client = readClientInfo(sent)
     return this.#attempt('cert', call, async () => {
@@ -114,7 +121,12 @@ export class Authentication<Begun> {
     })
   }
 
-  /** Lets in by a bearer token of an external signer. Error: `UNAUTHORIZED` with what is wrong with it. */
+  /**
+   * Lets in by a bearer token of an external signer.
+   *
+   * @throws {ControllerError} INVALID_AUTH when it lets nobody in.
+   * @throws {ControllerError} UNAUTHORIZED with what is wrong with the token.
+   */
   async byExternalJwt(call: Call, sent: SentClientInfo = {}): Promise<Begun> {
     const client = readClientInfo(sent)
     return this.#attempt('ext-jwt', call, async () => {

@@ -48,9 +48,12 @@ export class Authenticators {
   }
 
   /**
-   * Gives an identity a username and password, or a certificate of the network or of a verified third party. Errors:
-   * `MAX_AUTHENTICATOR_METHODS_REACHED` for a second one of its method, `COULD_NOT_PARSE_PEM_BLOCK`,
-   * `CERT_FAILED_VALIDATION`, `NOT_FOUND` and `COULD_NOT_VALIDATE`.
+   * Gives an identity a username and password, or a certificate of the network or of a verified third party.
+   *
+   * @throws {ControllerError} MAX_AUTHENTICATOR_METHODS_REACHED when the identity has one of the method.
+   * @throws {ControllerError} COULD_NOT_PARSE_PEM_BLOCK when the certificate cannot be read.
+   * @throws {ControllerError} CERT_FAILED_VALIDATION when no authority stands for it.
+   * @throws {ControllerError} NOT_FOUND when there is no such identity.
    */
   async create(call: Call, request: AuthenticatorCreate): Promise<Authenticator> {
     const input = readRequest(AuthenticatorCreation, request)
@@ -73,29 +76,49 @@ export class Authenticators {
     })
   }
 
-  /** Sets username and password. A new password ends the sessions of the old one. Error: `CAN_NOT_UPDATE_AUTHENTICATOR`. */
+  /**
+   * Sets username and password. A new password ends the sessions of the old one.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
+   */
   async replace(call: Call, id: string, request: z.input<typeof PasswordReplacement>): Promise<void> {
     const change = readRequest(PasswordReplacement, request)
     await this.#changePassword(call, await this.#get(id), change, async () => undefined)
   }
 
-  /** Changes username or password; what is absent stays. Otherwise as {@link replace}. */
+  /**
+   * Changes username or password; what is absent stays. Otherwise as {@link replace}.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
+   */
   async patch(call: Call, id: string, request: z.input<typeof PasswordChange>): Promise<void> {
     const change = readRequest(PasswordChange, request)
     await this.#changePassword(call, await this.#get(id), change, async () => undefined)
   }
 
   /**
-   * Sets the caller's own username and password, which needs the current password. Errors: `NOT_FOUND` for somebody
-   * else's, `CAN_NOT_UPDATE_AUTHENTICATOR`, `UNAUTHORIZED` for a wrong password, which counts towards a lockout, and
-   * `SERVER_TOO_MANY_REQUESTS` as for logins: an API session gives nobody more guesses.
+   * Sets the caller's own username and password, which needs the current password.
+   *
+   * @throws {ControllerError} NOT_FOUND when it is somebody else's.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
+   * @throws {ControllerError} UNAUTHORIZED when the current password is wrong, which counts towards a lockout.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session gives nobody more guesses.
    */
   replaceOwn(call: Call, id: string, request: z.input<typeof OwnPasswordReplacement>): Promise<void> {
     const { currentPassword, ...change } = readRequest(OwnPasswordReplacement, request)
     return this.#changeOwn(call, id, currentPassword, change)
   }
 
-  /** Changes the caller's own username or password; what is absent stays. Otherwise as {@link replaceOwn}. */
+  /**
+   * Changes the caller's own username or password; what is absent stays. Otherwise as {@link replaceOwn}.
+   *
+   * @throws {ControllerError} NOT_FOUND when it is somebody else's.
+   * @throws {ControllerError} CAN_NOT_UPDATE_AUTHENTICATOR when it is no username with password.
+   * @throws {ControllerError} UNAUTHORIZED when the current password is wrong, which counts towards a lockout.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS as for logins: an API session gives nobody more guesses.
+   */
   patchOwn(call: Call, id: string, request: z.input<typeof OwnPasswordChange>): Promise<void> {
     const { currentPassword, ...change } = readRequest(OwnPasswordChange, request)
     return this.#changeOwn(call, id, currentPassword, change)
@@ -119,7 +142,10 @@ export class Authenticators {
 
   /**
    * Turns an authenticator back into an enrollment of the method that led to it, good until `expiresAt` (RFC 3339), and
-   * answers the enrollment's id. Errors: `NOT_FOUND`, `COULD_NOT_VALIDATE`, `ENROLLMENT_EXISTS`.
+   * answers the enrollment's id.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} ENROLLMENT_EXISTS when the identity has one of the method.
    */
   async revertToEnrollment(call: Call, id: string, request: z.input<typeof EnrollmentExpiry>): Promise<string> {
     const { expiresAt } = readRequest(EnrollmentExpiry, request)
@@ -144,7 +170,12 @@ export class Authenticators {
     return enrollment.id
   }
 
-  /** Asks the holder of a certificate to extend it, with a new key if it can. Error: `UNAUTHORIZED` for a password. */
+  /**
+   * Asks the holder of a certificate to extend it, with a new key if it can.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} UNAUTHORIZED when it is a password.
+   */
   async requestExtension(call: Call, id: string, request: z.input<typeof ExtensionRequest> = {}): Promise<void> {
     const { rollKeys } = readRequest(ExtensionRequest, request)
     const extendRequestedAt = this.#context.clock.now()

@@ -25,31 +25,52 @@ export class Mfa {
     this.#context = context
   }
 
-  /** Begins an enrollment. Error: `MFA_EXISTS`. */
+  /**
+   * Begins an enrollment.
+   *
+   * @throws {ControllerError} MFA_EXISTS when there is an enrollment.
+   */
   async enroll(call: Call): Promise<MfaRecord> {
     const record = await newMfa(this.#context, callerOf(call).identity.id)
     await insertMfa(this.#context, call, record)
     return record
   }
 
-  /** The caller's enrollment. Error: `NOT_FOUND`. */
+  /**
+   * The caller's enrollment.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none.
+   */
   async get(call: Call): Promise<MfaRecord> {
     const found = await this.#find(call)
     if (found === undefined) throw notFound('mfa', callerOf(call).identity.id)
     return found
   }
 
-  /** What is shown while an enrollment is pending. Error: `NOT_FOUND` without one, and once it is complete. */
+  /**
+   * What is shown while an enrollment is pending.
+   *
+   * @throws {ControllerError} NOT_FOUND when none is pending.
+   */
   async pendingSecrets(call: Call): Promise<MfaSecrets> {
     return mfaSecretsOf(this.#context, await this.#get(call, false), callerOf(call).identity.name)
   }
 
-  /** The provisioning URL as a QR code, PNG. Error: `NOT_FOUND` as for {@link pendingSecrets}. */
+  /**
+   * The provisioning URL as a QR code, PNG.
+   *
+   * @throws {ControllerError} NOT_FOUND when none is pending.
+   */
   async qrCode(call: Call): Promise<Uint8Array> {
     return this.#context.qrCode.png((await this.pendingSecrets(call)).provisioningUrl)
   }
 
-  /** Completes a pending enrollment; the caller's session has passed MFA then. Error: `NOT_FOUND` without a pending one. */
+  /**
+   * Completes a pending enrollment; the caller's session has passed MFA then.
+   *
+   * @throws {ControllerError} NOT_FOUND when none is pending.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
+   */
   async verify(call: Call, code: string): Promise<void> {
     readValue('code', MfaCode, code)
     const mfa = await this.#get(call, false)
@@ -60,7 +81,12 @@ export class Mfa {
     })
   }
 
-  /** The caller's session passes MFA, by one-time password or recovery code. Error: `MFA_NOT_ENROLLED`. */
+  /**
+   * The caller's session passes MFA, by one-time password or recovery code.
+   *
+   * @throws {ControllerError} MFA_NOT_ENROLLED when there is no complete enrollment.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
+   */
   async authenticate(call: Call, code: string): Promise<void> {
     readValue('code', MfaCode, code)
     const mfa = await this.#find(call)
@@ -73,7 +99,11 @@ export class Mfa {
 
   /**
    * A signed token by which edge routers know that the caller passed MFA just now, for a session that is made of tokens.
-   * `issuedAt` is epoch ms. Errors: `INVALID_BACKING_TOKEN_TYPE` for other sessions, `MFA_NOT_ENROLLED`.
+   * `issuedAt` is epoch ms.
+   *
+   * @throws {ControllerError} INVALID_BACKING_TOKEN_TYPE when the session is not made of tokens.
+   * @throws {ControllerError} MFA_NOT_ENROLLED when there is no complete enrollment.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
    */
   async totpToken(call: Call, code: string): Promise<{ readonly token: string; readonly issuedAt: number }> {
     readValue('code', MfaCode, code)
@@ -94,7 +124,12 @@ export class Mfa {
     return { token, issuedAt }
   }
 
-  /** Ends the caller's enrollment; a complete one needs a code. Error: `NOT_FOUND`. */
+  /**
+   * Ends the caller's enrollment; a complete one needs a code.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
+   */
   async remove(call: Call, code: string): Promise<void> {
     readValue('code', MfaCode, code)
     const mfa = await this.get(call)
@@ -114,7 +149,11 @@ export class Mfa {
     if (!isRemoved) await this.remove(call, code)
   }
 
-  /** Ends the enrollment of any identity, if it has one. Error: `NOT_FOUND` for the identity. */
+  /**
+   * Ends the enrollment of any identity, if it has one.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such identity.
+   */
   async removeFrom(call: Call, identityId: string): Promise<void> {
     readId(identityId, 'identityId')
     await this.#context.writes.run(call, async (tx) => {
@@ -126,7 +165,12 @@ export class Mfa {
     })
   }
 
-  /** The unused recovery codes, given a one-time password. Error: `NOT_FOUND` without a complete enrollment. */
+  /**
+   * The unused recovery codes, given a one-time password.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no complete enrollment.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
+   */
   async recoveryCodes(call: Call, code: string): Promise<{ record: MfaRecord; recoveryCodes: readonly string[] }> {
     readValue('code', MfaCode, code)
     let record = await this.#get(call, true)
@@ -137,7 +181,12 @@ export class Mfa {
     return { record, recoveryCodes: await recoveryCodesOf(this.#context, record) }
   }
 
-  /** Replaces every recovery code. Error: `NOT_FOUND` without a complete enrollment. */
+  /**
+   * Replaces every recovery code.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no complete enrollment.
+   * @throws {ControllerError} MFA_INVALID_TOKEN when the code is wrong, or was used.
+   */
   async renewRecoveryCodes(call: Call, code: string): Promise<void> {
     readValue('code', MfaCode, code)
     const mfa = await this.#get(call, true)

@@ -34,8 +34,11 @@ export class Revocations {
 
   /**
    * Revokes the tokens of an identity, of an API session, or one token by its `jti`, until none of them can be good any
-   * more; again, when it was done before. Sessions that are made of tokens end with them. Errors: `NOT_FOUND` for an identity, `COULD_NOT_VALIDATE` (`id`) for an id of
-   * the others that is no UUID. The id of the revocation is the UUID as tokens have it.
+   * more; again, when it was done before. Sessions that are made of tokens end with them. The id of the revocation is the
+   * UUID as tokens have it.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such identity.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`id`) when an id of the others is no UUID.
    */
   async create(call: Call, request: z.input<typeof RevocationCreation>): Promise<Revocation> {
     const { type, tags, ...named } = readRequest(RevocationCreation, request)

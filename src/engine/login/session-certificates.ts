@@ -27,9 +27,11 @@ export class SessionCertificates {
   }
 
   /**
-   * Issues a certificate for twelve hours, whose common name is the caller's identity and whose only alternative name
-   * says identity, session and certificate. `certificate` of the answer is the chain, leaf first. Error:
-   * `COULD_NOT_PROCESS_CSR`.
+   * Issues a certificate for twelve hours, whose common name is the caller's identity and whose only alternative name says
+   * identity, session and certificate. `certificate` of the answer is the chain, leaf first.
+   *
+   * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
+   * @throws {ControllerError} NOT_FOUND when the API session is over.
    */
   async create(call: Call, csrPem: string): Promise<Certificate> {
     readValue('csr', Pem, csrPem)
@@ -72,7 +74,11 @@ export class SessionCertificates {
     )
   }
 
-  /** A certificate of the caller's own session. Error: `NOT_FOUND`, also for one of another session. */
+  /**
+   * A certificate of the caller's own session.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is of another session.
+   */
   async get(call: Call, id: string): Promise<Certificate> {
     readId(id)
     const found = (await this.#own(call)).find((certificate) => certificate.id === id)
@@ -107,8 +113,10 @@ export class SessionCertificates {
   }
 
   /**
-   * Deletes a certificate that was issued for the caller's own session. Errors: `NOT_FOUND`, also for one of another
-   * session; `ENTITY_CAN_NOT_BE_DELETED` for the one that the session began with.
+   * Deletes a certificate that was issued for the caller's own session.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is of another session.
+   * @throws {ControllerError} ENTITY_CAN_NOT_BE_DELETED when the session began with it.
    */
   async delete(call: Call, id: string): Promise<void> {
     readId(id)

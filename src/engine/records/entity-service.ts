@@ -11,16 +11,44 @@ import type { Call } from '../context/call.ts'
  * await controller.engine.services.patch(SYSTEM_CALL, id, { roleAttributes: ['intranet'] })
  */
 export interface EntityService<Kept, Create, Replace, Patch> {
-  /** The entity of an id. */
+  /**
+   * The entity of an id.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   */
   get(id: string): Promise<Kept>
   /** A page of the entities that match a query; all of them without one. */
   find(query?: FindQuery): Promise<Page<Kept>>
-  /** Creates an entity with the defaults of the API; what the API would refuse is refused. */
+  /**
+   * Creates an entity with the defaults of the API; what the API would refuse is refused.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field; or a name is taken.
+   * @throws {ControllerError} NOT_FOUND when it refers to what is not there.
+   * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
+   */
   create(call: Call, request: Create): Promise<Kept>
-  /** Replaces everything that a caller may write; what the request leaves out takes its default. */
+  /**
+   * Replaces everything that a caller may write; what the request leaves out takes its default.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field.
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
+   */
   replace(call: Call, id: string, request: Replace): Promise<Kept>
-  /** Changes only what the request holds. */
+  /**
+   * Changes only what the request holds.
+   *
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the API would refuse the request, with the field.
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
+   */
   patch(call: Call, id: string, request: Patch): Promise<Kept>
-  /** Deletes an entity with everything that cannot be without it. */
+  /**
+   * Deletes an entity with everything that cannot be without it.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id.
+   * @throws {ControllerError} CAN_NOT_DELETE_REFERENCED_ENTITY when something needs it.
+   * @throws {ControllerError} METHOD_NOT_ALLOWED when the API does not offer it either.
+   */
   delete(call: Call, id: string): Promise<void>
 }

@@ -40,9 +40,10 @@ export class Sessions {
   /**
    * Gives the caller a session for a service, the same one as long as it lasts.
    *
-   * Errors: `NOT_FOUND` for a service that the caller may not reach at all, `COULD_NOT_VALIDATE` (`ServiceId`) for one it
-   * may reach in the other direction only, `INVALID_POSTURE` when no service policy passes (recorded as a failed service
-   * request), `NO_EDGE_ROUTERS_AVAILABLE` without an edge router that both may use.
+   * @throws {ControllerError} NOT_FOUND when the caller may not reach the service at all.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`ServiceId`) when it may reach it in the other direction only.
+   * @throws {ControllerError} INVALID_POSTURE when no service policy passes; recorded as a failed service request.
+   * @throws {ControllerError} NO_EDGE_ROUTERS_AVAILABLE when there is no edge router that both may use.
    */
   async create(call: Call, wanted: SessionCreate): Promise<{ readonly session: Session; readonly token: string }> {
     const request = readRequest(SessionCreation, wanted)
@@ -54,13 +55,21 @@ export class Sessions {
     return { session: outcome.session, token: await this.#sign(outcome.session, caller) }
   }
 
-  /** Refuses a session token that is not good for the service and the caller's API session. Error: `UNAUTHORIZED`. */
+  /**
+   * Refuses a session token that is not good for the service and the caller's API session.
+   *
+   * @throws {ControllerError} UNAUTHORIZED when the token is not good for the service and the API session.
+   */
   async requireToken(call: Call, serviceId: string, token: string): Promise<void> {
     readId(serviceId, 'serviceId')
     return requireSessionToken(this.#context, callerOf(call), serviceId, readValue('token', z.string(), token))
   }
 
-  /** Ends a session of the caller's identity. Error: `NOT_FOUND`, also for a session of somebody else. */
+  /**
+   * Ends a session of the caller's identity.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is none of the id, or it is somebody else's.
+   */
   async deleteOwn(call: Call, id: string): Promise<void> {
     readId(id)
     const { identity } = callerOf(call)

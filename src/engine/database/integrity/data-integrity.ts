@@ -48,7 +48,11 @@ export class DataIntegrity {
     return this.#report
   }
 
-  /** Starts a run in the background, which also repairs where `fixing`. Error: `RATE_LIMITED` while one is under way. */
+  /**
+   * Starts a run in the background, which also repairs where `fixing`.
+   *
+   * @throws {ControllerError} RATE_LIMITED while a run is under way.
+   */
   start(call: Call, fixing: boolean): void {
     readValue('fixing', z.boolean(), fixing)
     if (this.#report.inProgress) throw new ControllerError('RATE_LIMITED')

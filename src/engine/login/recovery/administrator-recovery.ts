@@ -73,8 +73,10 @@ export class AdministratorRecovery {
   /**
    * Sets the password of an administrator so that it lets in: a lockout is forgotten, a disabled identity enabled, an auth
    * policy that shuts passwords out replaced, and a username made where there is none; where a store has no default admin,
-   * it is made. All API sessions of the administrator end. Errors: `NOT_FOUND` (`username`) for one that no administrator
-   * has, `COULD_NOT_VALIDATE` for a password that the auth policy refuses or a username that cannot be.
+   * it is made. All API sessions of the administrator end.
+   *
+   * @throws {ControllerError} NOT_FOUND (`username`) when no administrator has it.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username cannot be.
    *
    * @example
    * await engine.administratorRecovery.resetPassword(SYSTEM_CALL, { password: 'correct horse battery' })
