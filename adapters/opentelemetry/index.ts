@@ -27,7 +27,7 @@ export interface OpenTelemetryOptions {
  * called while a request is answered belongs to its span, where the program has registered a context manager.
  *
  * @example
- * const controller = await createController({ storage, address, telemetry: openTelemetry() })
+ * const controller = await createController({ storage, address: 'localhost:1280', telemetry: openTelemetry() })
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { joinTraces = true } = options

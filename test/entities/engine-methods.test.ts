@@ -306,9 +306,14 @@ it('lists every method that the engine has at run time', async () => {
     )
     expect(Object.keys(Reflect.get(CASES, name) ?? {}).sort(), name).toEqual(methods.sort())
   }
-  const own = Object.getOwnPropertyNames(ControllerEngine.prototype).sort()
+  const ofEntities: object = Object.getPrototypeOf(ControllerEngine.prototype)
+  const own = [ControllerEngine.prototype, ofEntities].map((one) => Object.getOwnPropertyNames(one).sort())
   // The findings are asked for with nothing that could be wrong.
-  expect(own).toEqual(['constructor', 'explain', 'findings', 'of', 'simulate'])
+  expect(own).toEqual([
+    ['constructor', 'explain', 'findings', 'simulate'],
+    ['constructor', 'of'],
+  ])
+  expect(Object.getPrototypeOf(ofEntities)).toBe(Object.prototype)
 })
 
 it('shows a host nothing of what it is made of', async () => {

@@ -7,6 +7,15 @@ export interface PublicMethod {
   readonly node: ts.MethodDeclaration
 }
 
+/** The classes that a class extends. */
+function basesOf(checker: ts.TypeChecker, one: ts.ClassDeclaration): readonly ts.ClassDeclaration[] {
+  return (one.heritageClauses ?? [])
+    .flatMap(({ types }) => [...types])
+    .flatMap(({ expression }) => checker.getTypeAtLocation(expression).symbol?.declarations ?? [])
+    .filter((base) => ts.isClassDeclaration(base))
+    .filter((base) => !base.getSourceFile().isDeclarationFile)
+}
+
 /** The public methods of a class that a module exports, and of the classes that its public members are of. */
 export function publicMethods(program: ts.Program, module: string, className: string): readonly PublicMethod[] {
   const checker = program.getTypeChecker()
@@ -17,6 +26,7 @@ export function publicMethods(program: ts.Program, module: string, className: st
   const classes: ts.ClassDeclaration[] = (first?.declarations ?? []).filter(ts.isClassDeclaration)
   const methods: PublicMethod[] = []
   for (const one of classes) {
+    classes.push(...basesOf(checker, one))
     for (const member of one.members) {
       if (member.name === undefined || ts.isPrivateIdentifier(member.name)) continue
       if (ts.isMethodDeclaration(member)) {

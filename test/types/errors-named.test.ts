@@ -36,7 +36,7 @@ describe('what a method of the engine may throw', () => {
     ])
   })
 
-  it('stands in its comment, by code: what its code and all that it calls may throw', () => {
+  it('stands in its comment, by code: what its code and all that it calls may throw', { timeout: 120_000 }, () => {
     const codesOf = errorReach(program)
     const thrown = methods.map(({ name, node }) => ({ name, node, codes: codesOf(node) }))
     expect(thrown.filter(({ codes }) => codes.length > 0).length).toBeGreaterThan(80)

@@ -23,7 +23,7 @@ const MEASURED =
 const NAMES_UNIT = /(?:Ms|Milliseconds|Seconds|Minutes|Hours|Days|Bytes)$/
 const TELLS_UNIT = /\b(?:ms|milliseconds?|seconds?|minutes?|hours?|days?|bytes?|characters|bits|[KM]iB)\b/i
 
-it('every number of the public interface that measures time or size names its unit', () => {
+it('every number of the public interface that measures time or size names its unit', { timeout: 120_000 }, () => {
   const program = ts.createProgram(ENTRIES, options)
   const checker = program.getTypeChecker()
   const silent = new Set<string>()
