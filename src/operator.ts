@@ -8,6 +8,7 @@ import { bootstrap } from './engine/bootstrap.ts'
 import { SYSTEM_CALL } from './engine/context/call.ts'
 import type { ImportedEntity } from './engine/database/import/imported-entity.ts'
 import { type ImportOptions, type ImportReport, NetworkImport } from './engine/database/import/network-import.ts'
+import { repairStore, type StoreRepair } from './engine/database/integrity/store-repair.ts'
 import { contextOf } from './engine/engine.ts'
 import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 import type { Clock } from './ports/clock.ts'
@@ -48,6 +49,11 @@ export interface Operator {
   resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
   /** What does not fit together in the store, in words; empty when it is whole. Nothing is written. */
   checkIntegrity(): Promise<readonly string[]>
+  /**
+   * Repairs what {@link Operator.checkIntegrity} finds, and tells what became of each: what every network has is as in a new
+   * one where it cannot be read, references to nothing go. Other records that cannot be read are left unless `deletesDamaged`.
+   */
+  repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
   /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
@@ -87,6 +93,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       const { error, results } = engine.dataIntegrity.report
       return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
     },
+    repair: ({ deletesDamaged = false } = {}) => repairStore(contextOf(engine), SYSTEM_CALL, deletesDamaged),
     findings: () => engine.findings(),
     importEntities: async (entities, importOptions) => {
       if (importOptions?.dryRun !== true) await bootstrap(contextOf(engine), undefined)

@@ -27,8 +27,10 @@ export interface Limits {
   readonly certificatesPerApiSession: number
   /** Authenticators of one identity. */
   readonly authenticatorsPerIdentity: number
-  /** Identities that one CA enrolled, which authenticate by its certificates. */
+  /** Identities that one CA enrolled, by certificates or by external ids. */
   readonly identitiesPerCa: number
+  /** Identities that one external JWT signer enrolled. */
+  readonly identitiesPerSigner: number
   /** Terminators of one service. */
   readonly terminatorsPerService: number
   /** Bytes of one request with posture responses. */
@@ -55,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   certificatesPerApiSession: 10,
   authenticatorsPerIdentity: 50,
   identitiesPerCa: 1_000_000,
+  identitiesPerSigner: 1_000_000,
   terminatorsPerService: 10_000,
   postureReportBytes: 128 * KIB,
   reportedProcessBytes: 512 * KIB,

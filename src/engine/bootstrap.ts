@@ -7,7 +7,7 @@ import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
 import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
 import { SYSTEM_CALL } from './context/call.ts'
 import type { EngineContext } from './context/context.ts'
-import { PLAIN_PASSWORDS } from './credentials/auth-policies.ts'
+import { DEFAULT_AUTH_POLICY } from './credentials/auth-policies.ts'
 import { defaultAdminIn, insertDefaultAdmin } from './identities/default-admin.ts'
 import { isStored } from './records/damaged-records.ts'
 import { findOne } from './records/find-one.ts'
@@ -96,14 +96,3 @@ async function logsInWith(context: EngineContext, identityId: string, admin: Adm
   if (own?.identityId !== identityId || own.passwordHash === null) return false
   return context.passwordHasher.verify(admin.password, own.passwordHash)
 }
-
-const DEFAULT_AUTH_POLICY = {
-  name: 'Default',
-  isSystem: true,
-  primary: {
-    cert: { allowExpiredCerts: true, allowed: true },
-    extJwt: { allowed: true, allowedSigners: [] },
-    updb: PLAIN_PASSWORDS,
-  },
-  secondary: { requireExtJwtSigner: null, requireTotp: false },
-} as const

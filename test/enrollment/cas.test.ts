@@ -185,6 +185,24 @@ describe('auto enrollment', () => {
     expectFieldError(await enroll(), 'caId')
   })
 
+  it('by external ids ends at the same limit', async () => {
+    const mounted = await mount({ now, limits: { identitiesPerCa: 2 } })
+    const admin = await adminOf(mounted)
+    const authority = await newAuthority('third party')
+    await registered(admin, authority, { externalIdClaim: CLAIM })
+    const enroll = async (name: string) => {
+      const client = foreignClient(mounted, CLIENT, undefined, await clientOf(authority, name))
+      return client.post('/enroll?method=ca', { name })
+    }
+    expectDone(await enroll('one'))
+    expectDone(await enroll('two'))
+    expectFieldError(await enroll('three'), 'caId', 'identitiesPerCa')
+    const { data } = (await admin.get('/identities?filter=externalId="one"')).body
+    expect(data[0]).not.toHaveProperty('enrolledById')
+    expectDone(await admin.delete(`/identities/${data[0].id}`))
+    expectDone(await enroll('three'))
+  })
+
   it('makes an identity with the name, the roles and the certificate', async () => {
     const { admin, authority, as } = await scene()
     await registered(admin, authority, { identityNameFormat: '[requestedName] of [caName]: [commonName]' })

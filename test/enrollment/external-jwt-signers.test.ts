@@ -308,6 +308,19 @@ describe('enrolling with a token', () => {
     return { ...base, token, enroll }
   }
 
+  it('ends where a limit is reached', async () => {
+    const { anybody, idp, now } = await scene(
+      { ...selectors, enrollToTokenEnabled: true },
+      { limits: { identitiesPerSigner: 1 } },
+    )
+    const enroll = async (sub: string) => {
+      const headers = { authorization: `Bearer ${await idp.token(now(), { ...claims, sub, name: sub })}` }
+      return anybody.send('POST', '/enroll/token', { body: {}, headers })
+    }
+    expect((await enroll('one@idp')).status).toBe(200)
+    expectFieldError(await enroll('two@idp'), 'enrolledById', 'identitiesPerSigner')
+  })
+
   it('makes an identity that logs in with tokens, once', async () => {
     const { admin, enroll, logIn, token, signerId } = await enrolling({ enrollToTokenEnabled: true })
     const enrolled = await enroll({}, { 'ziti-token-issuer-id': signerId })

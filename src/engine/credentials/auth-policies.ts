@@ -21,6 +21,18 @@ export const PLAIN_PASSWORDS = {
   requireSpecialChar: false,
 } as const
 
+/** The policy of everybody who has no other, as a new network has it. */
+export const DEFAULT_AUTH_POLICY = {
+  name: 'Default',
+  isSystem: true,
+  primary: {
+    cert: { allowExpiredCerts: true, allowed: true },
+    extJwt: { allowed: true, allowedSigners: [] },
+    updb: PLAIN_PASSWORDS,
+  },
+  secondary: { requireExtJwtSigner: null, requireTotp: false },
+} as const
+
 /** Keeps the numbers of an auth policy in range and its signers existing, and keeps the default policy. */
 export const authPolicyBehaviour: Behaviour<AuthPolicies> = {
   resource: authPolicies,

@@ -65,6 +65,8 @@ export class CaEnrollment {
       typeId: 'Default',
       roleAttributes: ca.identityRoles,
       externalId,
+      // Who authenticates by an authenticator is counted by that.
+      enrolledById: externalId === null ? null : ca.id,
     })
     const write = () =>
       this.#context.writes.run(call, async (tx) => {
@@ -73,9 +75,13 @@ export class CaEnrollment {
           throw new ControllerError('CERT_FAILED_VALIDATION')
         const named = { ...identity, name: await freeName(tx, ca, symbols) }
         checkClaimedFields(named)
+        const counted = [
+          { resource: authenticators, field: 'caId' },
+          { resource: identities, field: 'enrolledById' },
+        ]
+        await requireRoom(this.#context, tx, counted, { id: ca.id, limit: 'identitiesPerCa' })
         await tx.collection(identities).insert(named)
         if (externalId !== null) return
-        await requireRoom(this.#context, tx, authenticators, { field: 'caId', id: ca.id, limit: 'identitiesPerCa' })
         const credential = { certPem: leaf.pem, fingerprint: leaf.fingerprint, caId: ca.id }
         await tx.collection(authenticators).insert(newAuthenticator(this.#context, id, credential, now))
       })

@@ -16,6 +16,7 @@ import { checkClaimedFields } from '../identities/enrolled-identity.ts'
 import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
+import { requireRoom } from '../records/room.ts'
 import { refusingDuplicates } from '../records/unique-fields.ts'
 
 /** Makes identities for the holders of tokens whose external signer allows it. */
@@ -58,6 +59,7 @@ export class TokenEnrollment {
       name,
       typeId: 'Default',
       externalId,
+      enrolledById: signer.id,
       authPolicyId: signer.enrollAuthPolicyId,
       roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
     })
@@ -68,6 +70,8 @@ export class TokenEnrollment {
         const current = await tx.collection(externalJwtSigners).get(signer.id)
         if (!current?.enabled) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
         await refuseForbidden(tx, current, csrPem !== undefined)
+        const counted = [{ resource: identities, field: 'enrolledById' }]
+        await requireRoom(this.#context, tx, counted, { id: signer.id, limit: 'identitiesPerSigner' })
         await tx.collection(identities).insert(identity)
         if (issued === undefined) return
         const credential = { certPem: issued.leaf.pem, fingerprint: issued.leaf.fingerprint, isIssuedByNetwork: true }

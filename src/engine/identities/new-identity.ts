@@ -15,4 +15,5 @@ export const PLAIN_IDENTITY = {
   disabledUntil: null,
   envInfo: {},
   sdkInfo: {},
+  enrolledById: null,
 } as const

@@ -28,7 +28,7 @@ function estimateOf(context: EngineContext, owner: string): Estimate {
   const known = ESTIMATES.get(context) ?? new BoundedMap<string, Estimate>(MAX_REMEMBERED)
   ESTIMATES.set(context, known)
   // Nothing is known at first, so that the first insertion counts.
-  const estimate = known.get(owner) ?? { count: 0, since: COUNTED_EVERY }
+  const estimate = known.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER }
   known.set(owner, estimate)
   return estimate
 }
@@ -52,7 +52,7 @@ export async function makeRoom<R extends Resource>(
   const most = context.settings.limits[limit]
   const where = equals(owner, of)
   const estimate = estimateOf(context, `${resource.name} ${of}`)
-  const totalCount = await countNearLimit(tx, resource, where, estimate, most)
+  const totalCount = await countNearLimit(estimate, most, () => countOf(tx, resource, where))
   if (totalCount < most) return undefined
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
   const orderBy = [...new Set([endsEarliest, 'createdAt'])].map(earliestFirst)
@@ -61,43 +61,56 @@ export async function makeRoom<R extends Resource>(
   for (const { id } of items) {
     if (!part.isOver() && (await deletePart(tx, resource, id, part)) !== MORE) continue
     // The next write counts anew.
-    estimate.since = COUNTED_EVERY
+    estimate.since = Number.MAX_SAFE_INTEGER
     return MORE
   }
   return undefined
 }
 
+/** Records that count as of an owner, and the indexed field that holds its id. */
+export interface Counted {
+  readonly resource: Resource
+  readonly field: string
+}
+
 /**
- * Refuses one more record with `id` in `field` where there are as many as a limit allows. Error: `COULD_NOT_VALIDATE`
- * naming the field and the limit.
+ * Refuses one more record of an owner where there are as many as a limit allows, of all kinds together. Error:
+ * `COULD_NOT_VALIDATE` naming the first field and the limit.
  */
 export async function requireRoom(
   context: EngineContext,
   tx: WriteTransaction,
-  resource: Resource,
-  { field, id, limit }: { readonly field: string; readonly id: string; readonly limit: keyof Limits },
+  counted: readonly Counted[],
+  { id, limit }: { readonly id: string; readonly limit: keyof Limits },
 ): Promise<void> {
   const most = context.settings.limits[limit]
-  const estimate = estimateOf(context, `${resource.name} ${field} ${id}`)
-  const count = await countNearLimit(tx, resource, equals(field, id), estimate, most)
-  if (count >= most) throw tooLarge(field, `${count} ${resource.definition.storeName}`, most, limit)
+  const estimate = estimateOf(context, `${limit} ${id}`)
+  const count = await countNearLimit(estimate, most, async () => {
+    let sum = 0
+    for (const { resource, field } of counted) sum += await countOf(tx, resource, equals(field, id))
+    return sum
+  })
+  const [first] = counted
+  if (count >= most && first !== undefined) {
+    throw tooLarge(first.field, `${count} ${first.resource.definition.storeName}`, most, limit)
+  }
 }
 
 /** How many records there are, counted where the last count is long ago or there may be too many; none otherwise. */
-async function countNearLimit(
-  tx: WriteTransaction,
-  resource: Resource,
-  where: Filter,
-  estimate: Estimate,
-  most: number,
-): Promise<number> {
+async function countNearLimit(estimate: Estimate, most: number, count: () => Promise<number>): Promise<number> {
   estimate.count += 1
   estimate.since += 1
-  if (estimate.count <= most && estimate.since < COUNTED_EVERY) return 0
-  const { totalCount } = await tx.collection(resource).find({ where, limit: 0 })
+  // Far from the limit other processes have not come near it since the last count.
+  const isFar = estimate.since < Math.max(COUNTED_EVERY, (most - estimate.count) / COUNTED_EVERY)
+  if (estimate.count <= most && isFar) return 0
+  const totalCount = await count()
   estimate.count = totalCount + 1
   estimate.since = 0
   return totalCount
+}
+
+async function countOf(tx: WriteTransaction, resource: Resource, where: Filter): Promise<number> {
+  return (await tx.collection(resource).find({ where, limit: 0 })).totalCount
 }
 
 function earliestFirst(field: string) {

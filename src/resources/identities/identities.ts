@@ -100,7 +100,9 @@ const DEFINITION = {
     disabledUntil: Instant.nullable(),
     envInfo: EnvInfo,
     sdkInfo: SdkInfo,
+    enrolledById: z.string().nullable(),
   },
+  hidden: ['enrolledById'],
   derived: {
     authenticators: described(
       z.object({
@@ -141,7 +143,7 @@ const DEFINITION = {
   nullWhenEmpty: ['permissions'],
   required: ['name', 'typeId', 'isAdmin'],
   unique: ['name', 'externalId'],
-  indexed: ['authPolicyId', 'isAdmin', 'isDefaultAdmin', 'permissions'],
+  indexed: ['authPolicyId', 'enrolledById', 'isAdmin', 'isDefaultAdmin', 'permissions'],
   references: {
     authPolicyId: { to: 'auth-policies', onDelete: 'restrict', show: 'authPolicy' },
     typeId: { to: 'identity-types', onDelete: 'restrict', show: 'type' },
@@ -162,6 +164,7 @@ const DEFINITION = {
     typeId: null,
     envInfo: null,
     sdkInfo: null,
+    enrolledById: null,
   },
   searchedInside: ['serviceHostingCosts', 'serviceHostingPrecedences'],
   inputNames: { typeId: 'type' },

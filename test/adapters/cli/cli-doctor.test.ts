@@ -1,11 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createController, createPkiMaterial, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { identities } from '../../../src/resources/identities/identities.ts'
-import { endAll, portcullis } from './cli-process.ts'
+import { httpsClient } from '../../support/https-fetch.ts'
+import { endAll, portcullis, portIn } from './cli-process.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-doctor-'))
 const run = (args: readonly string[], input?: string) =>
@@ -109,6 +111,33 @@ describe('portcullis doctor', () => {
     expect(found).toContain('wrong: no administrator can log in: portcullis admin reset-password')
     await run(['admin', 'reset-password', '--password-stdin'], 'a-secret-of-mine\n')
     expect((await findings()).code).toBe(0)
+  })
+
+  it('restores a default auth policy that lets nobody in, while the storage is served', async () => {
+    const variables = { PORTCULLIS_ADMIN_USERNAME: 'admin', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
+    const database = new DatabaseSync(join(cwd, '.portcullis/portcullis.sqlite'))
+    database.exec(`update auth_policies set "primary" = '{' where id = 'default'`)
+    database.close()
+    const service = portcullis(['serve', '--listen', '127.0.0.1:0'], { cwd, variables })
+    const port = portIn(await service.ready)
+    const { fetch, close } = httpsClient({ port, ca: readFileSync(join(cwd, '.portcullis/pki/ca.pem'), 'utf8') })
+    const logIn = async () => {
+      const body = JSON.stringify({ username: 'admin', password: 'a-secret-of-mine' })
+      const headers = { 'content-type': 'application/json' }
+      const path = '/edge/management/v1/authenticate?method=password'
+      return (await fetch(path, { method: 'POST', headers, body })).status
+    }
+    expect(await logIn()).not.toBe(200)
+    const damaged = 'authPolicies default is damaged: primary cannot be read'
+    expect(await findings()).toMatchObject({ code: 3, found: expect.arrayContaining([`wrong: ${damaged}`]) })
+    const { code, found } = await findings('--repair')
+    expect([code, found[0]]).toEqual([0, `warning: restored: ${damaged}`])
+    expect(await logIn()).toBe(200)
+    expect((await findings('--repair')).found.filter((text) => text.includes('restored'))).toEqual([])
+    expect((await run(['doctor', '--delete-damaged'])).stderr).toContain('--delete-damaged goes with --repair')
+    await close()
+    service.kill('SIGTERM')
+    await service.ended
   })
 
   it('refuses a storage that is not there with 2', async () => {

@@ -14,11 +14,15 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export async function examine({
   options,
   terminal,
-}: CommandCall<keyof typeof STORAGE_OPTIONS | 'pki' | 'within-days'>): Promise<Answer> {
+}: CommandCall<keyof typeof STORAGE_OPTIONS | 'pki' | 'within-days' | 'repair' | 'delete-damaged'>): Promise<Answer> {
   const days = options.typed('within-days') ?? '30'
   if (!/^\d{1,5}$/.test(days)) throw new UsageError(`--within-days takes a whole number, not '${days}'`)
+  const deletesDamaged = options.flag('delete-damaged')
+  if (deletesDamaged && !options.flag('repair')) throw new UsageError('--delete-damaged goes with --repair')
+  const repairs = options.flag('repair') ? await repair(options, deletesDamaged) : []
   const storage = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
   const findings = [
+    ...repairs,
     ...(await examineCertificates(options.value('pki') ?? DEFAULT_PKI, storage, {
       now: Date.now(),
       soonMs: Number(days) * DAY_MS,
@@ -28,6 +32,18 @@ export async function examine({
   const isWrong = findings.some(({ level }) => level === 'wrong')
   const text = findings.map((finding) => lineOf(finding, terminal.style)).join('\n')
   return { text, value: findings, code: isWrong ? EXIT_NO : 0 }
+}
+
+/** What becomes of what cannot stay as it is; what is left of it is found as usual afterwards. */
+function repair(options: Parameters<typeof withOperator>[0], deletesDamaged: boolean): Promise<readonly Finding[]> {
+  return withOperator(options, async (operator) => {
+    const repairs = await operator.repair({ deletesDamaged })
+    return repairs.flatMap(({ description, outcome, note }): readonly Finding[] => {
+      const text = `${outcome}: ${description}${note === undefined ? '' : ` (${note})`}`
+      if (outcome !== 'left') return [{ level: 'warning', about: 'storage', text }]
+      return note === undefined ? [] : [{ level: 'wrong', about: 'storage', text }]
+    })
+  })
 }
 
 function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<readonly Finding[]> {

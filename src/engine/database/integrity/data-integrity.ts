@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import { ControllerError } from '../../../domain/errors.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
 import { readValue } from '../../../resources/requests/read-body.ts'
 import type { Call } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { deletePart } from '../../records/deletion.ts'
-import { type Part, writeInParts } from '../../records/parts.ts'
 import { findInconsistencies } from './find-inconsistencies.ts'
-import type { Repair } from './inconsistency.ts'
+import { mend } from './mend.ts'
 
 /** How many results of a run are kept. */
 const MAX_RESULTS = 1000
@@ -73,7 +70,7 @@ export class DataIntegrity {
       const found = await storage.read((tx) => findInconsistencies(tx, MAX_RESULTS + 1, turns))
       const results: { description: string; fixed: boolean }[] = []
       for (const { description, repair } of found.slice(0, MAX_RESULTS)) {
-        const fixed = fixing && repair !== undefined && (await this.#mend(call, repair))
+        const fixed = fixing && repair !== undefined && (await mend(this.#context, call, repair))
         results.push({ description, fixed })
       }
       const tooManyErrors = found.length > MAX_RESULTS
@@ -83,17 +80,5 @@ export class DataIntegrity {
       this.#report = { ...this.#report, error: 'the run failed, see the log of the controller' }
     }
     this.#report = { ...this.#report, endTime: clock.now(), inProgress: false }
-  }
-
-  #mend(call: Call, { resource, id, field, entry, action }: Repair): Promise<boolean> {
-    const work = async (tx: WriteTransaction, part: Part) => {
-      if (action === 'remove') return deletePart(tx, resource, id, part)
-      const record = await tx.collection(resource).get(id)
-      const value = record?.[field]
-      if (record === undefined) return false
-      const left = Array.isArray(value) ? value.filter((other) => other !== entry) : null
-      return tx.collection(resource).update({ ...record, [field]: left })
-    }
-    return writeInParts(this.#context, call, work)
   }
 }

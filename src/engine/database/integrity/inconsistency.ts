@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DamagedRecord } from '../../../ports/storage.ts'
+import type { DamagedRecord, StoredRecord } from '../../../ports/storage.ts'
 import { required, withoutDefault } from '../../../resources/declaration/field-kind.ts'
 import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { idsIn } from '../../records/references.ts'
@@ -9,6 +9,16 @@ export interface Inconsistency {
   readonly description: string
   /** How to mend it; absent when only a person can decide. */
   readonly repair?: Repair
+  /** Where something stored cannot be read, or is not as declared. */
+  readonly damage?: Damage
+}
+
+/** A record of which some fields hold nothing that can be used. */
+export interface Damage {
+  readonly resource: Resource
+  readonly fields: readonly string[]
+  /** The record as far as it can be used. */
+  readonly remains: StoredRecord
 }
 
 /** Takes an entry that refers to nothing out of a field, or removes the record that cannot be without it. */
@@ -21,8 +31,9 @@ export interface Repair {
 }
 
 /** A record that cannot be read. Only a person can decide what it held, or that it goes. */
-export function damage({ definition }: Resource, { id, fields }: DamagedRecord): Inconsistency {
-  return { description: `${definition.storeName} ${id} is damaged: ${fields.join(', ')} cannot be read` }
+export function damage(resource: Resource, { id, fields, remains }: DamagedRecord): Inconsistency {
+  const description = `${resource.definition.storeName} ${id} is damaged: ${fields.join(', ')} cannot be read`
+  return { description, damage: { resource, fields, remains } }
 }
 
 /** The ids of all records of a kind. */
@@ -65,7 +76,8 @@ function* sharedValues(
 }
 
 /** Values that a storage takes for what they are, but no declaration allows: inside of objects and lists, and names of kinds. */
-function* undeclaredValues({ definition, fields }: Resource, record: RecordOf<Resource>): Generator<Inconsistency> {
+function* undeclaredValues(resource: Resource, record: RecordOf<Resource>): Generator<Inconsistency> {
+  const { definition, fields } = resource
   const stored = { ...definition.writable, ...definition.createOnly, ...definition.system }
   const undeclared = Object.entries(stored).flatMap(([field, schema]) => {
     const value = record[field]
@@ -74,7 +86,8 @@ function* undeclaredValues({ definition, fields }: Resource, record: RecordOf<Re
   })
   if (undeclared.length === 0) return
   const names = undeclared.join(', ')
-  yield { description: `${definition.storeName} ${record.id} is damaged: ${names} not as declared` }
+  const description = `${definition.storeName} ${record.id} is damaged: ${names} not as declared`
+  yield { description, damage: { resource, fields: undeclared, remains: record } }
 }
 
 function* danglingReferences(

@@ -1,0 +1,99 @@
+import { ControllerError } from '../../../domain/errors.ts'
+import type { StoredRecord, WriteTransaction } from '../../../ports/storage.ts'
+import type { Resource } from '../../../resources/declaration/resource.ts'
+import type { SystemCall } from '../../context/call.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { deletePart } from '../../records/deletion.ts'
+import { type Part, writeInParts } from '../../records/parts.ts'
+import { builtInFields } from './built-in-records.ts'
+import { findInconsistencies } from './find-inconsistencies.ts'
+import type { Damage, Inconsistency } from './inconsistency.ts'
+import { mend } from './mend.ts'
+
+/** What became of something that the declarations rule out. */
+export interface StoreRepair {
+  readonly description: string
+  /**
+   * `restored`: what could not be read is as in a new network; `mended`: a reference to nothing is gone, or the record that
+   * cannot be without it; `deleted`; `left` for a person to decide.
+   */
+  readonly outcome: 'restored' | 'mended' | 'deleted' | 'left'
+  /** What was left of a record that is deleted, or why it is not. */
+  readonly note?: string
+}
+
+/** How many are looked for at once. */
+const AT_ONCE = 500
+
+/**
+ * Repairs a store that whoever holds it gave up on: what every network has is as in a new one where it cannot be read,
+ * references to nothing go, and other records that cannot be read where `deletesDamaged`. Where a storage makes snapshots, one
+ * is made first. Nothing that can be read of a record is changed, and nothing goes that was not asked for.
+ *
+ * @example
+ * const repairs = await repairStore(context, SYSTEM_CALL, true)
+ */
+export async function repairStore(
+  context: EngineContext,
+  call: SystemCall,
+  deletesDamaged: boolean,
+): Promise<readonly StoreRepair[]> {
+  const { storage, turns } = context
+  const done: StoreRepair[] = []
+  let left: readonly StoreRepair[] = []
+  for (let isFirst = true; ; isFirst = false) {
+    const known = left.length
+    const found = await storage.read((tx) => findInconsistencies(tx, known + AT_ONCE, turns))
+    if (isFirst && found.length > 0) await storage.snapshot?.()
+    const repairs: StoreRepair[] = []
+    for (const one of found) repairs.push(await repaired(context, call, one, deletesDamaged))
+    left = repairs.filter(({ outcome }) => outcome === 'left')
+    done.push(...repairs.filter(({ outcome }) => outcome !== 'left'))
+    // What is gone may leave references to nothing.
+    if (left.length === repairs.length) return [...done, ...left]
+  }
+}
+
+async function repaired(
+  context: EngineContext,
+  call: SystemCall,
+  { description, repair, damage }: Inconsistency,
+  deletesDamaged: boolean,
+): Promise<StoreRepair> {
+  try {
+    if (repair !== undefined) return { description, outcome: (await mend(context, call, repair)) ? 'mended' : 'left' }
+    if (damage === undefined) return { description, outcome: 'left' }
+    if (await restore(context, call, damage)) return { description, outcome: 'restored' }
+    if (!deletesDamaged) return { description, outcome: 'left' }
+    const { resource, remains } = damage
+    await writeInParts(context, call, (tx: WriteTransaction, part: Part) => deletePart(tx, resource, remains.id, part))
+    return { description, outcome: 'deleted', note: `left of it was ${readablePart(resource, remains)}` }
+  } catch (error) {
+    if (!(error instanceof ControllerError)) throw error
+    return { description, outcome: 'left', note: error.details?.reason ?? error.message }
+  }
+}
+
+/** Puts what cannot be read back to what a new network has there; answers whether a new network has it. */
+async function restore({ writes, clock }: EngineContext, call: SystemCall, damage: Damage): Promise<boolean> {
+  const { resource, remains, fields } = damage
+  const builtIn = builtInFields(resource.name, remains.id)
+  if (builtIn === undefined) return false
+  const now = clock.now()
+  const entries = fields.map((field) => [field, Reflect.get(builtIn, field) ?? freshValue(resource, field, now)])
+  const whole = { ...resource.defaults, ...remains, ...Object.fromEntries(entries), updatedAt: now }
+  // The fields that could not be read hold what the controller itself stores there.
+  return writes.run(call, (tx) => tx.collection<StoredRecord>(resource).update(whole))
+}
+
+function freshValue({ defaults, fields }: Resource, field: string, now: number): unknown {
+  if (field === 'tags') return {}
+  return fields[field] === 'instant' ? now : defaults[field]
+}
+
+/** Secrets stay out of what a terminal shows. */
+function readablePart({ definition }: Resource, remains: StoredRecord): string {
+  const shown = Object.entries(remains).filter(([field]) => ['id', 'name', 'identityId', 'createdAt'].includes(field))
+  const known = shown.filter(([field, value]) => value !== null && !definition.hidden?.includes(field))
+  return JSON.stringify(Object.fromEntries(known))
+}
