@@ -36,7 +36,7 @@ module.exports = {
     ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely|fabric|model)/index.ts$',
+      '^adapters/(node|memory|kysely|fabric|model|explorer)/index.ts$',
       '^adapters/node/(connection-info|http/mount-prefix).ts$',
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
       '^src/concurrency/(gate|lifetime).ts$',

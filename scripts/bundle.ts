@@ -2,8 +2,10 @@
 // more. A program that imports an entry then reads some files instead of some hundred, which takes a third of the time.
 // Packages stay imports, so that a host has one copy of each; declarations are the compiler's.
 import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { bundleExplorer } from './bundle-explorer.ts'
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
@@ -43,3 +45,10 @@ await bundle.write({
   chunkFileNames: 'chunks/[name].js',
 })
 await bundle.close()
+
+// What browsers load of the explorer stands beside it as files.
+for (const [name, bytes] of await bundleExplorer()) {
+  const file = new URL(`dist/adapters/explorer/page/${name}`, root)
+  await mkdir(new URL('.', file), { recursive: true })
+  await writeFile(file, bytes)
+}

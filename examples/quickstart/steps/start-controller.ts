@@ -1,4 +1,5 @@
 import { createController, type PkiMaterial } from 'portcullis'
+import { withExplorer } from 'portcullis/explorer'
 import { formatAddress, serve } from 'portcullis/node'
 import { type Admin, openAdmin } from '../admin.ts'
 import { ADMIN_FILE } from '../files.ts'
@@ -20,12 +21,13 @@ export async function startController(options: Options, pki: PkiMaterial, tick: 
   const { storage, note } = await openStorage()
   const { admin, created } = await openAdmin()
   const address = formatAddress(options.reached)
-  const controller = await createController({ storage, pki, admin, address })
+  const controller = withExplorer(await createController({ storage, pki, admin, address }))
   const server = await serve(controller, options.listen).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} with --listen HOST:PORT or PORTCULLIS_LISTEN`)
   })
   const url = `https://${address}`
   tick(`serving the client API and the management API on ${url}`)
+  tick(`access explorer, for a browser: ${url}/portcullis/explorer/`)
   tick(note)
   if (created) tick(`admin: username ${admin.username}, password ${admin.password} (shown once; kept in ${ADMIN_FILE})`)
   else tick(`admin: username ${admin.username}, password as shown on the first run (kept in ${ADMIN_FILE})`)

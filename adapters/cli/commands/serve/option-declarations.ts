@@ -83,6 +83,9 @@ export const SERVE_OPTIONS = {
       'connections-per-address=5000 (half of all), arriving-bytes=33554432 for request bodies until they are whole, ' +
       'unsent-bytes=67108864 for answers until they are read',
   },
+  explorer: {
+    summary: 'answer the access explorer, a page for browsers, at /portcullis/explorer/; default: not',
+  },
   docs: {
     summary: 'answer the API reference at /portcullis/docs to everybody who reaches the server; default: not',
   },

@@ -60,7 +60,12 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     const lifetime = new Lifetime('the controller is not served any more')
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
-      notes: [...notes, ...(await exposureNotes(options.storage, files)), ...adminNotes(controller)],
+      notes: [
+        ...notes,
+        ...(await exposureNotes(options.storage, files)),
+        ...adminNotes(controller),
+        ...explorerNotes(options, server),
+      ],
       close: () =>
         lifetime.close(
           stopRenewal,
@@ -77,6 +82,10 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
 function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] {
   if (!hasAdmin) return [`there is no admin: ${VARIABLES} in the environment create one`]
   return hasOtherAdmin ? [`there is an admin with other credentials: ${VARIABLES} were not applied`] : []
+}
+
+function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): readonly string[] {
+  return explorer ? [`the access explorer is at ${url}/portcullis/explorer/`] : []
 }
 
 async function bind(
@@ -106,12 +115,12 @@ interface Parts {
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs }: ServeOptions,
+  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs, explorer }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
   const { storage, material, files, address, port } = parts
   try {
-    return await createController({
+    const controller = await createController({
       storage,
       address,
       pki: material,
@@ -125,6 +134,7 @@ async function build(
       ...(trustDomain === undefined ? {} : { trustDomain }),
       ...(compat === undefined ? {} : { compat }),
     })
+    return explorer ? (await import('../../../explorer/index.ts')).withExplorer(controller) : controller
   } catch (error) {
     throw naming(files, error)
   }

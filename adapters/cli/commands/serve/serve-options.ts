@@ -34,6 +34,8 @@ export interface ServeOptions {
   readonly admin: AdminCredentials | undefined
   /** Answers health and metrics too; undefined when that was not asked for. */
   readonly probes: true | undefined
+  /** Answers the access explorer too. */
+  readonly explorer: boolean
   /** Answers the API reference too; undefined when that was not asked for. */
   readonly docs: true | undefined
 }
@@ -63,6 +65,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     oidc: readOpenId(setting('oidc')),
     admin: adminCredentials(environment),
     probes: options.flag('probes') || undefined,
+    explorer: options.flag('explorer'),
     docs: options.flag('docs') || undefined,
   }
 }

@@ -1,0 +1,35 @@
+/**
+ * A page that shows a network, explains it, and lets one try changes before they are made.
+ *
+ * @module portcullis/explorer
+ */
+import type { ConnectionInfo, ControllerFetch } from '../../src/index.ts'
+import { EXPLORER_PATH, openSite } from './server/site.ts'
+
+export { EXPLORER_PATH }
+
+/**
+ * A controller that also answers `/portcullis/explorer/` with the access explorer: a static page without rights of its own.
+ * Whoever opens it logs in and sees what the APIs show it. Give the result to whatever mounts or serves the controller.
+ *
+ * @example
+ * await serve(withExplorer(controller), { port: 1280 })
+ * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
+ */
+export function withExplorer<C extends { readonly fetch: ControllerFetch }>(controller: C): C {
+  const site = openSite()
+  const { fetch } = controller
+  const { plain } = fetch
+  const web = async (request: Request, connection?: ConnectionInfo): Promise<Response> => {
+    const own = await site(request)
+    if (own === undefined) return fetch(request, connection)
+    const { status, headers, body } = own
+    return new Response(body instanceof Uint8Array ? new Uint8Array(body) : null, { status, headers })
+  }
+  if (plain === undefined) return { ...controller, fetch: web }
+  const both = Object.assign(web, {
+    plain: async (...[request, connection]: Parameters<typeof plain>) =>
+      (await site(request)) ?? plain(request, connection),
+  })
+  return { ...controller, fetch: both }
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { Hono } from 'hono'
+import { withExplorer } from 'portcullis/explorer'
+import { expressHandler } from 'portcullis/express'
+import { honoHandler } from 'portcullis/hono'
+import { createTestController } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+async function scene() {
+  const controller = withExplorer(await createTestController({ cors: { origins: ['https://console.example'] } }))
+  onTestFinished(() => controller.close())
+  const ask = (path: string, init?: RequestInit) =>
+    controller.fetch(new Request(`https://controller.test${path}`, init))
+  return { controller, ask }
+}
+
+const PAGE = '/portcullis/explorer/'
+
+describe('the access explorer', () => {
+  it('is a page that runs nothing inline, loads nothing of others and stands in no frame', async () => {
+    const { ask } = await scene()
+    const page = await ask(PAGE)
+    expect(page.status).toBe(200)
+    const html = await page.text()
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = new Map(
+      (page.headers.get('content-security-policy') ?? '').split('; ').map((one) => {
+        const [name = '', ...values] = one.split(' ')
+        return [name, values.join(' ')]
+      }),
+    )
+    expect(policy.get('default-src')).toBe("'none'")
+    expect(policy.get('script-src')).toBe("'self'")
+    expect(policy.get('style-src')).toBe("'self'")
+    expect(policy.get('frame-ancestors')).toBe("'none'")
+    expect(policy.get('base-uri')).toBe("'none'")
+    expect([...policy.values()].join(' ')).not.toMatch(/unsafe|https?:|\*/)
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(page.headers.get('set-cookie')).toBeNull()
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|style=|https?:\/\/(?!www\.w3\.org)/)
+  })
+
+  it('serves each file that the page names, with its type and a tag by which it is not sent again', async () => {
+    const { ask } = await scene()
+    const html = await (await ask(PAGE)).text()
+    const names = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, name]) => name)
+    expect(names.length).toBeGreaterThan(1)
+    for (const name of names) {
+      const file = await ask(`${PAGE}${name}`)
+      expect(file.status, name).toBe(200)
+      expect(file.headers.get('content-type'), name).toMatch(/javascript|css|svg/)
+      const etag = file.headers.get('etag') ?? ''
+      const again = await ask(`${PAGE}${name}`, { headers: { 'if-none-match': `W/"x", ${etag}` } })
+      expect([again.status, await again.text()], name).toEqual([304, ''])
+      const head = await ask(`${PAGE}${name}`, { method: 'HEAD' })
+      expect([head.status, head.headers.get('etag'), await head.text()], name).toEqual([200, etag, ''])
+    }
+  })
+
+  it('leads nowhere else, and takes nothing', async () => {
+    const { ask } = await scene()
+    const paths = [
+      'package.json',
+      '%2e%2e/index.ts',
+      '..%2findex.ts',
+      '..\\index.ts',
+      'page.js/',
+      'index.html%00',
+      '__proto__',
+      'constructor',
+      '/etc/passwd',
+    ]
+    for (const path of paths) {
+      const { status, headers } = await ask(`${PAGE}${path}`)
+      expect(status, path).toBe(404)
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff')
+    }
+    const posted = await ask(PAGE, { method: 'POST', body: 'x' })
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await ask('/portcullis/explorers')).status).toBe(404)
+  })
+
+  it('may be read by no page of another origin, and leaves everything else to the controller', async () => {
+    const { ask } = await scene()
+    const page = await ask(PAGE, { headers: { origin: 'https://console.example' } })
+    expect(page.headers.get('access-control-allow-origin')).toBeNull()
+    expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    const version = await ask('/version')
+    expect(await version.json()).toHaveProperty('data')
+  })
+
+  it('is found below whatever prefix a host mounts the controller', async () => {
+    const { controller } = await scene()
+    const hono = new Hono()
+    hono.all('/net/*', honoHandler(controller, { connectionInfo: () => ({}) }))
+    const moved = await hono.request('/net/portcullis/explorer')
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'explorer/'])
+    expect((await hono.request('/net/portcullis/explorer/')).headers.get('content-type')).toMatch('text/html')
+
+    const app = express()
+    app.use('/net', expressHandler(controller))
+    const server = createServer(app).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const followed = await fetch(`http://127.0.0.1:${port}/net/portcullis/explorer`)
+    expect(followed.url).toBe(`http://127.0.0.1:${port}/net/portcullis/explorer/`)
+    expect(await followed.text()).toMatch(/<html/)
+  })
+})
