@@ -39,6 +39,12 @@ export interface Limits {
   readonly reportedProcessBytes: number
   /** Bytes that are kept of one service request that posture refused, of which fifty are kept of an identity. */
   readonly failedRequestBytes: number
+  /** Bytes of the logins by OpenID Connect that are under way for one identity; those begun first go for a new one. */
+  readonly loginBytesPerIdentity: number
+  /** Bytes of the logins that were begun from one network and on which nobody logged in yet; those begun first go. */
+  readonly loginBytesPerNetwork: number
+  /** The same of all networks; those of the network that has most go. */
+  readonly loginBytes: number
   /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
   readonly answerBytes: number
 }
@@ -62,6 +68,9 @@ export const DEFAULT_LIMITS: Limits = {
   postureReportBytes: 128 * KIB,
   reportedProcessBytes: 512 * KIB,
   failedRequestBytes: 16 * KIB,
+  loginBytesPerIdentity: 128 * KIB,
+  loginBytesPerNetwork: 8 * KIB * KIB,
+  loginBytes: 64 * KIB * KIB,
   answerBytes: 16 * KIB * KIB,
 }
 

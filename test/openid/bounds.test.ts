@@ -1,5 +1,6 @@
 import { TEST_ADMIN } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import { PendingRequests } from '../../src/engine/oidc/requests/pending-requests.ts'
 import { authRequests } from '../../src/resources/login/auth-requests.ts'
 import type { MountedController } from '../contract/http/mount.ts'
@@ -34,21 +35,58 @@ describe('logins that were begun and not ended', () => {
   })
 
   it('are ten thousand in all at most; whoever began most of them loses first', () => {
-    const pending = new PendingRequests()
-    expect(pending.add('somebody', '192.0.2.7')).toEqual([])
+    const pending = new PendingRequests(DEFAULT_LIMITS)
+    expect(pending.add('somebody', '192.0.2.7', 1000)).toEqual([])
     const gone: string[] = []
     for (let network = 0; network < 20; network += 1) {
       for (let count = 0; count < 600; count += 1) {
-        gone.push(...pending.add(`${network}-${count}`, `198.51.100.${network}`))
+        gone.push(...pending.add(`${network}-${count}`, `198.51.100.${network}`, 1000))
       }
     }
     expect(gone).toHaveLength(20 * 600 + 1 - 10_000)
     expect(gone).not.toContain('somebody')
     // An IPv6 network counts as one, however many addresses it has.
     const addresses = Array.from({ length: 1001 }, (_, index) => `2001:db8:1:2::${index.toString(16)}`)
-    const evicted = addresses.flatMap((address) => pending.add(`v6-${address}`, address))
+    const evicted = addresses.flatMap((address) => pending.add(`v6-${address}`, address, 1000))
     expect(evicted.length).toBeGreaterThan(0)
     expect(evicted).not.toContain('somebody')
+  })
+
+  it('hold so many bytes of one network and in all; whoever began most of them loses first', () => {
+    const pending = new PendingRequests({ loginBytesPerNetwork: 10_000, loginBytes: 25_000 })
+    expect(pending.add('small', '192.0.2.7', 500)).toEqual([])
+    expect(['a1', 'a2', 'a3'].flatMap((id) => pending.add(id, '198.51.100.1', 4000))).toEqual(['a1'])
+    expect(['b1', 'b2'].flatMap((id) => pending.add(id, '198.51.100.2', 5000))).toEqual([])
+    expect(pending.add('c1', '198.51.100.3', 9000)).toEqual(['b1'])
+    pending.delete('c1')
+    expect(pending.add('c2', '198.51.100.3', 9000)).toEqual([])
+    // One that is larger than all may be takes nobody else's place.
+    expect(pending.add('d1', '198.51.100.4', 10_001)).toEqual(['d1'])
+    expect(pending.add('e1', '198.51.100.5', 2000)).toEqual([])
+  })
+
+  it('hold so many bytes of one identity: signing requests do not pile up', async () => {
+    const mounted = await mount({ limits: { loginBytesPerIdentity: 40_000 } })
+    const ids: string[] = []
+    for (let count = 0; count < 4; count += 1) {
+      const id = await begin(mounted, proofKey())
+      const answer = await step(mounted, id, 'password', { ...TEST_ADMIN, csrPem: 'x'.repeat(16_000) })
+      expect(answer.status).toBe(302)
+      mounted.clock.advance(1000)
+      ids.push(id)
+    }
+    expect((await stored(mounted)).map(({ id }) => id).sort()).toEqual(ids.slice(2).sort())
+    const one = await begin(mounted, proofKey())
+    expect((await step(mounted, one, 'password', { ...TEST_ADMIN, csrPem: 'x'.repeat(16_385) })).status).toBe(400)
+    const tight = await mount({ limits: { loginBytesPerIdentity: 10_000 } })
+    const refused = await step(tight, await begin(tight, proofKey()), 'password', {
+      ...TEST_ADMIN,
+      csrPem: 'x'.repeat(16_000),
+    })
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('loginBytesPerIdentity')])
+    const narrow = await mount({ limits: { loginBytesPerNetwork: 100 } })
+    const authorize = await narrow.fetch(`/oidc/authorize?${authorizeQuery(proofKey())}`)
+    expect([authorize.status, await authorize.text()]).toEqual([400, expect.stringContaining('loginBytesPerNetwork')])
   })
 
   it('are fifty of one identity at most: somebody who goes on beginning ends its own', async () => {

@@ -7,6 +7,9 @@ import { HttpRefusal } from '../pipeline/answer/problem.ts'
 import { readForm } from '../pipeline/input/form.ts'
 import { FORM, mediaTypeOf } from '../pipeline/input/media-types.ts'
 
+/** Characters of a signing request: one for an RSA key of 8192 bits has a fifth of it. */
+const MAX_CSR = 16_384
+
 /** What a login takes, as JSON or as a form. */
 export const LoginBody = described(
   z.object({
@@ -17,7 +20,7 @@ export const LoginBody = described(
     configTypes: z.array(z.string().max(256)).max(100).nullish(),
     sdkInfo: SdkInfo.nullish(),
     envInfo: EnvInfo.nullish(),
-    csrPem: z.string().max(65_536).nullish(),
+    csrPem: z.string().max(MAX_CSR).nullish(),
   }),
   {
     id: 'The id of the auth request; it may come in the query instead, as `authRequestID` or `id`.',

@@ -1,5 +1,7 @@
+import { jsonBytes } from '../../../domain/bytes.ts'
 import { ControllerError } from '../../../domain/errors.ts'
 import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
+import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
 import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
@@ -17,10 +19,11 @@ const LIFETIME_MS = 10 * 60_000
 /** Logins that are under way. They are stored, so that any process over the same store can go on with them. */
 export class AuthRequests {
   readonly #context: ProviderContext
-  readonly #pending = new PendingRequests()
+  readonly #pending: PendingRequests
 
   constructor(context: ProviderContext) {
     this.#context = context
+    this.#pending = new PendingRequests(context.settings.limits)
   }
 
   /** Begins a login for a client. */
@@ -35,7 +38,11 @@ export class AuthRequests {
       signerLogin: null,
       codeDigests: [],
     })
-    const gone = this.#pending.add(begun.id, request.remoteAddress)
+    const gone = this.#pending.add(begun.id, request.remoteAddress, jsonBytes(begun))
+    if (gone.includes(begun.id)) {
+      const reason = 'it is larger than all logins from one network may be (limits loginBytesPerNetwork and loginBytes)'
+      throw new OAuthError('invalid_request', reason)
+    }
     await writes.run(SYSTEM_CALL, async (tx) => {
       await tx.collection(authRequests).insert(begun)
       for (const id of gone) await tx.collection(authRequests).delete(id)

@@ -1,6 +1,8 @@
+import { jsonBytes } from '../../../domain/bytes.ts'
 import { ControllerError, TokenRefused } from '../../../domain/errors.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
+import { tooLarge } from '../../../domain/limits.ts'
 import { nextLogin, type RequestLogin } from '../../../domain/oidc/auth-request.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
@@ -143,8 +145,8 @@ export class RequestLogins {
       const sdkInfo = told(client.sdkInfo) ?? current.sdkInfo
       await tx.collection(identities).update({ ...current, envInfo, sdkInfo })
       const next = nextLogin(request.login, login)
-      await makeRoom(tx, current.id, id)
       const changed = { ...request, identityId: current.id, login: next, codeDigests: [], updatedAt: now }
+      await makeRoom(tx, changed, this.#context.settings.limits.loginBytesPerIdentity)
       await tx.collection(authRequests).update(changed)
       const entered = through === 'browser' ? await this.#requests.moved(tx, changed) : changed
       return { request: entered, missing: await missingOfRequest(tx, next, authPolicy) }
@@ -159,12 +161,21 @@ export class RequestLogins {
   }
 }
 
-/** An identity may have so many logins under way; the one that it began first goes for a new one. */
-async function makeRoom(tx: WriteTransaction, identityId: string, except: string): Promise<void> {
-  const { items } = await tx.collection(authRequests).find({ where: equals('identityId', identityId) })
-  const others = items.filter(({ id }) => id !== except).sort((a, b) => a.createdAt - b.createdAt)
-  const gone = others.slice(0, Math.max(0, others.length - MAX_OF_IDENTITY + 1))
-  for (const { id } of gone) await tx.collection(authRequests).delete(id)
+/**
+ * An identity may have so many logins under way, of so many bytes; those that it began first go for a new one. Error:
+ * `COULD_NOT_VALIDATE` for a login that is larger alone.
+ */
+async function makeRoom(tx: WriteTransaction, entered: AuthRequest, most: number): Promise<void> {
+  const size = jsonBytes(entered)
+  if (size > most) throw tooLarge('body', `${size} bytes`, most, 'loginBytesPerIdentity')
+  const { items } = await tx.collection(authRequests).find({ where: equals('identityId', entered.identityId) })
+  const newestFirst = items.filter(({ id }) => id !== entered.id).sort((a, b) => b.createdAt - a.createdAt)
+  let bytes = size
+  for (const [position, other] of newestFirst.entries()) {
+    bytes += jsonBytes(other)
+    const isKept = position + 1 < MAX_OF_IDENTITY && bytes <= most
+    if (!isKept) await tx.collection(authRequests).delete(other.id)
+  }
 }
 
 /** What a client tells of itself; a form says nothing by fields that are empty or not there. */
