@@ -1,29 +1,40 @@
 /** What a group holds. */
-export type GroupKind = 'identity' | 'service' | 'router'
+export type GroupKind = 'identities' | 'services' | 'edge-routers'
 
-/** Entities with the same role attributes. */
+export type LinkType = 'Dial' | 'Bind' | 'edge-router' | 'service-edge-router'
+
+/** Entities that are drawn as one. */
 export interface Group {
   readonly key: string
   readonly kind: GroupKind
-  readonly label: string
-  readonly attributes: readonly string[]
+  readonly roleAttributes: readonly string[]
+  readonly roleAttributeCount: number
   readonly count: number
+  readonly isRest: boolean
 }
 
-export type EdgeType = 'Dial' | 'Bind' | 'edge-router' | 'service-edge-router'
-
-/** Policies that let members of one group reach members of another. */
-export interface Edge {
-  readonly from: string
-  readonly to: string
-  readonly type: EdgeType
-  readonly policies: readonly { readonly id: string; readonly name: string }[]
-  readonly pairs: number
+export interface GraphPolicy {
+  readonly id: string
+  readonly name: string
+  readonly type: LinkType
+  readonly isGuarded: boolean
 }
 
-export interface Graph {
+/** A graph as the controller answers it. */
+export interface GraphAnswer {
   readonly revision: number
+  readonly groupBy: 'role-attribute' | 'policy'
+  readonly kinds: readonly string[]
   readonly groups: readonly Group[]
-  readonly edges: readonly Edge[]
-  readonly truncated: boolean
+  readonly policies: readonly GraphPolicy[]
+  readonly links: readonly {
+    readonly from: number
+    readonly to: number
+    readonly type: LinkType
+    readonly pairs: number
+    readonly policies: readonly number[]
+    readonly policyCount: number
+    readonly isGuarded: boolean
+  }[]
+  readonly linkCount: number
 }

@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import type { Edge, Group } from '../api/graph-rows.ts'
+import type { LinkType } from '../api/graph-rows.ts'
 import { EdgePath } from './edge-path.tsx'
+import type { Edge, ShownGroup } from './graph.ts'
 import { GroupBox } from './group-box.tsx'
 import { neighbourOf } from './neighbour.ts'
 import type { DrawnGraph } from './use-layout.ts'
@@ -9,12 +10,18 @@ import { spokenGroup } from './words.ts'
 
 interface Props {
   readonly drawn: DrawnGraph
+  /** Lines that are drawn only where they touch the group that is looked at. */
+  readonly hidden: ReadonlySet<LinkType>
   readonly selected: string | undefined
   readonly onSelect: (key: string | undefined) => void
 }
 
+const COLUMN_HEAD = 24
+
+const COLUMN_NAMES = { identities: 'Identities', services: 'Services', 'edge-routers': 'Edge routers' } as const
+
 /** The groups and what connects them. Arrow keys go from group to group, Enter opens one, plus, minus and 0 zoom. */
-export function Drawing({ drawn, selected, onSelect }: Props) {
+export function Drawing({ drawn, hidden, selected, onSelect }: Props) {
   const { groups, edges, layout } = drawn
   const [hovered, setHovered] = useState<string>()
   const [focused, setFocused] = useState<string>()
@@ -22,6 +29,7 @@ export function Drawing({ drawn, selected, onSelect }: Props) {
   const viewport = useViewport(layout)
   const centre = hovered ?? selected
   const lit = useMemo(() => litBy(centre, edges), [centre, edges])
+  const shown = edges.filter((edge) => !hidden.has(edge.type) || stateOf(edge, centre) === 'lit')
   const stop = groups.some(({ key }) => key === focused) ? focused : (selected ?? groups[0]?.key)
 
   const focus = (key: string) => {
@@ -36,7 +44,7 @@ export function Drawing({ drawn, selected, onSelect }: Props) {
     event.preventDefault()
     focus(next)
   }
-  const boxOf = (group: Group) => (
+  const boxOf = (group: ShownGroup) => (
     <GroupBox
       key={group.key}
       group={group}
@@ -59,7 +67,7 @@ export function Drawing({ drawn, selected, onSelect }: Props) {
         <button type="button" aria-label="Zoom out" onClick={viewport.zoomOut}>
           −
         </button>
-        <button type="button" aria-label="Fit the drawing" onClick={viewport.fit}>
+        <button type="button" aria-label="Fit the drawing" onClick={viewport.showWhole}>
           Fit
         </button>
       </div>
@@ -75,7 +83,7 @@ export function Drawing({ drawn, selected, onSelect }: Props) {
           onKeyDown={onKeyDown}
         >
           <g class="edges">
-            {edges.map((edge) => (
+            {shown.map((edge) => (
               <EdgePath
                 key={`${edge.type} ${edge.from} ${edge.to}`}
                 edge={edge}
@@ -84,6 +92,11 @@ export function Drawing({ drawn, selected, onSelect }: Props) {
               />
             ))}
           </g>
+          {layout.columns.map(({ kind, x }) => (
+            <text key={kind} class="column" x={x} y={COLUMN_HEAD}>
+              {COLUMN_NAMES[kind]}
+            </text>
+          ))}
           {groups.map(boxOf)}
         </svg>
       </div>

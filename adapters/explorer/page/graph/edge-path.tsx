@@ -1,4 +1,4 @@
-import type { Edge } from '../api/graph-rows.ts'
+import type { Edge } from './graph.ts'
 import { BOX_WIDTH, type Placed } from './layout.ts'
 import { BOX_HEIGHT } from './use-layout.ts'
 

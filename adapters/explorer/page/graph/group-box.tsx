@@ -1,10 +1,10 @@
-import type { Group } from '../api/graph-rows.ts'
+import type { ShownGroup } from './graph.ts'
 import { BOX_WIDTH, type Placed } from './layout.ts'
 import { BOX_HEIGHT } from './use-layout.ts'
-import { numberText, titleOf } from './words.ts'
+import { numberText } from './words.ts'
 
 interface Props {
-  readonly group: Group
+  readonly group: ShownGroup
   readonly place: Placed | undefined
   readonly spoken: string
   readonly isSelected: boolean
@@ -22,7 +22,7 @@ const TITLE_LENGTH = 28
 /** A group as a button of the drawing. */
 export function GroupBox({ group, place, spoken, isSelected, isDim, isStop, onSelect, onHover, onFocus }: Props) {
   if (place === undefined) return null
-  const title = titleOf(group)
+  const title = group.title
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return
     event.preventDefault()

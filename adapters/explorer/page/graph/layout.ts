@@ -23,6 +23,8 @@ export interface Placed {
 
 export interface Layout {
   readonly places: ReadonlyMap<string, Placed>
+  /** The columns that hold a box, with their left edges. */
+  readonly columns: readonly { readonly kind: GroupKind; readonly x: number }[]
   readonly width: number
   readonly height: number
 }
@@ -31,7 +33,9 @@ export const BOX_WIDTH = 260
 const COLUMN_GAP = 210
 const ROW_GAP = 7
 const MARGIN = 28
-const COLUMNS: readonly GroupKind[] = ['identity', 'service', 'router']
+/** Where boxes begin, below the names of the columns. */
+const TOP = 40
+const COLUMNS: readonly GroupKind[] = ['identities', 'services', 'edge-routers']
 
 /** After so many rounds the order of columns hardly changes any more. */
 const ROUNDS = 12
@@ -56,7 +60,7 @@ export function layOut(boxes: readonly Box[], lines: readonly Line[]): Layout {
   const tallest = Math.max(0, ...heights)
   const places = columns.flatMap((column, number) => {
     const x = MARGIN + number * (BOX_WIDTH + COLUMN_GAP)
-    const top = MARGIN + (tallest - (heights[number] ?? 0)) / 2
+    const top = TOP + (tallest - (heights[number] ?? 0)) / 2
     let y = top
     return column.map(({ key, height }): [string, Placed] => {
       const place = { x, y }
@@ -64,8 +68,11 @@ export function layOut(boxes: readonly Box[], lines: readonly Line[]): Layout {
       return [key, place]
     })
   })
+  const heads = columns.flatMap(([first], number) =>
+    first ? [{ kind: first.kind, x: MARGIN + number * (BOX_WIDTH + COLUMN_GAP) }] : [],
+  )
   const width = 2 * MARGIN + columns.length * BOX_WIDTH + Math.max(0, columns.length - 1) * COLUMN_GAP
-  return { places: new Map(places), width, height: tallest + 2 * MARGIN }
+  return { places: new Map(places), columns: heads, width, height: TOP + tallest + MARGIN }
 }
 
 /** Writes down the middle of each box of a column, measured from the middle of the column. */

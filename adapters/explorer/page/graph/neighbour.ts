@@ -1,8 +1,13 @@
-import type { Group } from '../api/graph-rows.ts'
+import type { ShownGroup } from './graph.ts'
 import type { Layout, Placed } from './layout.ts'
 
 /** The group that an arrow key leads to from another: the next of the column, or the nearest of the next column. */
-export function neighbourOf(key: string, arrow: string, groups: readonly Group[], layout: Layout): string | undefined {
+export function neighbourOf(
+  key: string,
+  arrow: string,
+  groups: readonly ShownGroup[],
+  layout: Layout,
+): string | undefined {
   const here = layout.places.get(key)
   if (here === undefined) return undefined
   const lies = DIRECTIONS[arrow]

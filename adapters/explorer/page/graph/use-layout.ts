@@ -1,24 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Edge, Graph, Group } from '../api/graph-rows.ts'
 import { askLayout } from './ask-layout.ts'
+import type { Edge, Graph, ShownGroup } from './graph.ts'
 import type { Layout } from './layout.ts'
 
 export const BOX_HEIGHT = 32
 
 /** A graph with the place of each group; undefined until it is laid out for the first time. */
 export interface DrawnGraph {
-  readonly groups: readonly Group[]
+  readonly groups: readonly ShownGroup[]
   readonly edges: readonly Edge[]
   readonly layout: Layout
 }
 
 /** Lays a graph out again whenever it changes, and keeps the drawing before until then. */
-export function useLayout(graph: Graph | undefined, edges: readonly Edge[]): DrawnGraph | undefined {
+export function useLayout(graph: Graph | undefined): DrawnGraph | undefined {
   const [drawn, setDrawn] = useState<DrawnGraph>()
   useEffect(() => {
     if (graph === undefined) return
     let isWanted = true
-    const { groups } = graph
+    const { groups, edges } = graph
     const boxes = groups.map(({ key, kind, count }) => ({
       key,
       kind,
@@ -30,6 +30,6 @@ export function useLayout(graph: Graph | undefined, edges: readonly Edge[]): Dra
     return () => {
       isWanted = false
     }
-  }, [graph, edges])
+  }, [graph])
   return drawn
 }

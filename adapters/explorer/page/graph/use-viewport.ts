@@ -6,7 +6,10 @@ const LEAST = 0.25
 const MOST = 2
 const STEP = 1.25
 
-/** How small a drawing is made so that all of it is seen; smaller than this nobody reads it. */
+/** How small a drawing is made so that all of it is seen; a taller one is scrolled instead. */
+const LEAST_WHOLE = 0.8
+
+/** How small a drawing is made so that its columns are seen; smaller than this nobody reads it. */
 const LEAST_FITTED = 0.62
 
 export interface Viewport {
@@ -14,7 +17,7 @@ export interface Viewport {
   readonly scale: number
   readonly zoomIn: () => void
   readonly zoomOut: () => void
-  readonly fit: () => void
+  readonly showWhole: () => void
   /** Zooms by a key; answers whether the key was one of those. */
   readonly onKey: (key: string) => boolean
   readonly dragging: {
@@ -27,33 +30,47 @@ export interface Viewport {
 export function useViewport({ width, height }: Layout): Viewport {
   const frame = useRef<HTMLDivElement>(null)
   const [scale, setScale] = useState(1)
-  const fit = () => {
+  const isFitted = useRef(true)
+  const showWhole = () => {
+    isFitted.current = true
     const { clientWidth = 0, clientHeight = 0 } = frame.current ?? {}
     const whole = Math.min(clientWidth / width, clientHeight / height)
-    setScale(Math.min(1, Math.max(whole, Math.min(clientWidth / width, 1), LEAST_FITTED)))
+    const wanted = whole >= LEAST_WHOLE ? whole : Math.max(clientWidth / width, LEAST_FITTED)
+    setScale(Math.min(1, wanted))
   }
-  useEffect(fit, [width, height])
+  useEffect(() => {
+    showWhole()
+    // A panel that opens beside the drawing leaves less room for it.
+    const watched = new ResizeObserver(() => isFitted.current && showWhole())
+    if (frame.current) watched.observe(frame.current)
+    return () => watched.disconnect()
+  }, [width, height])
   useEffect(() => {
     const { current } = frame
     const onWheel = (event: WheelEvent) => {
       if (current === null || !event.ctrlKey) return
       event.preventDefault()
+      isFitted.current = false
       setScale((before) => about(current, event, before, bounded(before * Math.exp(-event.deltaY / 250))))
     }
     // Registered by hand, because the browser must know that it may be prevented.
     current?.addEventListener('wheel', onWheel, { passive: false })
     return () => current?.removeEventListener('wheel', onWheel)
   }, [])
-  const zoomIn = () => setScale((before) => bounded(before * STEP))
-  const zoomOut = () => setScale((before) => bounded(before / STEP))
+  const zoom = (factor: number) => {
+    isFitted.current = false
+    setScale((before) => bounded(before * factor))
+  }
+  const zoomIn = () => zoom(STEP)
+  const zoomOut = () => zoom(1 / STEP)
   return {
     frame,
     scale,
     zoomIn,
     zoomOut,
-    fit,
+    showWhole,
     onKey: (key) => {
-      const act = { '+': zoomIn, '=': zoomIn, '-': zoomOut, '0': fit }[key]
+      const act = { '+': zoomIn, '=': zoomIn, '-': zoomOut, '0': showWhole }[key]
       act?.()
       return act !== undefined
     },

@@ -1,30 +1,34 @@
-import type { Edge, Group, GroupKind } from '../api/graph-rows.ts'
+import type { GroupKind, LinkType } from '../api/graph-rows.ts'
+import type { Edge, ShownGroup } from './graph.ts'
 
 const NUMBER = new Intl.NumberFormat('en')
 
-/** The plural of a kind, in the words of the field. */
-const KIND_WORDS = {
-  identity: 'identities',
-  service: 'services',
-  router: 'routers',
-} as const satisfies Record<GroupKind, string>
+/** One and many of a kind, in the words of the field. */
+export const KIND_WORDS = {
+  identities: ['identity', 'identities'],
+  services: ['service', 'services'],
+  'edge-routers': ['edge router', 'edge routers'],
+} as const satisfies Record<GroupKind, readonly [string, string]>
+
+/** What a line says, from its beginning to its end and back. */
+export const LINK_WORDS = {
+  Dial: ['May dial', 'Dialed by'],
+  Bind: ['May bind', 'Bound by'],
+  'edge-router': ['May connect to', 'Serves'],
+  'service-edge-router': ['Carried by', 'Carries'],
+} as const satisfies Record<LinkType, readonly [string, string]>
 
 /** A number of things, as `1,204 identities` or `1 identity`. */
-function countText(count: number, kind: GroupKind): string {
-  return `${NUMBER.format(count)} ${count === 1 ? kind : KIND_WORDS[kind]}`
+export function countText(count: number, kind: GroupKind): string {
+  return `${NUMBER.format(count)} ${KIND_WORDS[kind][count === 1 ? 0 : 1]}`
 }
 
 export function numberText(count: number): string {
   return NUMBER.format(count)
 }
 
-/** The role attributes of a group, as policies name them. */
-export function titleOf(group: Group): string {
-  return group.attributes.length > 0 ? group.attributes.map((attribute) => `#${attribute}`).join(' ') : group.label
-}
-
 /** A group for a screen reader: what it is, and how many it is connected with. */
-export function spokenGroup(group: Group, edges: readonly Edge[]): string {
+export function spokenGroup(group: ShownGroup, edges: readonly Edge[]): string {
   const others = new Set(edges.flatMap(({ from, to }) => (from === group.key ? [to] : to === group.key ? [from] : [])))
-  return `${titleOf(group)}, ${countText(group.count, group.kind)}, connected with ${others.size} groups`
+  return `${group.title}: ${countText(group.count, group.kind)}, connected with ${others.size} groups`
 }

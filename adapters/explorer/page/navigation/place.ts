@@ -22,3 +22,16 @@ export function hrefOf(view: string, about: Readonly<Record<string, string | und
   const query = new URLSearchParams(given).toString()
   return query === '' ? `#/${view}` : `#/${view}?${query}`
 }
+
+/** Goes to a place, as a link to it would. */
+export function go(view: string, about: Readonly<Record<string, string | undefined>> = {}): void {
+  location.hash = hrefOf(view, about)
+}
+
+/** Says in the address what the view is now about, without a step in the history. */
+export function stay(view: string, about: Readonly<Record<string, string | undefined>>): void {
+  const href = hrefOf(view, about)
+  if (href === location.hash) return
+  history.replaceState(null, '', href)
+  FRAGMENT.value = href
+}

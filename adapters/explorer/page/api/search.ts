@@ -1,0 +1,26 @@
+import type { Apis } from './apis.ts'
+
+/** What is found by a part of its name. */
+export interface Found {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+  readonly roleAttributes: readonly string[]
+  /** The key of the group of the graph by role attributes that holds it; null for what is in none. */
+  readonly group: string | null
+}
+
+const MOST_OF_A_KIND = 8
+
+/** Entities of some kinds (all where none are given) whose name holds a text; those that begin with it come first. */
+export async function searchNames(
+  { portcullis }: Apis,
+  text: string,
+  kinds: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  if (text.trim() === '') return []
+  const query = { q: text.trim(), limit: String(MOST_OF_A_KIND) }
+  const { data } = await portcullis.call('GET /search', { query, signal })
+  return kinds.length === 0 ? data.entities : data.entities.filter(({ kind }) => kinds.includes(kind))
+}

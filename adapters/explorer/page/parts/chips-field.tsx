@@ -1,0 +1,84 @@
+import type { Apis } from '../api/apis.ts'
+import { Combobox } from './combobox.tsx'
+
+/** An entry of a list: what is sent, and what people read. */
+export interface Chip {
+  readonly value: string
+  readonly name: string
+}
+
+interface Props {
+  readonly apis: Apis
+  readonly label: string
+  readonly chips: readonly Chip[]
+  /** Whose role attributes are offered. */
+  readonly kind: string
+  /** Whether entries are those of a role list (`#attribute`, `@entity`), or role attributes. */
+  readonly of: 'roles' | 'attributes'
+  readonly onChange: (chips: readonly Chip[]) => void
+}
+
+/** A list of role attributes, or a role list of a policy, that somebody adds to and takes from. */
+export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
+  const add = (chip: Chip) => {
+    if (chip.value !== '' && chips.every(({ value }) => value !== chip.value)) onChange([...chips, chip])
+    return ''
+  }
+  const typedChip = (text: string): Chip => {
+    if (of === 'attributes') return attributeChip(text.replace(/^#/, ''))
+    const role = /^[#@]/.test(text) ? text : `#${text}`
+    return { value: role, name: role }
+  }
+  return (
+    <div class="chips-field">
+      <Combobox
+        label={label}
+        placeholder={of === 'roles' ? '#attribute, #all or a name' : 'Add a role attribute'}
+        search={(text, signal) => searchChips(apis, text, kind, of, signal)}
+        keyOf={({ value }) => value}
+        show={({ name }) => <span class="finder-name">{name}</span>}
+        onPick={add}
+        onText={(text) => (text === '' ? '' : add(typedChip(text)))}
+      />
+      <ul class="chips" aria-label={label}>
+        {chips.map((chip) => (
+          <li key={chip.value} class="chip">
+            {chip.name}
+            <button
+              type="button"
+              aria-label={`Take ${chip.name} away`}
+              onClick={() => onChange(chips.filter(({ value }) => value !== chip.value))}
+            >
+              ✕
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** A role attribute as a chip. */
+export function attributeChip(attribute: string): Chip {
+  return { value: attribute, name: `#${attribute}` }
+}
+
+async function searchChips(
+  { portcullis }: Apis,
+  text: string,
+  kind: string,
+  of: 'roles' | 'attributes',
+  signal: AbortSignal,
+): Promise<readonly Chip[]> {
+  const query = { q: of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, ''), limit: '8' }
+  const { data } = await portcullis.call('GET /search', { query, signal })
+  const attributes = data.roleAttributes.filter((found) => found.kind === kind).map((found) => found.roleAttribute)
+  if (of === 'attributes') return attributes.map(attributeChip)
+  const all = '#all'.includes(text.toLowerCase()) ? [{ value: '#all', name: '#all' }] : []
+  const entities = data.entities.filter((found) => found.kind === kind)
+  return [
+    ...all,
+    ...attributes.map((attribute) => ({ value: `#${attribute}`, name: `#${attribute}` })),
+    ...entities.map(({ id, name }) => ({ value: `@${id}`, name: `@${name}` })),
+  ]
+}

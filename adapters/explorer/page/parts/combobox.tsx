@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { useAnswer } from './use-answer.ts'
+import { useSettled } from './use-settled.ts'
+
+interface Props<T> {
+  readonly label: string
+  readonly placeholder?: string
+  /** What stands in the field at first. */
+  readonly text?: string
+  /** What there is to choose from for a text; asked once somebody pauses. */
+  readonly search: (text: string, signal: AbortSignal) => Promise<readonly T[]>
+  readonly keyOf: (option: T) => string
+  readonly show: (option: T) => ComponentChildren
+  /** Answers what stands in the field afterwards. */
+  readonly onPick: (option: T) => string
+  /** What Enter does where nothing is found; answers what stands in the field afterwards. */
+  readonly onText?: (text: string) => string
+}
+
+/** A field that offers what is found while somebody types: arrow keys choose, Enter picks, Escape closes. */
+export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show, onPick, onText }: Props<T>) {
+  const id = useId()
+  const [typed, setTyped] = useState(text)
+  const [isOpen, setOpen] = useState(false)
+  const [at, setAt] = useState(0)
+  const settled = useSettled(typed)
+  const isAsking = isOpen && settled.trim() !== ''
+  const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
+  const found = isOpen && typed.trim() !== '' ? (answer.data ?? []) : []
+  const chosen = found[Math.min(at, found.length - 1)]
+
+  const pick = (option: T) => {
+    setTyped(onPick(option))
+    setOpen(false)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') setOpen(false)
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      if (chosen !== undefined && settled === typed) pick(chosen)
+      else if (onText) setTyped(onText(typed.trim()))
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step === undefined || found.length === 0) return
+    event.preventDefault()
+    setAt((Math.min(at, found.length - 1) + step + found.length) % found.length)
+  }
+  const onInput = (value: string) => {
+    setTyped(value)
+    setOpen(true)
+    setAt(0)
+  }
+  const isNothingFound = isAsking && settled === typed && !answer.isLoading && found.length === 0
+  return (
+    <div class="finder">
+      <label>
+        {label}
+        <input
+          role="combobox"
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          aria-expanded={found.length > 0}
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-activedescendant={chosen === undefined ? undefined : `${id}-${found.indexOf(chosen)}`}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          onKeyDown={onKeyDown}
+          onFocus={() => setOpen(true)}
+          onBlur={() => setOpen(false)}
+        />
+      </label>
+      <div class="finder-list" role="listbox" id={id} aria-label="Found" hidden={found.length === 0}>
+        {found.map((option, place) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+          <div
+            key={keyOf(option)}
+            id={`${id}-${place}`}
+            role="option"
+            aria-selected={option === chosen}
+            class="finder-option"
+            onPointerDown={(event) => {
+              event.preventDefault()
+              pick(option)
+            }}
+          >
+            {show(option)}
+          </div>
+        ))}
+      </div>
+      {isNothingFound && (
+        <p class="finder-none" role="status">
+          {answer.problem ?? (onText ? 'Nothing has it yet; Enter takes it.' : 'Nothing is called so.')}
+        </p>
+      )}
+    </div>
+  )
+}

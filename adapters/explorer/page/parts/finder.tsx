@@ -1,0 +1,46 @@
+import type { Apis } from '../api/apis.ts'
+import { type Found, searchNames } from '../api/search.ts'
+import { Combobox } from './combobox.tsx'
+
+interface Props {
+  readonly apis: Apis
+  readonly label: string
+  readonly placeholder?: string
+  /** Which kinds are looked through; all where there are none. */
+  readonly kinds: readonly string[]
+  /** What stands in the field at first. */
+  readonly text?: string
+  readonly onPick: (found: Found) => void
+}
+
+/** A field that finds entities by name. */
+export function Finder({ apis, kinds, onPick, ...field }: Props) {
+  return (
+    <Combobox
+      {...field}
+      search={(text, signal) => searchNames(apis, text, kinds, signal)}
+      keyOf={({ kind, id }) => `${kind} ${id}`}
+      show={({ kind, name }) => (
+        <>
+          <span class="finder-name">{name}</span>
+          <span class={`kind kind-${kind}`}>{KIND_NAMES[kind] ?? kind}</span>
+        </>
+      )}
+      onPick={(found) => {
+        onPick(found)
+        return found.name
+      }}
+    />
+  )
+}
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  identities: 'identity',
+  services: 'service',
+  'edge-routers': 'edge router',
+  'service-policies': 'service policy',
+  'edge-router-policies': 'edge router policy',
+  'service-edge-router-policies': 'service edge router policy',
+  'posture-checks': 'posture check',
+  configs: 'config',
+}

@@ -1,0 +1,23 @@
+const INSTANT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const DISTANCE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+/** An instant in the time zone of whoever looks; without the date where it is of today. */
+export function timeText(instant: string): string {
+  const date = new Date(instant)
+  return date.toDateString() === new Date().toDateString() ? TIME.format(date) : INSTANT.format(date)
+}
+
+/** An instant with its distance from now, as `12:40:10 (in 32 minutes)`. */
+export function untilText(instant: string): string {
+  const distance = Date.parse(instant) - Date.now()
+  const [unit, size] = UNITS.find(([, milliseconds]) => Math.abs(distance) >= milliseconds) ?? ['second', 1000]
+  return `${timeText(instant)} (${DISTANCE.format(Math.round(distance / size), unit)})`
+}

@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { problemText } from '../api/problem-text.ts'
+import { announce } from '../parts/announcements.ts'
+import { type Change, isWhole } from './change.ts'
+import { draft, keyOf } from './draft.ts'
+import { make } from './make.ts'
+
+/** Makes the changes, one after the other; what was made leaves the draft, and what failed stays in it. */
+export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+  const [isSure, setSure] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const apply = async () => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      for (const change of changes) {
+        await make(apis, change)
+        draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
+      }
+      announce('The changes are made.')
+    } catch (error) {
+      setProblem(problemText(error))
+    }
+    setBusy(false)
+    setSure(false)
+  }
+  return (
+    <>
+      {isSure ? (
+        <span class="sure">
+          Write {changes.length === 1 ? 'this change' : `these ${changes.length} changes`}?
+          <button type="button" class="primary" disabled={isBusy} onClick={apply}>
+            {isBusy ? 'Writing…' : 'Yes, apply'}
+          </button>
+          <button type="button" disabled={isBusy} onClick={() => setSure(false)}>
+            No
+          </button>
+        </span>
+      ) : (
+        <button type="button" class="primary" disabled={!changes.every(isWhole)} onClick={() => setSure(true)}>
+          Apply…
+        </button>
+      )}
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,79 @@
+import type { PortcullisApi, RequestOf } from '../../../../src/client/index.ts'
+import type { Chip } from '../parts/chips-field.tsx'
+
+/** What a simulation is asked. */
+export type Simulation = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>
+
+/** A service policy as it is edited: role lists as chips, so that people read names where ids are sent. */
+export interface PolicyDraft {
+  readonly name: string
+  readonly type: 'Dial' | 'Bind'
+  readonly semantic: 'AllOf' | 'AnyOf'
+  readonly identityRoles: readonly Chip[]
+  readonly serviceRoles: readonly Chip[]
+  readonly postureCheckRoles: readonly Chip[]
+}
+
+/** A change that is tried before it is made. */
+export type Change =
+  | {
+      readonly kind: 'identities' | 'services'
+      readonly action: 'update'
+      readonly id: string
+      readonly name: string
+      /** The role attributes before. */
+      readonly before: readonly string[]
+      readonly roleAttributes: readonly string[]
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'create'
+      /** Tells new policies from each other. */
+      readonly number: number
+      readonly policy: PolicyDraft
+    }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'update'
+      readonly id: string
+      readonly name: string
+      readonly policy: PolicyDraft
+    }
+  | { readonly kind: 'service-policies'; readonly action: 'delete'; readonly id: string; readonly name: string }
+
+/** A policy with nothing in it yet. */
+export const EMPTY_POLICY: PolicyDraft = {
+  name: '',
+  type: 'Dial',
+  semantic: 'AnyOf',
+  identityRoles: [],
+  serviceRoles: [],
+  postureCheckRoles: [],
+}
+
+/** The body of the request that makes a policy so. */
+export function policyBody({ name, type, semantic, ...roles }: PolicyDraft) {
+  return {
+    name,
+    type,
+    semantic,
+    identityRoles: roles.identityRoles.map(({ value }) => value),
+    serviceRoles: roles.serviceRoles.map(({ value }) => value),
+    postureCheckRoles: roles.postureCheckRoles.map(({ value }) => value),
+  }
+}
+
+/** A change in the words of a simulation. */
+export function simulated(change: Change): Simulation['changes'][number] {
+  if (change.action === 'delete') return { kind: 'service-policies', action: 'delete', id: change.id }
+  if (change.kind !== 'service-policies')
+    return { kind: change.kind, action: 'update', id: change.id, body: { roleAttributes: [...change.roleAttributes] } }
+  const body = policyBody(change.policy)
+  if (change.action === 'create') return { kind: 'service-policies', action: 'create', body }
+  return { kind: 'service-policies', action: 'update', id: change.id, body }
+}
+
+/** Whether a change says enough to be tried. */
+export function isWhole(change: Change): boolean {
+  return change.action === 'delete' || change.kind !== 'service-policies' || change.policy.name.trim() !== ''
+}

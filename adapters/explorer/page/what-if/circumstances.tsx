@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { type Explanation, explain, type Question } from '../api/explanation.ts'
+import { place, stay } from '../navigation/place.ts'
+import { Finder } from '../parts/finder.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { useSettled } from '../parts/use-settled.ts'
+import { type Facts, NO_FACTS, PostureFields, reportsOf } from './posture-fields.tsx'
+
+/** What another posture or another time would mean for one identity and one service. */
+export function Circumstances({ apis }: { apis: Apis }) {
+  const { about } = place.value
+  const [facts, setFacts] = useState<Facts>(NO_FACTS)
+  const settled = useSettled(facts)
+  const identity = about.get('identity') ?? undefined
+  const service = about.get('service') ?? undefined
+  const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
+  const asked: Question | undefined = identity && service ? { identity, service, type } : undefined
+  const now = useAnswer((signal) => (asked ? explain(apis, asked, signal) : undefined), [apis, identity, service, type])
+  const then = useAnswer(
+    (signal) => (asked ? explain(apis, { ...asked, ...reportsOf(settled) }, signal) : undefined),
+    [apis, identity, service, type, settled],
+  )
+  const choose = (changed: { identity?: string; service?: string }) =>
+    stay('what-if', { identity, service, type, ...changed })
+  return (
+    <section class="card">
+      <h2>Another posture, another time</h2>
+      <div class="row">
+        <Finder
+          key={`identity ${now.data?.identity?.name}`}
+          apis={apis}
+          label="Identity"
+          kinds={['identities']}
+          text={now.data?.identity?.name ?? ''}
+          onPick={({ id }) => choose({ identity: id })}
+        />
+        <Finder
+          key={`service ${now.data?.service?.name}`}
+          apis={apis}
+          label="Service"
+          kinds={['services']}
+          text={now.data?.service?.name ?? ''}
+          onPick={({ id }) => choose({ service: id })}
+        />
+      </div>
+      <PostureFields facts={facts} onChange={setFacts} />
+      {then.problem && <p class="problem">{then.problem}</p>}
+      {now.data && then.data && (
+        <dl class="before-after" aria-live="polite">
+          <dt>Now</dt>
+          <Answer explanation={now.data} />
+          <dt>Then</dt>
+          <Answer explanation={then.data} />
+        </dl>
+      )}
+    </section>
+  )
+}
+
+function Answer({ explanation }: { explanation: Explanation }) {
+  const { allowed, text, policies } = explanation
+  const failing = policies.flatMap(({ applies, checks }) => (applies ? checks.filter((check) => !check.isPassing) : []))
+  const names = [...new Set(failing.map(({ name }) => name))]
+  return (
+    <dd class={allowed ? 'gain' : 'loss'}>
+      {text.split('\n')[0]}
+      {!allowed && names.length > 0 && <span class="muted"> Failing: {names.join(', ')}.</span>}
+    </dd>
+  )
+}

@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { problemText } from '../api/problem-text.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { type Change, isWhole } from './change.ts'
+import { curlOf } from './curl.ts'
+
+/** The changes as text, for who makes them in another way: in a model file, or from a shell. */
+export function CopyAs({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+  const [text, setText] = useState<string>()
+  const [problem, setProblem] = useState<string>()
+  const whole = changes.filter(isWhole)
+  const showModel = async () => {
+    setProblem(undefined)
+    try {
+      // It writes YAML by a library that nothing else of the page needs.
+      const { modelFileOf } = await import('./model-file.ts')
+      setText(await modelFileOf(apis, whole))
+    } catch (error) {
+      setProblem(problemText(error))
+    }
+  }
+  const showCommands = () => setText(whole.map((change) => curlOf(change, location.origin)).join('\n'))
+  return (
+    <>
+      <button type="button" disabled={whole.length === 0} onClick={showModel}>
+        As model file
+      </button>
+      <button type="button" disabled={whole.length === 0} onClick={showCommands}>
+        As curl
+      </button>
+      {problem && <p class="problem">{problem}</p>}
+      {text !== undefined && (
+        <div class="copied">
+          <textarea
+            class="code"
+            aria-label="Text to copy"
+            readOnly
+            rows={Math.min(24, text.split('\n').length + 1)}
+            value={text}
+          />
+          <CopyButton text={text} />
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,24 @@
+import { type Change, policyBody } from './change.ts'
+
+/** A change as a command for a shell, with the token of a session in a variable. */
+export function curlOf(change: Change, origin: string): string {
+  const path = change.action === 'create' ? change.kind : `${change.kind}/${encodeURIComponent(change.id)}`
+  const method = { create: 'POST', update: 'PATCH', delete: 'DELETE' }[change.action]
+  const words = [
+    'curl',
+    '-X',
+    method,
+    quoted(`${origin}/edge/management/v1/${path}`),
+    '-H',
+    '"zt-session: $ZT_SESSION"',
+  ]
+  if (change.action === 'delete') return words.join(' ')
+  const body =
+    change.kind === 'service-policies' ? policyBody(change.policy) : { roleAttributes: change.roleAttributes }
+  return [...words, '-H', "'content-type: application/json'", '--data', quoted(JSON.stringify(body))].join(' ')
+}
+
+/** A text as one word of a shell, whatever is in it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

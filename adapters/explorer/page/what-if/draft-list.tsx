@@ -1,0 +1,62 @@
+import type { Apis } from '../api/apis.ts'
+import { attributeChip, ChipsField } from '../parts/chips-field.tsx'
+import type { Change } from './change.ts'
+import { drop, keyOf, put } from './draft.ts'
+import { PolicyFields } from './policy-fields.tsx'
+
+/** The changes that are tried, each as a form that tries while somebody edits. */
+export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+  return (
+    <>
+      {changes.map((change) => (
+        <article key={keyOf(change)} class="card">
+          <div class="panel-head">
+            <h2>{titleOf(change)}</h2>
+            <button type="button" class="quiet" aria-label={`Drop: ${titleOf(change)}`} onClick={() => drop(change)}>
+              ✕
+            </button>
+          </div>
+          <Fields apis={apis} change={change} />
+        </article>
+      ))}
+    </>
+  )
+}
+
+function Fields({ apis, change }: { apis: Apis; change: Change }) {
+  if (change.action === 'delete') return <p class="problem">It would be deleted.</p>
+  if (change.kind !== 'service-policies') {
+    const chips = change.roleAttributes.map(attributeChip)
+    return (
+      <ChipsField
+        apis={apis}
+        label="Role attributes"
+        chips={chips}
+        kind={change.kind}
+        of="attributes"
+        onChange={(after) => put({ ...change, roleAttributes: after.map(({ value }) => value) })}
+      />
+    )
+  }
+  return (
+    <>
+      <PolicyFields apis={apis} policy={change.policy} onChange={(policy) => put({ ...change, policy })} />
+      {change.action === 'update' && (
+        <button
+          type="button"
+          class="danger"
+          onClick={() => put({ kind: change.kind, action: 'delete', id: change.id, name: change.name })}
+        >
+          Delete it instead
+        </button>
+      )}
+    </>
+  )
+}
+
+/** What a change is called, here and in what is said aloud. */
+function titleOf(change: Change): string {
+  if (change.action === 'create') return 'New service policy'
+  if (change.kind === 'service-policies') return `Service policy ${change.name}`
+  return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${change.name}`
+}

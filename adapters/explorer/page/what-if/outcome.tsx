@@ -1,0 +1,95 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { announce } from '../parts/announcements.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { useSettled } from '../parts/use-settled.ts'
+import { Apply } from './apply.tsx'
+import { type Change, isWhole, simulated } from './change.ts'
+import { CopyAs } from './copy-as.tsx'
+import { type Pair, Pairs } from './pairs.tsx'
+
+/** What the changes would give and take, and what may be done with them. */
+export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+  const whole = useSettled(changes).filter(isWhole)
+  const [cursor, setCursor] = useState<string>()
+  const [earlier, setEarlier] = useState<readonly Pair[]>([])
+  const [counts, setCounts] = useState<Counts | null>(null)
+  const asked = JSON.stringify(whole.map(simulated))
+  useEffect(() => {
+    setCursor(undefined)
+    setEarlier([])
+  }, [asked])
+  const answer = useAnswer(
+    async (signal) => {
+      if (whole.length === 0) return undefined
+      const body = { changes: whole.map(simulated), ...(cursor && { cursor }) }
+      const { data } = await apis.portcullis.call('POST /simulate', { body, signal })
+      if (data.counts) {
+        setCounts(data.counts)
+        announce(spoken(data.counts))
+      }
+      return data
+    },
+    [apis, asked, cursor],
+  )
+  if (changes.length === 0) {
+    return (
+      <section class="card">
+        <h2>Gained and lost</h2>
+        <p class="empty">
+          Choose something to change: who would gain access and who would lose it appears here while you edit.
+        </p>
+      </section>
+    )
+  }
+  const page = answer.data
+  const more = () => {
+    if (!page?.nextCursor) return
+    setEarlier([...earlier, ...page.pairs])
+    setCursor(page.nextCursor)
+  }
+  return (
+    <section class="card outcome" aria-busy={answer.isLoading}>
+      <h2>Gained and lost</h2>
+      {answer.problem && <p class="problem">{answer.problem}</p>}
+      {counts && page && !answer.problem && (
+        <>
+          <dl class="counts">
+            <Count label="gain Dial" count={counts.dial.gained} tone="good" sign="+" />
+            <Count label="lose Dial" count={counts.dial.lost} tone="bad" sign="−" />
+            <Count label="gain Bind" count={counts.bind.gained} tone="good" sign="+" />
+            <Count label="lose Bind" count={counts.bind.lost} tone="bad" sign="−" />
+          </dl>
+          <Pairs pairs={[...earlier, ...page.pairs]} />
+          {page.nextCursor && (
+            <button type="button" onClick={more} disabled={answer.isLoading}>
+              Show more
+            </button>
+          )}
+        </>
+      )}
+      <div class="actions">
+        <Apply apis={apis} changes={changes} />
+        <CopyAs apis={apis} changes={changes} />
+      </div>
+    </section>
+  )
+}
+
+interface Counts {
+  readonly dial: { readonly gained: number; readonly lost: number }
+  readonly bind: { readonly gained: number; readonly lost: number }
+}
+
+function Count({ label, count, tone, sign }: { label: string; count: number; tone: string; sign: string }) {
+  return (
+    <div class={`count ${count === 0 ? '' : `count-${tone}`}`}>
+      <dt>{label}</dt>
+      <dd>{count === 0 ? '0' : `${sign}${count.toLocaleString('en')}`}</dd>
+    </div>
+  )
+}
+
+function spoken({ dial, bind }: Counts): string {
+  return `Dial: ${dial.gained} gained, ${dial.lost} lost. Bind: ${bind.gained} gained, ${bind.lost} lost.`
+}

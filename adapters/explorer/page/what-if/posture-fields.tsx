@@ -1,0 +1,95 @@
+import type { Question } from '../api/explanation.ts'
+
+/** What an endpoint is taken to have reported; empty texts for what it did not. */
+export interface Facts {
+  readonly domain: string
+  readonly osType: string
+  readonly osVersion: string
+  readonly macAddresses: string
+  readonly process: string
+  readonly isMfaPassed: boolean
+  /** As a field for local time has it. */
+  readonly at: string
+}
+
+export const NO_FACTS: Facts = {
+  domain: '',
+  osType: '',
+  osVersion: '',
+  macAddresses: '',
+  process: '',
+  isMfaPassed: false,
+  at: '',
+}
+
+const OS_TYPES = ['Windows', 'WindowsServer', 'macOS', 'Linux', 'iOS', 'Android']
+
+/** The circumstances that are assumed, in the words of a question. */
+export function reportsOf(facts: Facts): Pick<Question, 'posture' | 'mfa' | 'at'> {
+  const id = 'assumed'
+  const macAddresses = facts.macAddresses.split(/[\s,]+/).filter((address) => address !== '')
+  const posture: NonNullable<Question['posture']> = [
+    ...(facts.domain === '' ? [] : [{ id, typeId: 'DOMAIN' as const, domain: facts.domain }]),
+    ...(facts.osType === ''
+      ? []
+      : [{ id, typeId: 'OS' as const, type: facts.osType, version: facts.osVersion || '0' }]),
+    ...(macAddresses.length === 0 ? [] : [{ id, typeId: 'MAC' as const, macAddresses }]),
+    ...(facts.process === '' ? [] : [{ id, typeId: 'PROCESS' as const, path: facts.process, isRunning: true }]),
+  ]
+  return {
+    ...(posture.length > 0 && { posture }),
+    ...(facts.isMfaPassed && { mfa: true }),
+    ...(facts.at !== '' && { at: new Date(facts.at).toISOString() }),
+  }
+}
+
+/** Asks what the endpoint would report, and when. */
+export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts) => void }) {
+  const field = (name: 'domain' | 'osVersion' | 'macAddresses' | 'process', label: string, placeholder: string) => (
+    <label>
+      {label}
+      <input
+        value={facts[name]}
+        placeholder={placeholder}
+        spellcheck={false}
+        onInput={({ currentTarget }) => onChange({ ...facts, [name]: currentTarget.value })}
+      />
+    </label>
+  )
+  return (
+    <div class="fields two">
+      {field('domain', 'Domain', 'corp.example')}
+      <label>
+        Operating system
+        <select
+          value={facts.osType}
+          onChange={({ currentTarget }) => onChange({ ...facts, osType: currentTarget.value })}
+        >
+          <option value="">as reported</option>
+          {OS_TYPES.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {field('osVersion', 'Version of it', '6.1.0')}
+      {field('macAddresses', 'MAC addresses', '02:00:00:00:00:01')}
+      {field('process', 'Running process', '/usr/bin/agent')}
+      <label>
+        Instant
+        <input
+          type="datetime-local"
+          value={facts.at}
+          onInput={({ currentTarget }) => onChange({ ...facts, at: currentTarget.value })}
+        />
+      </label>
+      <label class="toggle">
+        <input
+          type="checkbox"
+          checked={facts.isMfaPassed}
+          onChange={({ currentTarget }) => onChange({ ...facts, isMfaPassed: currentTarget.checked })}
+        />
+        A second factor was just proved
+      </label>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Apis } from '../api/apis.ts'
+import type { Chip } from '../parts/chips-field.tsx'
+import type { Change, PolicyDraft } from './change.ts'
+
+type AttributeChange = Extract<Change, { readonly kind: 'identities' | 'services' }>
+
+/** An identity or a service as a change that changes nothing yet. */
+export async function readAttributes(
+  { management }: Apis,
+  kind: AttributeChange['kind'],
+  id: string,
+): Promise<AttributeChange> {
+  const params = { id }
+  const { data } =
+    kind === 'identities'
+      ? await management.call('GET /identities/{id}', { params })
+      : await management.call('GET /services/{id}', { params })
+  const before = data.roleAttributes ?? []
+  return { kind, action: 'update', id: data.id, name: data.name, before, roleAttributes: before }
+}
+
+interface NamedRole {
+  readonly role: string
+  readonly name: string
+}
+
+/** A service policy as it may be edited. */
+export async function readPolicy({ management }: Apis, id: string): Promise<PolicyDraft> {
+  const { data } = await management.call('GET /service-policies/{id}', { params: { id } })
+  return {
+    name: data.name,
+    type: data.type === 'Bind' ? 'Bind' : 'Dial',
+    semantic: data.semantic,
+    identityRoles: chipsOf(data.identityRoles, data.identityRolesDisplay),
+    serviceRoles: chipsOf(data.serviceRoles, data.serviceRolesDisplay),
+    postureCheckRoles: chipsOf(data.postureCheckRoles, data.postureCheckRolesDisplay),
+  }
+}
+
+function chipsOf(roles: readonly string[] | null, shown: readonly NamedRole[] | null): readonly Chip[] {
+  return (roles ?? []).map((value) => ({ value, name: shown?.find(({ role }) => role === value)?.name ?? value }))
+}

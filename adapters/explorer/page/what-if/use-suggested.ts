@@ -1,0 +1,41 @@
+import { useEffect } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { place, stay } from '../navigation/place.ts'
+import { EMPTY_POLICY } from './change.ts'
+import { put } from './draft.ts'
+import { readAttributes } from './read-entity.ts'
+
+/** Takes over the change that a link suggests, once, and keeps the rest of the address. */
+export function useSuggested(apis: Apis): void {
+  const { about } = place.value
+  const change = about.get('change')
+  useEffect(() => {
+    if (change === null) return
+    const [identity, service, type] = [read('identity'), read('service'), read('type')]
+    const suggest = async () => {
+      if (change === 'attributes') {
+        const kind = read('of') === 'services' ? 'services' : 'identities'
+        const entity = await readAttributes(apis, kind, read('id') ?? '')
+        const added = (read('add') ?? '').split(',').filter((attribute) => attribute !== '')
+        put({ ...entity, roleAttributes: [...new Set([...entity.before, ...added])] })
+      }
+      if (change === 'policy' && identity && service) {
+        const [who, what] = await Promise.all([
+          readAttributes(apis, 'identities', identity),
+          readAttributes(apis, 'services', service),
+        ])
+        const policy = {
+          ...EMPTY_POLICY,
+          name: `${who.name} ${type === 'Bind' ? 'binds' : 'dials'} ${what.name}`,
+          type: type === 'Bind' ? ('Bind' as const) : ('Dial' as const),
+          identityRoles: [{ value: `@${who.id}`, name: `@${who.name}` }],
+          serviceRoles: [{ value: `@${what.id}`, name: `@${what.name}` }],
+        }
+        put({ kind: 'service-policies', action: 'create', number: Date.now(), policy })
+      }
+    }
+    void suggest().catch(() => undefined)
+    stay('what-if', { identity, service, type })
+  }, [change])
+  const read = (name: string) => about.get(name) ?? undefined
+}

@@ -1,0 +1,30 @@
+import type { Apis } from '../api/apis.ts'
+import { Circumstances } from './circumstances.tsx'
+import { draft } from './draft.ts'
+import { DraftList } from './draft-list.tsx'
+import { NewChange } from './new-change.tsx'
+import { Outcome } from './outcome.tsx'
+import { useSuggested } from './use-suggested.ts'
+
+/** Tries changes of the network and of circumstances before anything is written. */
+export function WhatIfView({ apis }: { apis: Apis }) {
+  useSuggested(apis)
+  return (
+    <section class="what-if">
+      <div class="bar">
+        <h1>What if</h1>
+        <p class="muted">Nothing is written until you apply it.</p>
+      </div>
+      <div class="what-if-body">
+        <div class="stack">
+          <NewChange apis={apis} />
+          <DraftList apis={apis} changes={draft.value} />
+        </div>
+        <div class="stack">
+          <Outcome apis={apis} changes={draft.value} />
+          <Circumstances apis={apis} />
+        </div>
+      </div>
+    </section>
+  )
+}

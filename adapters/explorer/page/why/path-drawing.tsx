@@ -1,0 +1,79 @@
+import type { Explanation } from '../api/explanation.ts'
+import { type PathNode, pathOf } from './path.ts'
+
+const BOX = { width: 184, height: 44, gap: 10 } as const
+const COLUMN = BOX.width + 56
+const HEAD = 26
+const COLUMN_NAMES = ['Identity', 'Service policies', 'Posture checks', 'Edge routers', 'Service'] as const
+const TITLE_LENGTH = 23
+
+/** The way from the identity to the service, lit as far as it is open. */
+export function PathDrawing({ explanation }: { explanation: Explanation }) {
+  const { nodes, lines } = pathOf(explanation)
+  const columns = COLUMN_NAMES.map((_, column) => nodes.filter((node) => node.column === column))
+  const rows = Math.max(...columns.map(({ length }) => length))
+  const height = HEAD + rows * (BOX.height + BOX.gap)
+  const places = new Map(
+    columns.flatMap((column, number) =>
+      column.map((node, row) => {
+        const top = HEAD + ((rows - column.length) * (BOX.height + BOX.gap)) / 2
+        return [node.key, { x: number * COLUMN, y: top + row * (BOX.height + BOX.gap) }] as const
+      }),
+    ),
+  )
+  const width = (COLUMN_NAMES.length - 1) * COLUMN + BOX.width
+  return (
+    <figure class="path card">
+      <svg width={width} height={height} viewBox={`-2 0 ${width + 4} ${height}`} role="img" aria-label={spoken(nodes)}>
+        {COLUMN_NAMES.map((name, number) => (
+          <text key={name} class="column" x={number * COLUMN} y="14">
+            {name}
+          </text>
+        ))}
+        {lines.map(({ from, to, light }) => {
+          const [one, other] = [places.get(from), places.get(to)]
+          if (!one || !other) return null
+          const [x1, y1, x2, y2] = [one.x + BOX.width, one.y + BOX.height / 2, other.x, other.y + BOX.height / 2]
+          const bend = Math.min(60, (x2 - x1) / 2)
+          return (
+            <path
+              key={`${from} ${to}`}
+              class={`way way-${light}`}
+              d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
+            />
+          )
+        })}
+        {nodes.map((node) => (
+          <PathBox key={node.key} node={node} place={places.get(node.key)} />
+        ))}
+      </svg>
+    </figure>
+  )
+}
+
+function PathBox({ node, place }: { node: PathNode; place: { readonly x: number; readonly y: number } | undefined }) {
+  if (!place) return null
+  const { title, note, kind, light } = node
+  return (
+    <g class={`stop stop-${kind} stop-${light}`} transform={`translate(${place.x} ${place.y})`}>
+      <title>{title}</title>
+      <rect width={BOX.width} height={BOX.height} rx="7" />
+      <rect class="stop-mark" x="7" y="7" width="4" height={BOX.height - 14} rx="2" />
+      <text class="stop-title" x="19" y={note === '' ? 27 : 19}>
+        {shortened(title)}
+      </text>
+      <text class="stop-note" x="19" y="35">
+        {shortened(note)}
+      </text>
+    </g>
+  )
+}
+
+function shortened(text: string): string {
+  return text.length > TITLE_LENGTH ? `${text.slice(0, TITLE_LENGTH - 1)}…` : text
+}
+
+function spoken(nodes: readonly PathNode[]): string {
+  const words = { lit: 'open', broken: 'closed', dark: 'not reached' } as const
+  return nodes.map(({ title, note, light }) => `${title}${note && `, ${note}`}: ${words[light]}`).join('; ')
+}

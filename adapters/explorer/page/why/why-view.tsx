@@ -1,0 +1,91 @@
+import type { Apis } from '../api/apis.ts'
+import { explain } from '../api/explanation.ts'
+import { place, stay } from '../navigation/place.ts'
+import { Finder } from '../parts/finder.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { ExplanationSentences } from './explanation-sentences.tsx'
+import { PathDrawing } from './path-drawing.tsx'
+import { Suggestions } from './suggestions.tsx'
+import { Verdict } from './verdict.tsx'
+
+/** Whether an identity may dial or bind a service, and why. */
+export function WhyView({ apis }: { apis: Apis }) {
+  const { about } = place.value
+  const identity = about.get('identity') ?? undefined
+  const service = about.get('service') ?? undefined
+  const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
+  const answer = useAnswer(
+    (signal) => (identity && service ? explain(apis, { identity, service, type }, signal) : undefined),
+    [apis, identity, service, type],
+  )
+  const names = useNames(apis, identity, service)
+  const ask = (changed: { identity?: string; service?: string; type?: string }) =>
+    stay('why', { identity, service, type, ...changed })
+  const explanation = identity && service ? answer.data : undefined
+  return (
+    <section class="why">
+      <div class="bar">
+        <h1>Why</h1>
+        <Finder
+          key={`identity ${names.identity}`}
+          apis={apis}
+          label="Identity"
+          kinds={['identities']}
+          text={names.identity}
+          onPick={({ id }) => ask({ identity: id })}
+        />
+        <label class="inline">
+          <span class="unseen">Access</span>
+          <select value={type} onChange={({ currentTarget }) => ask({ type: currentTarget.value })}>
+            <option value="Dial">dials</option>
+            <option value="Bind">binds</option>
+          </select>
+        </label>
+        <Finder
+          key={`service ${names.service}`}
+          apis={apis}
+          label="Service"
+          kinds={['services']}
+          text={names.service}
+          onPick={({ id }) => ask({ service: id })}
+        />
+      </div>
+      {answer.problem && <p class="problem">{answer.problem}</p>}
+      {!(identity && service) && (
+        <p class="empty">
+          Choose an identity and a service: the controller says whether the one may reach the other, by which policies,
+          posture checks and edge routers, and what is missing.
+        </p>
+      )}
+      {explanation && (
+        <div class="why-body" aria-busy={answer.isLoading}>
+          <Verdict explanation={explanation} onAgain={answer.reload} />
+          <PathDrawing explanation={explanation} />
+          <div class="columns">
+            <ExplanationSentences explanation={explanation} />
+            <Suggestions explanation={explanation} />
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** The names of what the address names by id. */
+function useNames({ management }: Apis, identity: string | undefined, service: string | undefined) {
+  const one = useAnswer(
+    (signal) =>
+      identity
+        ? management.call('GET /identities/{id}', { params: { id: identity }, signal }).then(({ data }) => data.name)
+        : undefined,
+    [management, identity],
+  )
+  const other = useAnswer(
+    (signal) =>
+      service
+        ? management.call('GET /services/{id}', { params: { id: service }, signal }).then(({ data }) => data.name)
+        : undefined,
+    [management, service],
+  )
+  return { identity: (identity && one.data) ?? '', service: (service && other.data) ?? '' }
+}
