@@ -1,6 +1,8 @@
 import type { ComponentType } from 'preact'
 import type { Apis } from '../api/apis.ts'
 import { GraphView } from '../graph/graph-view.tsx'
+import { JsonView } from '../json/json-view.tsx'
+import { ManageView } from '../manage/manage-view.tsx'
 import { WhatIfView } from '../what-if/what-if-view.tsx'
 import { WhyView } from '../why/why-view.tsx'
 
@@ -15,4 +17,6 @@ export const VIEWS: readonly View[] = [
   { name: 'graph', label: 'Reach', show: GraphView },
   { name: 'why', label: 'Why', show: WhyView },
   { name: 'what-if', label: 'What if', show: WhatIfView },
+  { name: 'manage', label: 'Manage', show: ManageView },
+  { name: 'json', label: 'JSON', show: JsonView },
 ]

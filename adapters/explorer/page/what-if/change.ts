@@ -77,3 +77,8 @@ export function simulated(change: Change): Simulation['changes'][number] {
 export function isWhole(change: Change): boolean {
   return change.action === 'delete' || change.kind !== 'service-policies' || change.policy.name.trim() !== ''
 }
+
+/** A policy that is not there yet. */
+export function newPolicy(policy: PolicyDraft): Change {
+  return { kind: 'service-policies', action: 'create', number: Date.now(), policy }
+}

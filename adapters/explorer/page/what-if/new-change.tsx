@@ -3,9 +3,9 @@ import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import type { Found } from '../api/search.ts'
 import { Finder } from '../parts/finder.tsx'
-import { EMPTY_POLICY } from './change.ts'
+import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
-import { readAttributes, readPolicy } from './read-entity.ts'
+import { readChange } from './read-entity.ts'
 
 const KINDS = ['identities', 'services', 'service-policies']
 
@@ -13,18 +13,16 @@ const KINDS = ['identities', 'services', 'service-policies']
 export function NewChange({ apis }: { apis: Apis }) {
   const [problem, setProblem] = useState<string>()
   const [round, setRound] = useState(0)
-  const begin = async ({ kind, id, name }: Found) => {
+  const begin = async ({ kind, id }: Found) => {
     setProblem(undefined)
     setRound(round + 1)
     try {
-      if (kind === 'service-policies') put({ kind, action: 'update', id, name, policy: await readPolicy(apis, id) })
-      else put(await readAttributes(apis, kind === 'services' ? 'services' : 'identities', id))
+      put(await readChange(apis, kind, id))
     } catch (error) {
       setProblem(problemText(error))
     }
   }
-  const beginPolicy = () =>
-    put({ kind: 'service-policies', action: 'create', number: Date.now(), policy: EMPTY_POLICY })
+  const beginPolicy = () => put(newPolicy(EMPTY_POLICY))
   return (
     <section class="card new-change">
       <h2>Change something</h2>

@@ -24,8 +24,15 @@ interface NamedRole {
   readonly name: string
 }
 
+/** An entity of which something may be changed, as a change that changes nothing yet. */
+export async function readChange(apis: Apis, kind: string, id: string): Promise<Change> {
+  if (kind !== 'service-policies') return readAttributes(apis, kind === 'services' ? 'services' : 'identities', id)
+  const policy = await readPolicy(apis, id)
+  return { kind, action: 'update', id, name: policy.name, policy }
+}
+
 /** A service policy as it may be edited. */
-export async function readPolicy({ management }: Apis, id: string): Promise<PolicyDraft> {
+async function readPolicy({ management }: Apis, id: string): Promise<PolicyDraft> {
   const { data } = await management.call('GET /service-policies/{id}', { params: { id } })
   return {
     name: data.name,

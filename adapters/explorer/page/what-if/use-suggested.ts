@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { place, stay } from '../navigation/place.ts'
-import { EMPTY_POLICY } from './change.ts'
+import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
-import { readAttributes } from './read-entity.ts'
+import { readAttributes, readChange } from './read-entity.ts'
 
 /** Takes over the change that a link suggests, once, and keeps the rest of the address. */
 export function useSuggested(apis: Apis): void {
@@ -19,6 +19,8 @@ export function useSuggested(apis: Apis): void {
         const added = (read('add') ?? '').split(',').filter((attribute) => attribute !== '')
         put({ ...entity, roleAttributes: [...new Set([...entity.before, ...added])] })
       }
+      if (change === 'edit') put(await readChange(apis, read('of') ?? '', read('id') ?? ''))
+      if (change === 'empty-policy') put(newPolicy(EMPTY_POLICY))
       if (change === 'policy' && identity && service) {
         const [who, what] = await Promise.all([
           readAttributes(apis, 'identities', identity),
@@ -31,7 +33,7 @@ export function useSuggested(apis: Apis): void {
           identityRoles: [{ value: `@${who.id}`, name: `@${who.name}` }],
           serviceRoles: [{ value: `@${what.id}`, name: `@${what.name}` }],
         }
-        put({ kind: 'service-policies', action: 'create', number: Date.now(), policy })
+        put(newPolicy(policy))
       }
     }
     void suggest().catch(() => undefined)

@@ -1,0 +1,23 @@
+/** The collections of the management API. */
+export const COLLECTIONS = [
+  'identities',
+  'services',
+  'service-policies',
+  'posture-checks',
+  'edge-routers',
+  'edge-router-policies',
+  'service-edge-router-policies',
+  'transit-routers',
+  'terminators',
+  'configs',
+  'config-types',
+  'sessions',
+  'api-sessions',
+  'auth-policies',
+  'authenticators',
+  'external-jwt-signers',
+  'cas',
+  'enrollments',
+  'revocations',
+  'controllers',
+] as const

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import type { ManagementApi, RequestOf } from '../../../../src/client/index.ts'
+import type { Apis } from '../api/apis.ts'
+import { NewEntityForm } from './new-entity-form.tsx'
+
+type CheckBody = NonNullable<RequestOf<ManagementApi['POST /posture-checks']>['body']>
+
+const TYPES = [
+  { id: 'DOMAIN', label: 'Domain', asks: 'Domains, one in a line', example: 'corp.example' },
+  { id: 'OS', label: 'Operating system', asks: 'Systems with versions, one in a line', example: 'Linux >=5.15.0' },
+  { id: 'MAC', label: 'MAC address', asks: 'Addresses, one in a line', example: '02:00:00:00:00:01' },
+  { id: 'MFA', label: 'Second factor', asks: 'Seconds for which it counts; -1 for ever', example: '3600' },
+  { id: 'PROCESS', label: 'Running process', asks: 'System and path', example: 'Linux /usr/bin/agent' },
+] as const
+
+type TypeId = (typeof TYPES)[number]['id']
+
+interface Props {
+  readonly apis: Apis
+  readonly onCreated: (id: string) => void
+}
+
+/** Creates a posture check. */
+export function CreateCheck({ apis, onCreated }: Props) {
+  const [typeId, setTypeId] = useState<TypeId>('DOMAIN')
+  const [asked, setAsked] = useState('')
+  const type = TYPES.find(({ id }) => id === typeId) ?? TYPES[0]
+  return (
+    <NewEntityForm
+      apis={apis}
+      kind="posture-checks"
+      onCreated={onCreated}
+      create={async (named) => {
+        const body: CheckBody = { ...named, ...askedOf(typeId, asked) }
+        return (await apis.management.call('POST /posture-checks', { body })).data.id
+      }}
+    >
+      <label>
+        Type
+        <select
+          value={typeId}
+          onChange={({ currentTarget }) =>
+            setTypeId(TYPES.find(({ id }) => id === currentTarget.value)?.id ?? 'DOMAIN')
+          }
+        >
+          {TYPES.map(({ id, label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {type.asks}
+        <textarea
+          rows={3}
+          required
+          placeholder={type.example}
+          value={asked}
+          onInput={({ currentTarget }) => setAsked(currentTarget.value)}
+        />
+      </label>
+    </NewEntityForm>
+  )
+}
+
+/** What a check asks for, read from lines of text; the controller refuses what is not right. */
+function askedOf(typeId: TypeId, text: string) {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const [first = ''] = lines
+  switch (typeId) {
+    case 'DOMAIN':
+      return { typeId, domains: lines }
+    case 'MAC':
+      return { typeId, macAddresses: lines }
+    case 'MFA':
+      return { typeId, timeoutSeconds: Number(first) }
+    case 'OS':
+      return {
+        typeId,
+        operatingSystems: lines.map((line) => {
+          const [type, versions] = firstWord(line)
+          return { type: osType(type), versions: versions === '' ? [] : [versions] }
+        }),
+      }
+    case 'PROCESS': {
+      const [type, path] = firstWord(first)
+      return { typeId, process: { osType: osType(type), path } }
+    }
+  }
+}
+
+type OsType = 'Windows' | 'WindowsServer' | 'macOS' | 'Linux' | 'iOS' | 'Android'
+
+/** The controller names what it does not know. */
+function osType(word: string): OsType {
+  return word as OsType
+}
+
+function firstWord(line: string): [string, string] {
+  const end = line.search(/\s/)
+  return end < 0 ? [line, ''] : [line.slice(0, end), line.slice(end).trim()]
+}

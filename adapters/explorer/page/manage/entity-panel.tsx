@@ -1,0 +1,63 @@
+import type { Apis } from '../api/apis.ts'
+import { go, hrefOf } from '../navigation/place.ts'
+import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { useAction } from '../parts/use-action.ts'
+import { IdentityPanel } from './identity-panel.tsx'
+import type { ManagedKind } from './kinds.ts'
+import { PanelHead } from './panel-head.tsx'
+
+interface Props {
+  readonly apis: Apis
+  readonly kind: ManagedKind
+  readonly id: string
+  /** The lists are to be read again. */
+  readonly onChange: () => void
+}
+
+/** What may be done with one entity. */
+export function EntityPanel({ apis, kind, id, onChange }: Props) {
+  const action = useAction()
+  const remove = async () => {
+    if (!(await action.run('Deleted.', () => removeEntity(apis, kind, id)))) return
+    onChange()
+    go('manage', { kind })
+  }
+  return (
+    <aside class="panel" aria-label="Selected">
+      {kind === 'identities' ? (
+        <IdentityPanel apis={apis} id={id} onChange={onChange} />
+      ) : (
+        <PanelHead apis={apis} kind={kind} id={id} />
+      )}
+      <section class="panel-links">
+        {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why does somebody reach it?</a>}
+        {kind === 'identities' && <a href={hrefOf('why', { identity: id })}>Why does it reach something?</a>}
+        {kind !== 'posture-checks' && (
+          <a href={hrefOf('what-if', { change: 'edit', of: kind, id })}>Try a change of it</a>
+        )}
+        <a href={hrefOf('json', { kind, id })}>All of it as JSON</a>
+      </section>
+      <section>
+        <ConfirmedButton
+          label="Delete"
+          question="Delete it for good?"
+          disabled={action.isBusy}
+          onConfirm={() => void remove()}
+        />
+        {action.problem && (
+          <p class="problem" role="alert">
+            {action.problem}
+          </p>
+        )}
+      </section>
+    </aside>
+  )
+}
+
+async function removeEntity({ management }: Apis, kind: ManagedKind, id: string): Promise<void> {
+  const params = { id }
+  if (kind === 'identities') await management.call('DELETE /identities/{id}', { params })
+  if (kind === 'services') await management.call('DELETE /services/{id}', { params })
+  if (kind === 'service-policies') await management.call('DELETE /service-policies/{id}', { params })
+  if (kind === 'posture-checks') await management.call('DELETE /posture-checks/{id}', { params })
+}

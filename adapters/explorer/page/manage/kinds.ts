@@ -1,0 +1,14 @@
+/** What is managed here by forms; everything else is shown as JSON. */
+export type ManagedKind = 'identities' | 'services' | 'service-policies' | 'posture-checks'
+
+export const MANAGED_KINDS: readonly { readonly kind: ManagedKind; readonly label: string; readonly one: string }[] = [
+  { kind: 'identities', label: 'Identities', one: 'identity' },
+  { kind: 'services', label: 'Services', one: 'service' },
+  { kind: 'service-policies', label: 'Service policies', one: 'service policy' },
+  { kind: 'posture-checks', label: 'Posture checks', one: 'posture check' },
+]
+
+/** The kind of that name; identities for any other. */
+export function managedKind(name: string | null): ManagedKind {
+  return MANAGED_KINDS.find(({ kind }) => kind === name)?.kind ?? 'identities'
+}
