@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { attributeChip, ChipsField } from '../parts/chips-field.tsx'
+import { attributeChip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
 import { useAction } from '../parts/use-action.ts'
 
 /** What every entity has. */

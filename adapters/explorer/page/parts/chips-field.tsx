@@ -1,11 +1,6 @@
 import type { Apis } from '../api/apis.ts'
+import { attributeChip, type Chip } from './chip.ts'
 import { Combobox } from './combobox.tsx'
-
-/** An entry of a list: what is sent, and what people read. */
-export interface Chip {
-  readonly value: string
-  readonly name: string
-}
 
 interface Props {
   readonly apis: Apis
@@ -56,11 +51,6 @@ export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
       </ul>
     </div>
   )
-}
-
-/** A role attribute as a chip. */
-export function attributeChip(attribute: string): Chip {
-  return { value: attribute, name: `#${attribute}` }
 }
 
 async function searchChips(

@@ -1,5 +1,5 @@
 import type { PortcullisApi, RequestOf } from '../../../../src/client/index.ts'
-import type { Chip } from '../parts/chips-field.tsx'
+import type { Chip } from '../parts/chip.ts'
 
 /** What a simulation is asked. */
 export type Simulation = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>

@@ -1,5 +1,6 @@
 import type { Apis } from '../api/apis.ts'
-import { attributeChip, ChipsField } from '../parts/chips-field.tsx'
+import { attributeChip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
 import type { Change } from './change.ts'
 import { drop, keyOf, put } from './draft.ts'
 import { PolicyFields } from './policy-fields.tsx'

@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import type { Chip } from '../parts/chips-field.tsx'
+import type { Chip } from '../parts/chip.ts'
 import type { Change, PolicyDraft } from './change.ts'
 
 type AttributeChange = Extract<Change, { readonly kind: 'identities' | 'services' }>

@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { EventList } from './event-list.tsx'
+import { Histogram } from './histogram.tsx'
+import { TOPICS, type Topic } from './network-event.ts'
+import { topicOf } from './topic.ts'
+import { useEvents } from './use-events.ts'
+
+/** What happens in the network, as it happens, and what happened before. */
+export function LiveView({ apis }: { apis: Apis }) {
+  const live = useEvents(apis)
+  const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())
+  const [until, setUntil] = useState<number>()
+  const wanted = live.events.filter(({ type }) => !hidden.has(topicOf(type)))
+  const shown = until === undefined ? wanted : wanted.filter(({ at }) => Date.parse(at) <= until)
+  const toggle = (topic: Topic) => {
+    const others = [...hidden].filter((one) => one !== topic)
+    setHidden(new Set(hidden.has(topic) ? others : [...others, topic]))
+  }
+  return (
+    <section class="live">
+      <div class="bar">
+        <h1>Live</h1>
+        <span class="live-state" role="status">
+          <span class={`dot ${live.isOpen ? 'dot-online' : ''}`} />
+          {live.isOpen ? 'as it happens' : 'connecting…'}
+        </span>
+        <fieldset class="toggles">
+          <legend class="unseen">What is shown</legend>
+          {TOPICS.map(({ topic, label }) => (
+            <label key={topic} class={`toggle topic-${topic}`}>
+              <input type="checkbox" checked={!hidden.has(topic)} onChange={() => toggle(topic)} />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+        {until !== undefined && (
+          <button type="button" onClick={() => setUntil(undefined)}>
+            Back to now
+          </button>
+        )}
+      </div>
+      {live.problem && <p class="problem">{live.problem}</p>}
+      <div class="live-body">
+        <Histogram events={wanted} until={until} onUntil={setUntil} />
+        {shown.length === 0 && !live.problem && (
+          <p class="empty">Nothing happened yet. Logins, sessions, refusals, posture and routers appear here.</p>
+        )}
+        <EventList events={shown} />
+      </div>
+    </section>
+  )
+}

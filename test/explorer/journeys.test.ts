@@ -1,0 +1,99 @@
+import { decodeJwt } from 'jose'
+import jsQR from 'jsqr'
+import { PNG } from 'pngjs'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createSigningRequest } from '../../adapters/testing/endpoints/signing-request.ts'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, pick, serveExplorer } from '../support/explorer.ts'
+
+const MODEL = {
+  identities: [
+    { name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['staff'] },
+    { name: 'phone', type: 'Device', isAdmin: false, roleAttributes: ['visitors'] },
+  ],
+  services: [
+    { name: 'payroll', roleAttributes: ['confidential'] },
+    { name: 'wiki', roleAttributes: ['internal'] },
+  ],
+  postureChecks: [{ name: 'company-domain', typeId: 'DOMAIN', domains: ['corp.example'] }],
+  servicePolicies: [
+    {
+      name: 'staff-payroll',
+      type: 'Dial',
+      semantic: 'AnyOf',
+      identityRoles: ['#staff'],
+      serviceRoles: ['#confidential'],
+      postureCheckRoles: ['@company-domain'],
+    },
+    { name: 'staff-wiki', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#staff'], serviceRoles: ['@wiki'] },
+  ],
+} as const
+
+describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
+  afterAll(closeBrowser)
+
+  it('leads from the login over who reaches what and why to a change that is tried, applied and seen', async () => {
+    const { net, url } = await serveExplorer({ model: MODEL })
+    const { page, problems } = await openPage(url)
+    await logIn(page, { username: 'admin', password: 'wrong' })
+    await expect.poll(() => page.getByRole('alert').textContent()).toBe('The username or the password is not right.')
+    await logIn(page)
+
+    // Who reaches what: the group of what is found is selected, and its panel names the policy.
+    await pick(page, 'Find', 'lapt')
+    const panel = page.getByRole('complementary', { name: '#staff' })
+    await panel.getByRole('link', { name: 'staff-wiki' }).waitFor()
+    await panel.getByRole('link', { name: 'laptop' }).click()
+
+    // Why: it is missing a posture report.
+    await page.getByRole('heading', { name: 'Why' }).waitFor()
+    await pick(page, 'Service', 'payr')
+    await page.getByText("'laptop' may not dial 'payroll': every service policy").waitFor()
+    await page.getByText("The DOMAIN check 'company-domain' fails").waitFor()
+    expect(await page.getByRole('img', { name: /staff-payroll/ }).getAttribute('aria-label')).toContain(
+      'company-domain',
+    )
+
+    // What if: an attribute that is added is seen at once, before anything is written.
+    await page.getByRole('link', { name: 'What if', exact: true }).click()
+    await pick(page, 'An identity, a service', 'phone')
+    await pick(page, 'Role attributes', 'staff')
+    await page.getByRole('cell', { name: '+ Dial' }).first().waitFor()
+    expect(await page.locator('.count').allTextContents()).toEqual([
+      'gain Dial+2',
+      'lose Dial0',
+      'gain Bind0',
+      'lose Bind0',
+    ])
+    const attributes = async () =>
+      (await net.admin.call('GET /identities', { query: { filter: 'name = "phone"' } })).data[0]?.roleAttributes
+    expect(await attributes()).toEqual(['visitors'])
+    await page.getByRole('button', { name: 'As model file' }).click()
+    const copied = page.getByRole('textbox', { name: 'Text to copy' })
+    await copied.waitFor()
+    expect(await copied.inputValue()).toContain(
+      'name: phone\n    type: Device\n    isAdmin: false\n    roleAttributes:',
+    )
+    await page.getByRole('button', { name: 'As curl' }).click()
+    await expect.poll(() => copied.inputValue()).toContain(`curl -X PATCH 'https://localhost`)
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Yes, apply' }).click()
+    await expect.poll(attributes).toEqual(['staff', 'visitors'])
+    expect(problems.filter((text) => !/401/.test(text))).toEqual([])
+  }, 60_000)
+
+  it('invites an identity by a QR code with which it enrolls', async () => {
+    const { net, url } = await serveExplorer()
+    const { page, problems } = await openPage(`${url}#/manage?kind=identities&new=true`, { deviceScaleFactor: 2 })
+    await logIn(page)
+    await page.getByLabel('Name', { exact: true }).fill('tablet')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: 'Show QR code and token' }).click()
+    const { width, height, data } = PNG.sync.read(await page.getByRole('img', { name: /QR code/ }).screenshot())
+    const read = jsQR(new Uint8ClampedArray(data), width, height)?.data ?? ''
+    const { csr } = await createSigningRequest('tablet')
+    const body = { token: String(decodeJwt(read).jti), clientCsr: csr }
+    const enrolled = await net.client().call('POST /enroll/ott', { body })
+    expect(enrolled.data.cert).toContain('BEGIN CERTIFICATE')
+    expect(problems).toEqual([])
+  }, 60_000)
+})

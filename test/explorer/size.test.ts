@@ -1,0 +1,21 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { bundleExplorer } from '../../scripts/bundle-explorer.ts'
+
+describe('the bundle of the explorer', () => {
+  it('loads in less than 150 kB gzipped, chunks on demand included', async () => {
+    const files = [...(await bundleExplorer()).values()]
+    const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0)
+    expect(bytes).toBeLessThan(150_000)
+  })
+
+  it('has no script or style in its document, and names no other host', async () => {
+    const html = new TextDecoder().decode((await bundleExplorer()).get('index.html'))
+    expect(html).not.toMatch(/<style|style=|\son\w+=|<script[^>]*>[^<]/)
+    expect([...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, target]) => target)).toEqual([
+      './icon.svg',
+      './page.css',
+      './page.js',
+    ])
+  })
+})

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { serve } from 'portcullis/node'
+import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
+import { onTestFinished } from 'vitest'
+import { bundleExplorer } from '../../scripts/bundle-explorer.ts'
+import { freePort } from './free-port.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+/** Whether the explorer can be looked at; without a browser its tests are skipped, and say so. */
+export const HAS_BROWSER = CHROMIUM !== undefined
+if (!HAS_BROWSER) process.stdout.write('explorer: not seen in a browser, because there is no Chromium\n')
+
+const SECURITY = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+}
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript',
+  css: 'text/css',
+  svg: 'image/svg+xml',
+}
+
+let bundled: ReturnType<typeof bundleExplorer> | undefined
+
+/** A controller on a socket that serves the explorer as well. */
+export interface ServedExplorer {
+  readonly net: TestController
+  readonly url: string
+}
+
+/** Serves a controller with its explorer until the test is over. */
+export async function serveExplorer(options: Parameters<typeof createTestController>[0] = {}): Promise<ServedExplorer> {
+  bundled ??= bundleExplorer()
+  const files = await bundled
+  const port = await freePort()
+  const address = `localhost:${port}`
+  const url = `https://${address}/portcullis/explorer/`
+  const net = await createTestController({ clock: 'live', address, oidc: { redirectUris: [url] }, ...options })
+  onTestFinished(() => net.close())
+  const { answerHeaders, openFabric } = net
+  const fetch: typeof net.fetch = async (request, connection) => {
+    const { pathname } = new URL(request.url)
+    if (!pathname.startsWith('/portcullis/explorer/')) return net.fetch(request, connection)
+    const name = pathname.slice('/portcullis/explorer/'.length) || 'index.html'
+    const file = files.get(name)
+    const type = TYPES[name.split('.').at(-1) ?? ''] ?? ''
+    if (file === undefined) return new Response(null, { status: 404 })
+    return new Response(new Uint8Array(file), { headers: { ...SECURITY, 'content-type': type } })
+  }
+  const server = await serve({ fetch, answerHeaders, openFabric, tls: () => net.tls() }, { port })
+  onTestFinished(() => server.close({ graceMs: 0 }))
+  return { net, url }
+}
+
+let browser: Promise<Browser> | undefined
+
+/** A page of the browser, and what went wrong in it: errors, and what the content security policy refused. */
+export interface OpenPage {
+  readonly page: Page
+  readonly problems: string[]
+}
+
+/** Opens a page until the test is over. The browser ends with {@link closeBrowser}. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  browser ??= chromium.launch({ ...(CHROMIUM && { executablePath: CHROMIUM }), args: ['--no-sandbox'] })
+  const context = await (await browser).newContext({ ignoreHTTPSErrors: true, ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.goto(url)
+  return { page, problems }
+}
+
+/** Ends the browser that {@link openPage} started. */
+export async function closeBrowser(): Promise<void> {
+  const started = browser
+  browser = undefined
+  await (await started)?.close()
+}
+
+/** Logs in by password on the page of the login. */
+export async function logIn(page: Page, who: { username: string; password: string } = TEST_ADMIN): Promise<void> {
+  await page.getByLabel('Username').fill(who.username)
+  await page.getByLabel('Password').fill(who.password)
+  await page.keyboard.press('Enter')
+}
+
+/** Finds something in a field that offers names, and picks the first. */
+export async function pick(page: Page, field: string, text: string): Promise<void> {
+  await page.getByRole('combobox', { name: field }).fill(text)
+  await page.locator('[role=listbox]:not([hidden]) [role=option]').first().waitFor()
+  await page.keyboard.press('Enter')
+}
