@@ -4,35 +4,14 @@ import { PNG } from 'pngjs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createSigningRequest } from '../../adapters/testing/endpoints/signing-request.ts'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, pick, serveExplorer } from '../support/explorer.ts'
-
-const MODEL = {
-  identities: [
-    { name: 'laptop', type: 'Device', isAdmin: false, roleAttributes: ['staff'] },
-    { name: 'phone', type: 'Device', isAdmin: false, roleAttributes: ['visitors'] },
-  ],
-  services: [
-    { name: 'payroll', roleAttributes: ['confidential'] },
-    { name: 'wiki', roleAttributes: ['internal'] },
-  ],
-  postureChecks: [{ name: 'company-domain', typeId: 'DOMAIN', domains: ['corp.example'] }],
-  servicePolicies: [
-    {
-      name: 'staff-payroll',
-      type: 'Dial',
-      semantic: 'AnyOf',
-      identityRoles: ['#staff'],
-      serviceRoles: ['#confidential'],
-      postureCheckRoles: ['@company-domain'],
-    },
-    { name: 'staff-wiki', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#staff'], serviceRoles: ['@wiki'] },
-  ],
-} as const
+import { IS_SHORT } from '../support/suite.ts'
+import { NETWORK } from './network.ts'
 
 describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
   afterAll(closeBrowser)
 
   it('leads from the login over who reaches what and why to a change that is tried, applied and seen', async () => {
-    const { net, url } = await serveExplorer({ model: MODEL })
+    const { net, url } = await serveExplorer({ model: NETWORK })
     const { page, problems } = await openPage(url)
     await logIn(page, { username: 'admin', password: 'wrong' })
     await expect.poll(() => page.getByRole('alert').textContent()).toBe('The username or the password is not right.')
@@ -81,6 +60,54 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     expect(problems.filter((text) => !/401/.test(text))).toEqual([])
   }, 60_000)
 
+  it.skipIf(IS_SHORT)(
+    'logs in by a password and a one-time code, and says when the session has ended',
+    async () => {
+      const { net, url } = await serveExplorer()
+      // Its session has what it needs already.
+      const management = await net.asAdmin()
+      const app = await net.totp('Default Admin')
+      const { page } = await openPage(url)
+      await logIn(page)
+      const code = page.getByLabel('Code of your authenticator app')
+      await code.fill('000000')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => page.getByRole('alert').textContent()).toBe('The code is not right.')
+      // A code is good once, and enrolling took the one of this half minute.
+      await net.elapse(30_000)
+      await code.fill(await app.code())
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Who reaches what' }).waitFor()
+      const [newest] = (await management.call('GET /api-sessions', { query: { sort: 'createdAt desc' } })).data
+      await management.call('DELETE /api-sessions/{id}', { params: { id: newest?.id ?? '' } })
+      await page.getByRole('link', { name: 'Manage' }).click()
+      await page.getByText('Your session has ended').waitFor()
+    },
+    60_000,
+  )
+
+  it.skipIf(IS_SHORT)(
+    'logs in by the OpenID provider of the controller, keeps nothing of it, and logs out',
+    async () => {
+      const { url } = await serveExplorer()
+      const { page, problems } = await openPage(`${url}#/manage`)
+      await page.getByRole('button', { name: 'Log in with OpenID Connect' }).click()
+      await page.getByLabel('Username').waitFor()
+      await expect.poll(() => new URL(page.url()).pathname).toContain('/oidc/')
+      await logIn(page)
+      await page.getByRole('heading', { name: 'Manage' }).waitFor()
+      expect(page.url()).toBe(`${url}#/manage`)
+      expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([0, 0, ''])
+      await page.getByRole('link', { name: 'Default Admin' }).waitFor()
+      await page.getByRole('button', { name: 'Log out' }).click()
+      await page.getByText('You are logged out.').waitFor()
+      await page.reload()
+      await page.getByLabel('Username').waitFor()
+      expect(problems).toEqual([])
+    },
+    60_000,
+  )
+
   it('invites an identity by a QR code with which it enrolls', async () => {
     const { net, url } = await serveExplorer()
     const { page, problems } = await openPage(`${url}#/manage?kind=identities&new=true`, { deviceScaleFactor: 2 })
@@ -89,7 +116,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('button', { name: 'Show QR code and token' }).click()
     const { width, height, data } = PNG.sync.read(await page.getByRole('img', { name: /QR code/ }).screenshot())
-    const read = jsQR(new Uint8ClampedArray(data), width, height)?.data ?? ''
+    const read = jsQR.default(new Uint8ClampedArray(data), width, height)?.data ?? ''
     const { csr } = await createSigningRequest('tablet')
     const body = { token: String(decodeJwt(read).jti), clientCsr: csr }
     const enrolled = await net.client().call('POST /enroll/ott', { body })

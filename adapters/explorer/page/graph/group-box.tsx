@@ -34,9 +34,9 @@ export function GroupBox({ group, place, spoken, isSelected, isDim, isStop, onSe
       class={`group group-${group.kind}${isSelected ? ' is-selected' : ''}${isDim ? ' is-dim' : ''}`}
       transform={`translate(${place.x} ${place.y})`}
       role="button"
-      tabIndex={isStop ? 0 : -1}
+      tabindex={isStop ? 0 : -1}
       aria-pressed={isSelected}
-      aria-label={spoken}
+      aria-description={spoken}
       data-key={group.key}
       onClick={onSelect}
       onKeyDown={onKeyDown}
@@ -44,14 +44,13 @@ export function GroupBox({ group, place, spoken, isSelected, isDim, isStop, onSe
       onPointerLeave={() => onHover(false)}
       onFocus={onFocus}
     >
-      <title>{title}</title>
       <rect width={BOX_WIDTH} height={BOX_HEIGHT} rx="7" />
       <rect class="group-mark" width="4" height={BOX_HEIGHT - 12} x="7" y="6" rx="2" />
       <text class="group-title" x="19" y="20.5">
         {title.length > TITLE_LENGTH ? `${title.slice(0, TITLE_LENGTH - 1)}…` : title}
       </text>
       <text class="group-count" x={BOX_WIDTH - 11} y="20.5">
-        {numberText(group.count)}
+        {` ${numberText(group.count)}`}
       </text>
     </g>
   )

@@ -30,5 +30,5 @@ export function numberText(count: number): string {
 /** A group for a screen reader: what it is, and how many it is connected with. */
 export function spokenGroup(group: ShownGroup, edges: readonly Edge[]): string {
   const others = new Set(edges.flatMap(({ from, to }) => (from === group.key ? [to] : to === group.key ? [from] : [])))
-  return `${group.title}: ${countText(group.count, group.kind)}, connected with ${others.size} groups`
+  return `${group.title} ${countText(group.count, group.kind)}, connected with ${others.size} groups`
 }

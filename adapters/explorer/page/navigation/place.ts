@@ -35,3 +35,9 @@ export function stay(view: string, about: Readonly<Record<string, string | undef
   history.replaceState(null, '', href)
   FRAGMENT.value = href
 }
+
+/** Takes what follows the path out of the address and the history, and goes to a place by its fragment. */
+export function arrive(fragment: string): void {
+  history.replaceState(null, '', `${location.pathname}${fragment}`)
+  FRAGMENT.value = fragment
+}

@@ -1,3 +1,4 @@
+import { arrive } from '../navigation/place.ts'
 import { openSession, signedApis } from './session.ts'
 
 /** What waits in the browser while it is at the provider: proof of the request, and no credential of a session. */
@@ -48,7 +49,7 @@ export async function returnFromProvider(): Promise<void> {
   sessionStorage.removeItem(WAITING)
   const { state, verifier, view } = readWaiting(waiting)
   // The code must not stay in the address, the history, or what is sent as referrer.
-  history.replaceState(null, '', `${location.pathname}${view}`)
+  arrive(view)
   if (state === '' || answer.get('state') !== state) throw new Error('This login was not begun here. Try it again.')
   const code = answer.get('code')
   if (code === null) throw new Error(answer.get('error_description') ?? 'The provider did not log you in.')

@@ -23,7 +23,8 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
   )
   const width = (COLUMN_NAMES.length - 1) * COLUMN + BOX.width
   return (
-    <figure class="path card">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
+    <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
       <svg width={width} height={height} viewBox={`-2 0 ${width + 4} ${height}`} role="img" aria-label={spoken(nodes)}>
         {COLUMN_NAMES.map((name, number) => (
           <text key={name} class="column" x={number * COLUMN} y="14">

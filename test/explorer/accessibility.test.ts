@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { NETWORK } from './network.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** What axe finds serious or worse on the page as it is. */
+async function seriousOn(page: Page, view: string): Promise<readonly string[]> {
+  // A transition that is under way has colours of its own.
+  await page.waitForTimeout(400)
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${view}: ${id} ${html.slice(0, 120)}`))
+}
+
+describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it otherwise', () => {
+  afterAll(closeBrowser)
+
+  it.each([
+    ['light', 1440, 900],
+    ['dark', 1024, 768],
+    ['light', 390, 844],
+    ['dark', 390, 844],
+  ] as const)(
+    'has nothing serious for axe in any view, %s, %d by %d',
+    async (colorScheme, width, height) => {
+      const { net, url } = await serveExplorer({ model: NETWORK })
+      const { page } = await openPage(url, { colorScheme, viewport: { width, height } })
+      const found: string[] = [...(await seriousOn(page, 'login'))]
+      await logIn(page)
+      const idOf = async (name: string, route: 'GET /identities' | 'GET /services') =>
+        (await net.admin.call(route, { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+      const [laptop, payroll] = [await idOf('laptop', 'GET /identities'), await idOf('payroll', 'GET /services')]
+      const look = async (hash: string, ready: () => Promise<unknown>) => {
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+        await ready()
+        found.push(...(await seriousOn(page, hash)))
+      }
+      const group = page.locator('[data-key]').first()
+      await look('#/graph', () => group.waitFor())
+      await group.click()
+      await page.locator('.members a').first().waitFor()
+      found.push(...(await seriousOn(page, 'a group')))
+      await look('#/graph?as=matrix', () => page.locator('.matrix .cell').first().waitFor())
+      await look(`#/why?identity=${laptop}&service=${payroll}`, () => page.locator('.path').waitFor())
+      const edit = `#/what-if?change=edit&of=identities&id=${laptop}&identity=${laptop}&service=${payroll}`
+      await look(edit, () => page.locator('.chip').first().waitFor())
+      await look('#/live', () => page.getByRole('heading', { name: 'Live' }).waitFor())
+      await look(`#/manage?kind=identities&id=${laptop}`, () => page.getByText('Show QR code').waitFor())
+      await page.getByText('Show QR code').click()
+      found.push(...(await seriousOn(page, 'enrollment')))
+      await look('#/manage?kind=posture-checks&new=true', () => page.getByText('one in a line').waitFor())
+      await look(`#/json?kind=identities&id=${laptop}`, () => page.locator('.json-text').waitFor())
+      expect(found).toEqual([])
+    },
+    120_000,
+  )
+
+  it('is gone through by the keyboard: from the skip link over groups to the panel of one', async () => {
+    const { url } = await serveExplorer({ model: NETWORK })
+    const { page } = await openPage(url)
+    await logIn(page)
+    await page.locator('[data-key]').first().waitFor()
+    const focused = () =>
+      page.evaluate<string>('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the view')
+    await page.keyboard.press('Enter')
+    for (let tab = 0; tab < 30 && !/^#/.test(await focused()); tab += 1) await page.keyboard.press('Tab')
+    const first = await focused()
+    expect(first).toMatch(/^#\w+ 1$/)
+    await page.keyboard.press('ArrowDown')
+    const second = await focused()
+    expect(second).toMatch(/^#\w+ 1$/)
+    expect(second).not.toBe(first)
+    await page.keyboard.press('ArrowRight')
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-description")')).toMatch(
+      /1 service, connected/,
+    )
+    await page.keyboard.press('Enter')
+    await page.getByRole('complementary').getByRole('heading', { name: 'Members' }).waitFor()
+    expect(await page.locator('[aria-live=polite]').textContent()).toMatch(/^#\w+ 1 service/)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.getByRole('complementary').count()).toBe(0)
+  }, 60_000)
+})
