@@ -34,13 +34,19 @@ export interface ServedExplorer {
 
 /** Serves a controller with its explorer until the test is over. */
 export async function serveExplorer(options: Parameters<typeof createTestController>[0] = {}): Promise<ServedExplorer> {
-  bundled ??= bundleExplorer()
-  const files = await bundled
   const port = await freePort()
   const address = `localhost:${port}`
-  const url = `https://${address}/portcullis/explorer/`
-  const net = await createTestController({ clock: 'live', address, oidc: { redirectUris: [url] }, ...options })
+  const redirectUris = [`https://${address}/portcullis/explorer/`]
+  const net = await createTestController({ clock: 'live', address, oidc: { redirectUris }, ...options })
   onTestFinished(() => net.close())
+  return serveExplorerOf(net, port)
+}
+
+/** Serves the explorer of a controller that is there until the test is over. */
+export async function serveExplorerOf(net: TestController, port: number): Promise<ServedExplorer> {
+  bundled ??= bundleExplorer()
+  const files = await bundled
+  const url = `https://localhost:${port}/portcullis/explorer/`
   const { answerHeaders, openFabric } = net
   const fetch: typeof net.fetch = async (request, connection) => {
     const { pathname } = new URL(request.url)

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { LinkType } from '../api/graph-rows.ts'
 import { EdgePath } from './edge-path.tsx'
 import type { Edge, ShownGroup } from './graph.ts'
@@ -29,12 +29,16 @@ export function Drawing({ drawn, hidden, selected, onSelect }: Props) {
   const viewport = useViewport(layout)
   const centre = hovered ?? selected
   const lit = useMemo(() => litBy(centre, edges), [centre, edges])
+  useEffect(() => {
+    // A panel that opens may cover the group that it is about.
+    if (selected) boxNamed(svg.current, selected)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [selected])
   const shown = edges.filter((edge) => !hidden.has(edge.type) || stateOf(edge, centre) === 'lit')
   const stop = groups.some(({ key }) => key === focused) ? focused : (selected ?? groups[0]?.key)
 
   const focus = (key: string) => {
     setFocused(key)
-    svg.current?.querySelector<SVGElement>(`[data-key="${CSS.escape(key)}"]`)?.focus()
+    boxNamed(svg.current, key)?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') return onSelect(undefined)
@@ -102,6 +106,10 @@ export function Drawing({ drawn, hidden, selected, onSelect }: Props) {
       </div>
     </div>
   )
+}
+
+function boxNamed(svg: SVGSVGElement | null, key: string): SVGElement | null {
+  return svg?.querySelector<SVGElement>(`[data-key="${CSS.escape(key)}"]`) ?? null
 }
 
 function litBy(centre: string | undefined, edges: readonly Edge[]): ReadonlySet<string> {

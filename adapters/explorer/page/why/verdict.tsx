@@ -25,9 +25,10 @@ export function Verdict({ explanation, onAgain }: { explanation: Explanation; on
 }
 
 /** When time alone changes the answer. */
-function changesText({ holdsUntil, policies, allowed }: Explanation): string {
-  if (holdsUntil !== null)
+function changesText({ holdsUntil, changesAt, policies, allowed }: Explanation): string {
+  if (allowed && holdsUntil !== null)
     return `Ends ${untilText(holdsUntil)} unless the endpoint proves itself anew${byWhom(policies)}.`
+  if (changesAt !== null) return `May change by itself ${untilText(changesAt)}.`
   return allowed ? 'Time alone does not end it.' : 'Time alone does not change it.'
 }
 
