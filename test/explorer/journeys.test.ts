@@ -108,6 +108,30 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     60_000,
   )
 
+  it.skipIf(IS_SHORT)(
+    'shows a delegate what it may see, and says what it may not',
+    async () => {
+      const { net, url } = await serveExplorer({ model: NETWORK })
+      const credentials = { username: 'delegate', password: 'delegate-password' }
+      const permissions = ['service.read' as const]
+      const body = { name: 'delegate', type: 'User' as const, isAdmin: false, permissions }
+      const { id: identityId } = (await net.admin.call('POST /identities', { body })).data
+      await net.admin.call('POST /authenticators', { body: { method: 'updb', identityId, ...credentials } })
+      const { page } = await openPage(url)
+      await logIn(page, credentials)
+      await page.locator('.group-services').first().waitFor()
+      expect(await page.locator('.group-identities').count()).toBe(0)
+      await page.getByRole('link', { name: 'Manage' }).click()
+      await page.getByText('You may not see or do this').waitFor()
+      await page.getByRole('link', { name: 'Services', exact: true }).click()
+      await page.getByRole('link', { name: 'payroll' }).click()
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('button', { name: 'Yes' }).click()
+      await expect.poll(() => page.getByRole('alert').textContent()).toContain('You may not see or do this')
+    },
+    60_000,
+  )
+
   it('invites an identity by a QR code with which it enrolls', async () => {
     const { net, url } = await serveExplorer()
     const { page, problems } = await openPage(`${url}#/manage?kind=identities&new=true`, { deviceScaleFactor: 2 })
