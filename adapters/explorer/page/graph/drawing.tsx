@@ -6,7 +6,7 @@ import { GroupBox } from './group-box.tsx'
 import { neighbourOf } from './neighbour.ts'
 import type { DrawnGraph } from './use-layout.ts'
 import { useViewport } from './use-viewport.ts'
-import { spokenGroup } from './words.ts'
+import { spokenGroup } from './spoken-group.ts'
 
 interface Props {
   readonly drawn: DrawnGraph

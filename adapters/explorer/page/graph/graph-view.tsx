@@ -12,7 +12,7 @@ import { type Grouping, readGraph, type ShownGroup } from './graph.ts'
 import { GroupPanel } from './group-panel.tsx'
 import { Matrix } from './matrix.tsx'
 import { useLayout } from './use-layout.ts'
-import { spokenGroup } from './words.ts'
+import { spokenGroup } from './spoken-group.ts'
 
 /** How many groups of each kind are drawn, so that a drawing stays readable; the last holds all others. */
 const GROUPS_SHOWN = 20

@@ -1,5 +1,4 @@
 import type { GroupKind, LinkType } from '../api/graph-rows.ts'
-import type { Edge, ShownGroup } from './graph.ts'
 
 const NUMBER = new Intl.NumberFormat('en')
 
@@ -25,10 +24,4 @@ export function countText(count: number, kind: GroupKind): string {
 
 export function numberText(count: number): string {
   return NUMBER.format(count)
-}
-
-/** A group for a screen reader: what it is, and how many it is connected with. */
-export function spokenGroup(group: ShownGroup, edges: readonly Edge[]): string {
-  const others = new Set(edges.flatMap(({ from, to }) => (from === group.key ? [to] : to === group.key ? [from] : [])))
-  return `${group.title} ${countText(group.count, group.kind)}, connected with ${others.size} groups`
 }
