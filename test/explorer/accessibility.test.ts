@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
 import { NETWORK } from './network.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {
   readonly id: string
@@ -17,7 +14,7 @@ interface Violation {
 async function seriousOn(page: Page, view: string): Promise<readonly string[]> {
   // A transition that is under way has colours of its own.
   await page.waitForTimeout(400)
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     'axe.run(document, { resultTypes: ["violations"] })',
   )

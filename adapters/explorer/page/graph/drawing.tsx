@@ -4,9 +4,9 @@ import { EdgePath } from './edge-path.tsx'
 import type { Edge, ShownGroup } from './graph.ts'
 import { GroupBox } from './group-box.tsx'
 import { neighbourOf } from './neighbour.ts'
+import { spokenGroup } from './spoken-group.ts'
 import type { DrawnGraph } from './use-layout.ts'
 import { useViewport } from './use-viewport.ts'
-import { spokenGroup } from './spoken-group.ts'
 
 interface Props {
   readonly drawn: DrawnGraph

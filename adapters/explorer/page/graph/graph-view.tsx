@@ -11,8 +11,8 @@ import { EdgeToggles } from './edge-toggles.tsx'
 import { type Grouping, readGraph, type ShownGroup } from './graph.ts'
 import { GroupPanel } from './group-panel.tsx'
 import { Matrix } from './matrix.tsx'
-import { useLayout } from './use-layout.ts'
 import { spokenGroup } from './spoken-group.ts'
+import { useLayout } from './use-layout.ts'
 
 /** How many groups of each kind are drawn, so that a drawing stays readable; the last holds all others. */
 const GROUPS_SHOWN = 20
