@@ -51,6 +51,7 @@ export {
 export type { ImportedEntity } from './engine/database/import/imported-entity.ts'
 export type { ImportedCounts, ImportOptions, ImportReport } from './engine/database/import/network-import.ts'
 export { ControllerEngine } from './engine/engine.ts'
+export type { EntityServices } from './engine/entity-services.ts'
 export type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
 export { type ApiDocuments, apiDocuments } from './http/documents.ts'
 export type { ConnectionInfo } from './http/exchange/connection.ts'
