@@ -26,3 +26,17 @@ it('a form that was put together writes what JSON.stringify writes, however ofte
 it('a member that stands in the base as well is written once, as it is in the form', () => {
   expect(jsonText(composed(keepText({ id: 'a', name: 'old' }), { name: 'new' }))).toBe('{"id":"a","name":"new"}')
 })
+
+it('a form that is put together of the same two again is the same, and another of each is not', () => {
+  const base = keepText({ id: 'a' })
+  const rights = Array.from({ length: 6 }, (_, number) => keepText({ rights: [number] }))
+  for (let time = 0; time < 2; time += 1) {
+    for (const [number, members] of rights.entries()) {
+      const form = composed(base, members)
+      expect(composed(base, members)).toBe(form)
+      expect(jsonText(form)).toBe(`{"id":"a","rights":[${number}]}`)
+    }
+  }
+  const [members = {}] = rights
+  expect(jsonText(composed(keepText({ id: 'b' }), members))).toBe('{"id":"b","rights":[0]}')
+})

@@ -9,6 +9,9 @@ import type { services } from '../../resources/services/services.ts'
 /** Configs of one service as an identity sees them: the data of each by the name of its type. */
 export type ConfigMap = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
+/** What is shown where nobody asks for any. */
+export const NO_CONFIGS: ConfigMap = {}
+
 /** Stands for every config type, where config types are asked for. */
 export const ALL_CONFIG_TYPES = 'all'
 
@@ -23,7 +26,7 @@ export async function configMaps(
   identityId: string,
   wanted: readonly string[],
 ): Promise<readonly ConfigMap[]> {
-  if (wanted.length === 0 || records.length === 0) return records.map(() => ({}))
+  if (wanted.length === 0 || records.length === 0) return records.map(() => NO_CONFIGS)
   const types = await tx.collection(configTypes).find(typeQuery(wanted))
   const nameOf = new Map(types.items.map(({ id, name }) => [id, name]))
   const ofServices = isIn(

@@ -5,7 +5,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { postureChecks } from '../../resources/posture/posture-checks.ts'
 import type { services } from '../../resources/services/services.ts'
-import { configMaps } from '../configs/config-map.ts'
+import { type ConfigMap, configMaps, NO_CONFIGS } from '../configs/config-map.ts'
 import { type Call, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
@@ -28,7 +28,7 @@ export async function serviceMembers(
 ): Promise<readonly Detail[]> {
   const caller = knownCaller(call)
   // Deployed controllers look for configs in the list of services alone.
-  const noConfig = context.settings.profile.showsEmptyListsAsNull && call.serviceView === undefined ? null : {}
+  const noConfig = context.settings.profile.showsEmptyListsAsNull && call.serviceView === undefined ? null : NO_CONFIGS
   if (caller === undefined) {
     return records.map(() => ({ config: noConfig, permissions: ['Invalid'], postureQueries: [] }))
   }
@@ -49,21 +49,53 @@ export async function serviceMembers(
   const hasChecks = index.hasAny('posture-checks')
   const members = new Map(
     [...distinct].map((grants) => {
-      const permissions = permissionsOf(grants)
       const found = grants.flatMap((grant) => checked.get(grant) ?? [])
-      const postureQueries = found.map((grant) => grantQueries(grant, data, caller.apiSession.id, now))
-      const shown = hasChecks && found.length > 0 ? postureQueries : permissions.map(noPostureQueries)
-      return [grants, { permissions, postureQueries: keepText(shown) }]
+      if (!hasChecks || found.length === 0) return [grants, unguarded(permissionsOf(grants))]
+      return [grants, accessMembers(found, (grant) => grantQueries(grant, data, caller.apiSession.id, now))]
     }),
   )
   return records.map((_, position) => {
-    const config = configs[position] ?? {}
-    const shown = Object.keys(config).length > 0 ? config : noConfig
-    return { config: shown, ...members.get(granted[position] ?? []) }
+    const access = members.get(granted[position] ?? NOTHING_GRANTED) ?? unguarded(permissionsOf(NOTHING_GRANTED))
+    const config = configs[position] ?? NO_CONFIGS
+    return withConfigs(access, Object.keys(config).length > 0 ? config : noConfig)
   })
 }
 
-function permissionsOf(grants: readonly Grant[]): readonly string[] {
+const NOTHING_GRANTED: readonly Grant[] = []
+
+/** What a service shows of the rights of an identity at it. */
+interface AccessMembers extends Detail {
+  readonly permissions: readonly string[]
+  readonly postureQueries: readonly Detail[]
+}
+
+/** By what they permit: the same for every service and every identity, so that texts of services are, too. */
+const UNGUARDED = new Map<string, AccessMembers>()
+
+/** Old SDKs take "no entry" for failing: where no posture check exists, each permission has one passing entry. */
+function unguarded(permissions: readonly string[]): AccessMembers {
+  const known = UNGUARDED.get(String(permissions))
+  if (known !== undefined) return known
+  const members = { permissions, postureQueries: keepText(permissions.map(noPostureQueries)) }
+  UNGUARDED.set(String(permissions), members)
+  return members
+}
+
+function accessMembers(grants: readonly CheckedGrant[], queriesOf: (grant: CheckedGrant) => Detail): AccessMembers {
+  return { permissions: permissionsOf(grants), postureQueries: keepText(grants.map(queriesOf)) }
+}
+
+/** Rights without any configs, with their text. */
+const WITHOUT_CONFIGS = new WeakMap<AccessMembers, Detail>()
+
+function withConfigs(access: AccessMembers, config: ConfigMap | null): Detail {
+  if (config !== NO_CONFIGS) return { config, ...access }
+  const known = WITHOUT_CONFIGS.get(access) ?? keepText({ config, ...access })
+  WITHOUT_CONFIGS.set(access, known)
+  return known
+}
+
+function permissionsOf(grants: readonly Pick<Grant, 'type'>[]): readonly string[] {
   const allowed = ACCESS_TYPES.filter((wanted) => grants.some(({ type }) => type === wanted))
   return allowed.length > 0 ? allowed : ['Invalid']
 }
@@ -86,7 +118,6 @@ function grantQueries(grant: CheckedGrant, data: PostureData, apiSessionId: stri
   return { isPassing, policyId: grant.policyId, policyType: grant.type, postureQueries: queries }
 }
 
-/** Old SDKs take "no entry" for failing: where no posture check exists, each permission has one passing entry. */
 function noPostureQueries(permission: string): Detail {
   const policyId = `dummy ${permission.toLowerCase()} policy: no posture checks defined`
   return { isPassing: true, policyId, policyType: permission, postureQueries: [] }

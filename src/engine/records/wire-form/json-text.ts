@@ -7,14 +7,35 @@ const TEXTS = new WeakMap<object, string | undefined>()
 /** Wire forms that were put together, with what they were made of. */
 const COMPOSITIONS = new WeakMap<object, { readonly base: Form; readonly members: Form }>()
 
+/** What a form whose text is kept was put together with of late, where that is kept as well, and what came of it. */
+const MADE_OF = new WeakMap<object, { readonly members: object; readonly form: object }[]>()
+
+/** So many answers of different callers may show the same entity in a way of their own. */
+const MOST_MADE = 4
+
 /** Keeps the JSON text of a wire form for as long as the form is in use. Nobody may change the form from then on. */
 export function keepText<T extends object>(form: T): T {
   if (!TEXTS.has(form)) TEXTS.set(form, undefined)
   return form
 }
 
-/** A wire form with further members, which writes its base, a form whose text is kept, as one piece. */
+/**
+ * A wire form with further members, which writes its base, a form whose text is kept, as one piece. Where the text of the
+ * members is kept too, the form is the same one as before and written once.
+ */
 export function composed<Base extends Form, Members extends Form>(base: Base, members: Members): Base & Members {
+  if (!TEXTS.has(base) || !TEXTS.has(members)) return put(base, members)
+  const made = MADE_OF.get(base) ?? []
+  const known = made.find((one) => one.members === members)
+  // It was put together of the same two.
+  if (known !== undefined) return known.form as Base & Members
+  const form = keepText(put(base, members))
+  made.push({ members, form })
+  MADE_OF.set(base, made.slice(-MOST_MADE))
+  return form
+}
+
+function put<Base extends Form, Members extends Form>(base: Base, members: Members): Base & Members {
   const form = { ...base, ...members }
   // A member that stands in both would be written twice.
   if (Object.keys(members).every((name) => !Object.hasOwn(base, name))) COMPOSITIONS.set(form, { base, members })
@@ -23,7 +44,12 @@ export function composed<Base extends Form, Members extends Form>(base: Base, me
 
 /** The JSON text of a wire form, as `JSON.stringify` writes it. */
 export function jsonText(form: unknown): string {
-  const parts = typeof form === 'object' && form !== null ? COMPOSITIONS.get(form) : undefined
+  if (typeof form !== 'object' || form === null) return JSON.stringify(form)
+  return TEXTS.has(form) ? keptText(form) : written(form)
+}
+
+function written(form: object): string {
+  const parts = COMPOSITIONS.get(form)
   if (parts === undefined) return JSON.stringify(form)
   const base = keptText(parts.base)
   const members = Object.entries(parts.members).flatMap(([name, value]) => {
@@ -45,7 +71,7 @@ function memberText(value: unknown): string | undefined {
 function keptText(form: object): string {
   const known = TEXTS.get(form)
   if (known !== undefined) return known
-  const text = JSON.stringify(form)
+  const text = written(form)
   if (TEXTS.has(form)) TEXTS.set(form, text)
   return text
 }

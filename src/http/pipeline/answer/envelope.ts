@@ -48,11 +48,17 @@ export function envelope(
 /** The JSON of items, one at least and no more than have so many bytes together. */
 function textsWithin(items: readonly unknown[], most: number): readonly string[] {
   const texts: string[] = []
+  // No unit of a text takes more than three bytes: it is counted where that may matter.
+  let bytesAtMost = 0
   let bytes = 0
+  let counted = 0
   for (const item of items) {
     const text = jsonText(item)
-    bytes += 1 + utf8Bytes(text)
-    if (bytes > most && texts.length > 0) break
+    bytesAtMost += 1 + 3 * text.length
+    if (bytesAtMost > most) {
+      for (; counted < texts.length; counted += 1) bytes += 1 + utf8Bytes(texts[counted] ?? '')
+      if (bytes + 1 + utf8Bytes(text) > most && texts.length > 0) break
+    }
     texts.push(text)
   }
   return texts
