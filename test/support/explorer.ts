@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { EXPLORER_PATH, withExplorer } from 'portcullis/explorer'
 import { serve } from 'portcullis/node'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
-import { bundleExplorer } from '../../scripts/bundle-explorer.ts'
 import { freePort } from './free-port.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -12,19 +12,6 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 /** Whether the explorer can be looked at; without a browser its tests are skipped, and say so. */
 export const HAS_BROWSER = CHROMIUM !== undefined
 if (!HAS_BROWSER) process.stdout.write('explorer: not seen in a browser, because there is no Chromium\n')
-
-const SECURITY = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; font-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-}
-const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript',
-  css: 'text/css',
-  svg: 'image/svg+xml',
-}
-
-let bundled: ReturnType<typeof bundleExplorer> | undefined
 
 /** A controller on a socket that serves the explorer as well. */
 export interface ServedExplorer {
@@ -36,30 +23,17 @@ export interface ServedExplorer {
 export async function serveExplorer(options: Parameters<typeof createTestController>[0] = {}): Promise<ServedExplorer> {
   const port = await freePort()
   const address = `localhost:${port}`
-  const redirectUris = [`https://${address}/portcullis/explorer/`]
-  const net = await createTestController({ clock: 'live', address, oidc: { redirectUris }, ...options })
+
+  const net = await createTestController({ clock: 'live', address, ...options })
   onTestFinished(() => net.close())
   return serveExplorerOf(net, port)
 }
 
 /** Serves the explorer of a controller that is there until the test is over. */
 export async function serveExplorerOf(net: TestController, port: number): Promise<ServedExplorer> {
-  bundled ??= bundleExplorer()
-  const files = await bundled
-  const url = `https://localhost:${port}/portcullis/explorer/`
-  const { answerHeaders, openFabric } = net
-  const fetch: typeof net.fetch = async (request, connection) => {
-    const { pathname } = new URL(request.url)
-    if (!pathname.startsWith('/portcullis/explorer/')) return net.fetch(request, connection)
-    const name = pathname.slice('/portcullis/explorer/'.length) || 'index.html'
-    const file = files.get(name)
-    const type = TYPES[name.split('.').at(-1) ?? ''] ?? ''
-    if (file === undefined) return new Response(null, { status: 404 })
-    return new Response(new Uint8Array(file), { headers: { ...SECURITY, 'content-type': type } })
-  }
-  const server = await serve({ fetch, answerHeaders, openFabric, tls: () => net.tls() }, { port })
+  const server = await serve(withExplorer(net), { port })
   onTestFinished(() => server.close({ graceMs: 0 }))
-  return { net, url }
+  return { net, url: `https://localhost:${port}${EXPLORER_PATH}/` }
 }
 
 let browser: Promise<Browser> | undefined

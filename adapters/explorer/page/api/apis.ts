@@ -1,5 +1,6 @@
 import type { ApiClient, Fetch, ManagementApi, PortcullisApi } from '../../../../src/client/index.ts'
 import { createManagementClient, createPortcullisClient } from '../../../../src/client/index.ts'
+import { controllerUrl } from './controller-url.ts'
 
 /** The APIs of the controller that served the page, as whoever logged in. */
 export interface Apis {
@@ -11,6 +12,6 @@ export interface Apis {
 
 /** Clients whose requests `send` puts into a session. */
 export function apisThrough(send: Fetch): Apis {
-  const options = { baseUrl: location.origin, fetch: send }
+  const options = { baseUrl: controllerUrl(), fetch: send }
   return { management: createManagementClient(options), portcullis: createPortcullisClient(options), send }
 }

@@ -1,5 +1,6 @@
 import { ApiError } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { controllerUrl } from '../api/controller-url.ts'
 
 const PAGE_SIZE = 100
 
@@ -29,7 +30,7 @@ export async function readJson(apis: Apis, kind: string, id: string, signal: Abo
 }
 
 async function ask({ send }: Apis, path: string, signal: AbortSignal): Promise<unknown> {
-  const response = await send(new Request(`${location.origin}/edge/management/v1/${path}`, { signal }))
+  const response = await send(new Request(`${controllerUrl()}/edge/management/v1/${path}`, { signal }))
   const answer: unknown = await response.json()
   if (response.ok) return answer
   const code = memberOf(memberOf(answer, 'error'), 'code')

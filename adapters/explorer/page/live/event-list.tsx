@@ -1,7 +1,6 @@
 import { hrefOf } from '../navigation/place.ts'
 import { timeText } from '../parts/time-text.ts'
-import type { NetworkEvent } from './network-event.ts'
-import { topicOf } from './topic.ts'
+import { type NetworkEvent, topicOf } from './network-event.ts'
 
 /** As many events are listed; the timeline above goes back further. */
 const MOST_LISTED = 200
@@ -12,7 +11,7 @@ export function EventList({ events }: { events: readonly NetworkEvent[] }) {
   return (
     <ol class="events" aria-label="Events, the newest first">
       {shown.map((event) => (
-        <li key={event.id} class={`event topic-${topicOf(event.type)}`}>
+        <li key={event.id} class={`event topic-${topicOf(event)}`}>
           <time dateTime={event.at}>{timeText(event.at)}</time>
           <span class="event-type">{event.type}</span>
           <span class="event-text">

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { Apis } from '../api/apis.ts'
+import { controllerUrl } from '../api/controller-url.ts'
 
 /** A message of a stream of events. */
 export interface StreamMessage {
@@ -27,7 +28,7 @@ export async function* followEvents(
   while (!signal.aborted) {
     try {
       const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-      const response = await send(new Request(`${location.origin}/portcullis/v1/events`, { headers, signal }))
+      const response = await send(new Request(`${controllerUrl()}/portcullis/v1/events`, { headers, signal }))
       if (!response.ok || response.body === null) throw new Error(`the events were refused with ${response.status}`)
       onState(true)
       wait = FIRST_WAIT_MS

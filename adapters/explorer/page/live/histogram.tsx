@@ -1,6 +1,5 @@
 import { timeText } from '../parts/time-text.ts'
-import type { NetworkEvent } from './network-event.ts'
-import { topicOf } from './topic.ts'
+import { type NetworkEvent, topicOf } from './network-event.ts'
 
 const BARS = 60
 const BAR = { width: 10, gap: 2, height: 56 } as const
@@ -21,11 +20,11 @@ export function Histogram({ events, until, onUntil }: Props) {
   const to = Math.max(Date.parse(last.at), from + 1000)
   const step = (to - from) / BARS
   const bars = Array.from({ length: BARS }, () => ({ all: 0, refused: 0 }))
-  for (const { at, type } of events) {
-    const bar = bars[Math.min(BARS - 1, Math.floor((Date.parse(at) - from) / step))]
+  for (const event of events) {
+    const bar = bars[Math.min(BARS - 1, Math.floor((Date.parse(event.at) - from) / step))]
     if (bar === undefined) continue
     bar.all += 1
-    if (topicOf(type) === 'refused') bar.refused += 1
+    if (topicOf(event) === 'refused') bar.refused += 1
   }
   const most = Math.max(...bars.map(({ all }) => all))
   const width = BARS * (BAR.width + BAR.gap)

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
-import { TOPICS, type Topic } from './network-event.ts'
-import { topicOf } from './topic.ts'
+import { TOPICS, type Topic, topicOf } from './network-event.ts'
 import { useEvents } from './use-events.ts'
 
 /** What happens in the network, as it happens, and what happened before. */
@@ -11,7 +10,7 @@ export function LiveView({ apis }: { apis: Apis }) {
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())
   const [until, setUntil] = useState<number>()
-  const wanted = live.events.filter(({ type }) => !hidden.has(topicOf(type)))
+  const wanted = live.events.filter((event) => !hidden.has(topicOf(event)))
   const shown = until === undefined ? wanted : wanted.filter(({ at }) => Date.parse(at) <= until)
   const toggle = (topic: Topic) => {
     const others = [...hidden].filter((one) => one !== topic)

@@ -1,3 +1,8 @@
+interface Named {
+  readonly id: string
+  readonly name: string | null
+}
+
 /** Something that happened in the network, as the controller tells it. */
 export interface NetworkEvent {
   readonly id: string
@@ -6,8 +11,8 @@ export interface NetworkEvent {
   readonly type: string
   /** One sentence. */
   readonly text: string
-  readonly identity?: { readonly id: string; readonly name: string }
-  readonly service?: { readonly id: string; readonly name: string }
+  readonly identity?: Named | null
+  readonly service?: Named | null
 }
 
 /** What events are about, as people choose among them. */
@@ -22,3 +27,22 @@ export const TOPICS = [
 ] as const
 
 export type Topic = (typeof TOPICS)[number]['topic']
+
+/** What events are about, by the first word of their type, as `circuit` of `circuit.opened`. */
+const TOPIC_OF: Readonly<Record<string, Topic>> = {
+  authentication: 'sessions',
+  'api-session': 'sessions',
+  session: 'sessions',
+  identity: 'sessions',
+  service: 'refused',
+  access: 'access',
+  posture: 'posture',
+  router: 'routers',
+  link: 'routers',
+  circuit: 'circuits',
+}
+
+/** What an event is about. */
+export function topicOf({ type }: NetworkEvent): Topic {
+  return TOPIC_OF[type.split('.')[0] ?? ''] ?? 'changes'
+}

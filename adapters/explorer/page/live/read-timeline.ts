@@ -1,12 +1,21 @@
 import type { Apis } from '../api/apis.ts'
+import { controllerUrl } from '../api/controller-url.ts'
 import type { NetworkEvent } from './network-event.ts'
 
-/** What happened lately, the oldest first. */
-export async function readTimeline({ send }: Apis, signal: AbortSignal): Promise<readonly NetworkEvent[]> {
-  const response = await send(new Request(`${location.origin}/portcullis/v1/events`, { signal }))
-  if (!response.ok) throw new Error(`The events were refused with ${response.status}.`)
-  const answer = (await response.json()) as { data: readonly NetworkEvent[] }
-  return answer.data
+/** What happened lately. */
+export interface Timeline {
+  /** The oldest first. */
+  readonly events: readonly NetworkEvent[]
+  /** After which event a stream goes on. */
+  readonly next: string
+}
+
+/** Reads what happened lately. Rejects where the events are refused. */
+export async function readTimeline({ send }: Apis, signal: AbortSignal): Promise<Timeline> {
+  const response = await send(new Request(`${controllerUrl()}/portcullis/v1/events`, { signal }))
+  if (!response.ok) throw new Error(`The controller refused to tell what happens (${response.status}).`)
+  // The controller that served the page answers by the declaration of its row.
+  return ((await response.json()) as { readonly data: Timeline }).data
 }
 
 /** Reads an event of a stream; undefined for what is none. */

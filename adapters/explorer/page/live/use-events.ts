@@ -33,10 +33,10 @@ export function useEvents(apis: Apis): LiveEvents {
     }
     const timer = setInterval(show, SHOWN_EVERY_MS)
     const follow = async () => {
-      const events = await readTimeline(apis, signal)
+      const { events, next } = await readTimeline(apis, signal)
       setLive((before) => ({ ...before, events }))
       const onState = (isOpen: boolean) => setLive((before) => ({ ...before, isOpen }))
-      for await (const message of followEvents(apis, events.at(-1)?.id, onState, signal)) {
+      for await (const message of followEvents(apis, next, onState, signal)) {
         const event = readEvent(message.data)
         if (event) waiting.current.push(event)
       }

@@ -1,3 +1,4 @@
+import { controllerUrl } from '../api/controller-url.ts'
 import { arrive } from '../navigation/place.ts'
 import { openSession, signedApis } from './session.ts'
 
@@ -33,7 +34,7 @@ export async function leaveForProvider(): Promise<void> {
     code_challenge: base64Url(new Uint8Array(digest)),
     code_challenge_method: 'S256',
   })
-  location.assign(`/oidc/authorize?${query}`)
+  location.assign(`${controllerUrl()}/oidc/authorize?${query}`)
 }
 
 /** Whether the browser just came back from the provider. */
@@ -84,7 +85,7 @@ async function begin(first: Tokens): Promise<void> {
 
 async function askForTokens(form: Readonly<Record<string, string>>): Promise<Tokens> {
   const body = new URLSearchParams({ client_id: CLIENT_ID, ...form })
-  const response = await fetch('/oidc/oauth/token', { method: 'POST', body, credentials: 'omit' })
+  const response = await fetch(`${controllerUrl()}/oidc/oauth/token`, { method: 'POST', body, credentials: 'omit' })
   if (!response.ok) throw new Error('The provider gave no session. Try it again.')
   // The provider is the controller that served the page.
   return (await response.json()) as Tokens

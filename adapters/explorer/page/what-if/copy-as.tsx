@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { controllerUrl } from '../api/controller-url.ts'
 import { problemText } from '../api/problem-text.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { type Change, isWhole } from './change.ts'
@@ -20,7 +21,7 @@ export function CopyAs({ apis, changes }: { apis: Apis; changes: readonly Change
       setProblem(problemText(error))
     }
   }
-  const showCommands = () => setText(whole.map((change) => curlOf(change, location.origin)).join('\n'))
+  const showCommands = () => setText(whole.map((change) => curlOf(change, controllerUrl())).join('\n'))
   return (
     <>
       <button type="button" disabled={whole.length === 0} onClick={showModel}>

@@ -1,14 +1,14 @@
 import { type Change, policyBody } from './change.ts'
 
 /** A change as a command for a shell, with the token of a session in a variable. */
-export function curlOf(change: Change, origin: string): string {
+export function curlOf(change: Change, controller: string): string {
   const path = change.action === 'create' ? change.kind : `${change.kind}/${encodeURIComponent(change.id)}`
   const method = { create: 'POST', update: 'PATCH', delete: 'DELETE' }[change.action]
   const words = [
     'curl',
     '-X',
     method,
-    quoted(`${origin}/edge/management/v1/${path}`),
+    quoted(`${controller}/edge/management/v1/${path}`),
     '-H',
     '"zt-session: $ZT_SESSION"',
   ]
