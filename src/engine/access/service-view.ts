@@ -14,7 +14,7 @@ import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
-import { postureDataOf } from '../posture/posture-of.ts'
+import { postureFor } from '../posture/posture-of.ts'
 import { ownDetail } from '../records/wire-form/render.ts'
 import { fingerprint } from './fingerprint.ts'
 import { reachableServices } from './service-access.ts'
@@ -54,7 +54,7 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   )
   await turn()
   const checked = [...(await checkedGrants(tx, new Set([...new Set(granted)].flat()))).values()]
-  const data = await postureDataOf(tx, identity.id, apiSession.id)
+  const data = await postureFor(checked, tx, identity.id, apiSession.id)
   const hasChecks = index.hasAny('posture-checks')
   const steady = {
     services: await servicesDigest(context, items, configs),

@@ -4,6 +4,7 @@ import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { endpointStates, postureData, reportedProcesses } from '../../resources/posture/posture-records.ts'
 import { ifReadable } from '../records/damaged-records.ts'
+import type { CheckedGrant } from './posture-facts.ts'
 
 type PostureRecord = RecordOf<typeof postureData>
 
@@ -15,6 +16,17 @@ export async function postureDataOf(
 ): Promise<PostureData> {
   const session = { identityId, apiSessionId }
   return (await posturesOf(tx, [session]))(session)
+}
+
+/** The same for what is granted: nothing is read where no posture check stands before it. */
+export async function postureFor(
+  grants: readonly Pick<CheckedGrant, 'checks'>[],
+  tx: ReadTransaction,
+  identityId: string,
+  apiSessionId: string,
+): Promise<PostureData> {
+  const isAsked = grants.some(({ checks }) => checks.length > 0)
+  return isAsked ? postureDataOf(tx, identityId, apiSessionId) : emptyPostureData()
 }
 
 /** The same with what is known of every API session of the identity. */

@@ -9,7 +9,7 @@ import { type ConfigMap, configMaps, NO_CONFIGS } from '../configs/config-map.ts
 import { type Call, knownCaller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
-import { postureDataOf } from '../posture/posture-of.ts'
+import { postureFor } from '../posture/posture-of.ts'
 import { keepText } from '../records/wire-form/json-text.ts'
 import { linksOf } from '../records/wire-form/links.ts'
 import type { Detail } from '../records/wire-form/render.ts'
@@ -44,7 +44,7 @@ export async function serviceMembers(
   )
   const distinct = new Set(granted)
   const checked = await checkedGrants(tx, new Set([...distinct].flat()))
-  const data = await postureDataOf(tx, identityId, caller.apiSession.id)
+  const data = await postureFor([...checked.values()], tx, identityId, caller.apiSession.id)
   const now = context.clock.now()
   const hasChecks = index.hasAny('posture-checks')
   const members = new Map(
