@@ -64,6 +64,7 @@ const RULES: Readonly<Record<keyof ControllerOptions, OptionRule>> = {
   scheduler: { functions: ['at'] },
   random: { functions: ['id', 'base32', 'uuid'] },
   passwordHasher: { functions: ['hash', 'verify', 'needsRehash'] },
+  jsonSchema: { functions: ['problemOf', 'violationOf'] },
   logger: { functions: ['info', 'warn', 'error'] },
   allowTotpReuse: BOOLEAN,
   allowUnlimitedCodes: BOOLEAN,

@@ -109,7 +109,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     digest: await createDigest(),
     pki: await createX509Pki(pki, { ...trustDomain, server }),
     tokens: createJwtTokens(server),
-    jsonSchema: createAjvJsonSchema(),
+    jsonSchema: options.jsonSchema ?? createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
     externalTokens: createExternalTokens(keySets, profile),
     keySets,

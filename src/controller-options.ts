@@ -8,6 +8,7 @@ import type { PkiSource } from './platform/pki-source.ts'
 import type { RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 import type { Clock } from './ports/clock.ts'
 import type { PasswordHasher } from './ports/credentials/password-hasher.ts'
+import type { JsonSchema } from './ports/json-schema.ts'
 import type { KeySets } from './ports/key-sets.ts'
 import type { Logger } from './ports/logger.ts'
 import type { Random } from './ports/random.ts'
@@ -100,8 +101,13 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly scheduler?: Scheduler
   /** Makes ids and one-time tokens. Default: the random numbers of the runtime. */
   readonly random?: Random
-  /** Default: Argon2id. */
+  /** Default: Argon2id, of the runtime where it has it (Node 24.7 and later), else in WebAssembly. */
   readonly passwordHasher?: PasswordHasher
+  /**
+   * Judges configs by the schemas of their types. Default: ajv, which makes code out of schemas; runtimes that refuse that
+   * (`new Function`), such as Workers, need one that does not.
+   */
+  readonly jsonSchema?: JsonSchema
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
 }

@@ -70,6 +70,7 @@ export type { KeySigner, SignatureAlgorithm } from './ports/credentials/key-sign
 export type { PasswordHasher } from './ports/credentials/password-hasher.ts'
 export type { ControllerEvents, EventName, SessionEnd } from './ports/events.ts'
 export type * from './ports/fabric/index.ts'
+export type { JsonSchema, SchemaViolation } from './ports/json-schema.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { Random } from './ports/random.ts'
 export type { RateLimiter, RateLimiters, Taken } from './ports/rate-limiter.ts'

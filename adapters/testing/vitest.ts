@@ -1,5 +1,5 @@
 /**
- * Puts the matchers of `portcullis/testing` in place for vitest: import it in a test, or name it in `setupFiles`.
+ * Puts the matchers of `portcullis/testing` in place for vitest 3 and later: import it in a test, or name it in `setupFiles`.
  *
  * @module portcullis/testing/vitest
  */
@@ -8,7 +8,9 @@ import { type AccessMatchers, accessMatchers } from './expectations/matchers.ts'
 
 expect.extend(accessMatchers)
 
-declare module 'vitest' {
-  // Reads as the declaration of vitest that it adds to.
-  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends AccessMatchers {}
+declare global {
+  // Every line of vitest takes its assertions from here, while the parameters of its own interfaces differ between them.
+  namespace Chai {
+    interface Assertion extends AccessMatchers {}
+  }
 }

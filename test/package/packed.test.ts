@@ -51,6 +51,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './node': 345_000,
   './fabric': 25_000,
   './testing': 375_000,
+  './testing/jest': 19_000,
   './testing/vitest': 19_000,
   './express': 345_000,
   './fastify': 345_000,
@@ -60,6 +61,26 @@ const SIZES: Readonly<Record<string, number>> = {
 }
 /** Bytes of the whole package as it travels. */
 const TARBALL = 1_300_000
+
+/** A test of a user of jest: what holds, what does not, and what is told of it. */
+const JEST_TEST = `
+import 'portcullis/testing/jest'
+import { createTestController } from 'portcullis/testing'
+
+const model = {
+  identities: [{ name: 'laptop', type: 'Default', isAdmin: false, roleAttributes: ['staff'] }],
+  services: [{ name: 'wiki' }, { name: 'payroll' }],
+  servicePolicies: [{ name: 'all', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#staff'], serviceRoles: ['@wiki'] }],
+}
+test('right', async () => {
+  const net = await createTestController({ model })
+  await expect(net).toAllow('laptop', 'Dial', 'wiki')
+  await expect(net).not.toAllow('laptop', 'Dial', 'payroll')
+})
+test('wrong', async () => {
+  await expect(await createTestController({ model })).toAllow('laptop', 'Dial', 'payroll')
+})
+`
 
 let tarball = ''
 let lock: { readonly packages: Readonly<Record<string, { readonly dependencies?: object }>> } = { packages: {} }
@@ -103,6 +124,22 @@ describe('the packed package in an empty project', () => {
     const flags = ['--no-warnings', '--eval', "console.log(typeof require('portcullis').createController)"]
     expect((await run(nodeOf(version), flags, { cwd: project })).stdout).toBe('function\n')
   })
+
+  it('has matchers for jest', async () => {
+    await run('npm', ['install', 'jest@30', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    await writeFile(join(project, 'access.test.mjs'), JEST_TEST)
+    const flags = [
+      '--experimental-vm-modules',
+      '--no-warnings',
+      'node_modules/jest/bin/jest.js',
+      '--testMatch=**/*.mjs',
+    ]
+    const failed = await run(nodeOf('24'), flags, { cwd: project }).then(String, (error) => String(error.stderr))
+    expect(failed).toContain('✓ right')
+    expect(failed).toContain('✕ wrong')
+    expect(failed).toMatch(/laptop.*payroll/)
+    expect(failed).toContain('1 failed, 1 passed, 2 total')
+  }, 120_000)
 
   it('is as small as it was', async () => {
     const { size } = await stat(tarball)
