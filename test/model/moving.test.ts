@@ -103,6 +103,26 @@ describe('moving a network over', () => {
     await moved.close()
   })
 
+  it('takes over the terminators that an operator made, and leaves those of hosts, which make them again', async () => {
+    const { old, admin } = await source(pki)
+    const management = await old.asAdmin()
+    const network = await readNetwork(admin)
+    const service = network.named('services', 'wiki')?.id ?? ''
+    const router = network.named('edgeRouters', 'tunnel')?.id ?? ''
+    for (const binding of ['transport', 'edge_transport', 'tunnel', 'edge']) {
+      await management.call('POST /terminators', { body: { service, router, binding, address: `tcp:${binding}:80` } })
+    }
+    const { entities, notes } = await readSource(admin)
+    expect(notes).toContain('2 terminators of hosts that are connected: they make them again')
+    const operator = await openOperator({ storage: memoryStorage(), pki, clock: { now: () => NOW + 1000 } })
+    await operator.importEntities(entities)
+    expect((await operator.show('terminators')).map(({ binding }) => binding).sort()).toEqual([
+      'edge_transport',
+      'transport',
+    ])
+    expect((await checkMoved(admin, entities, operator)).differences).toEqual([])
+  })
+
   it('leaves a certificate of another authority as it is, and a slip is told with the entity and the field', async () => {
     const { admin } = await source(pki)
     const { entities } = await readSource(admin)

@@ -32,8 +32,8 @@ const RESOURCES = [
 
 const PAGE = 500
 
-/** Endpoints and tunnelers make these when they connect. */
-const PASSING_BINDINGS: readonly unknown[] = ['edge', 'edge_transport', 'tunnel']
+/** Endpoints and tunnelers make these when they connect; what an operator made has no host. */
+const PASSING_BINDINGS: readonly unknown[] = ['edge', 'tunnel']
 
 /**
  * Reads the network of a controller with the same management API, to be imported into another: with ids, tags, states and
@@ -58,7 +58,9 @@ export async function readSource(
   const edgeRouterIds = new Set((shown.get('edge-routers') ?? []).map(({ id }) => id))
   const transits = (shown.get('transit-routers') ?? []).filter(({ id }) => !edgeRouterIds.has(id))
   shown.set('transit-routers', transits)
-  const passing = (shown.get('terminators') ?? []).filter(({ binding }) => PASSING_BINDINGS.includes(binding))
+  const passing = (shown.get('terminators') ?? []).filter(
+    ({ binding, hostId }) => PASSING_BINDINGS.includes(binding) || Boolean(hostId),
+  )
   const kept = (shown.get('terminators') ?? []).filter((terminator) => !passing.includes(terminator))
   shown.set('terminators', kept)
   const pairs = await serviceConfigs(connection, shown)
