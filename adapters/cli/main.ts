@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './compile-cache.ts'
 import { runCommandLine } from './command-line/run-command-line.ts'
 import { COMMANDS } from './commands/index.ts'
 import { openTerminal } from './output/terminal.ts'

@@ -1,6 +1,14 @@
 import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../src/index.ts'
-import { formatAddress, PkiFileError, type PkiFiles, type RunningServer, serve } from '../../../node/index.ts'
+import {
+  createListener,
+  formatAddress,
+  type Listener,
+  PkiFileError,
+  type PkiFiles,
+  type RunningServer,
+  serve,
+} from '../../../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { openStorage } from '../../input/open-storage.ts'
 import { UsageError } from '../../settings/usage-error.ts'
@@ -41,16 +49,22 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
   // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
   // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
   // turn of the event loop.
-  let ready: Controller | undefined
+  let listener: Listener | undefined
   const server = await bind(options, material, {
     fetch: (...request) => building.then((built) => built.fetch(...request)),
-    answerHeaders: () => ready?.answerHeaders ?? {},
+    app: (incoming, outgoing) => {
+      if (listener !== undefined) listener(incoming, outgoing)
+      else building.then(() => listener?.(incoming, outgoing)).catch(() => outgoing.destroy())
+    },
   })
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
-  const building = build(options, { storage, material, files, address, port: server.port })
+  const building = build(options, { storage, material, files, address, port: server.port }).then((controller) => {
+    const { fetch, answerHeaders } = controller
+    listener = createListener(fetch, { answerHeaders: () => answerHeaders, ...options.limits })
+    return controller
+  })
   try {
     const controller = await building
-    ready = controller
     await server.openFabric(controller)
     const stopRenewal = renewServerCertificate(files, material, {
       server,
@@ -91,7 +105,7 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
 async function bind(
   { listen: { host, port }, controlListen, controlAdvertise, limits }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
-  { fetch, answerHeaders }: Pick<Controller, 'fetch'> & { answerHeaders(): Controller['answerHeaders'] },
+  { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
 ): Promise<RunningServer> {
   try {
     const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
@@ -99,7 +113,7 @@ async function bind(
       ...(controlListen === undefined ? {} : { listen: controlListen }),
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
     }
-    return await serve({ fetch, tls }, { host, port, answerHeaders, fabric, ...limits })
+    return await serve({ fetch, tls }, { host, port, app, fabric, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })
