@@ -13,7 +13,7 @@ const SLOW = [
   'test/crash/*.test.ts',
   'test/races/*.test.ts',
   'test/examples/{behind-proxy,cluster}.test.ts',
-  'test/adapters/cli/served-{disasters,processes}.test.ts',
+  'test/adapters/cli/served-{disasters,processes,workers}.test.ts',
   'test/adapters/cli/cli-{defaults,doctor,explain,reset-password,storage}.test.ts',
   'test/openid/processes.test.ts',
   'test/adapters/sql/{damaged-records,postgres-storage.plans,storage-away,storage-faults}.test.ts',

@@ -19,6 +19,7 @@ export interface Running {
   readonly ended: Promise<Ended>
   /** What it wrote to standard error until now. */
   stderrSoFar(): string
+  readonly pid: number
   kill(signal: NodeJS.Signals): void
 }
 
@@ -73,7 +74,7 @@ export function portcullis(args: readonly string[], { cwd, variables = {}, fileB
   })
   // A test that waits for the end only does not ask for this one.
   ready.catch(() => undefined)
-  return { ready, ended, stderrSoFar: () => stderr, kill: (signal) => void child.kill(signal) }
+  return { ready, ended, pid: child.pid ?? 0, stderrSoFar: () => stderr, kill: (signal) => void child.kill(signal) }
 }
 
 /** Ends what a failed test left running. */

@@ -15,7 +15,8 @@ export const SERVE_OPTIONS = {
   'control-listen': {
     value: 'HOST:PORT',
     variable: true,
-    summary: 'where routers connect; default: the address of --listen, by ALPN ziti-ctrl',
+    summary:
+      'where routers connect; default: the address of --listen, by ALPN ziti-ctrl; with --workers the first of their ports',
   },
   'control-advertise': {
     value: 'HOST:PORT',
@@ -60,6 +61,11 @@ export const SERVE_OPTIONS = {
     summary:
       'no logins by OpenID Connect; or by whose names tokens are issued, with commas between; ' +
       'default: https://HOST:PORT/oidc for the addresses and names of the server',
+  },
+  workers: {
+    value: 'N|auto',
+    variable: true,
+    summary: 'processes that answer behind the one port, auto: one for each core; default 1; not with memory storage',
   },
   'cors-origin': {
     value: 'ORIGIN',

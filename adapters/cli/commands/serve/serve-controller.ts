@@ -103,13 +103,13 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
 }
 
 async function bind(
-  { listen: { host, port }, controlListen, controlAdvertise, limits }: ServeOptions,
+  { listen: { host, port }, controlListen, controlAdvertise, servesRouters, limits }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
   { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
 ): Promise<RunningServer> {
   try {
     const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
-    const fabric = {
+    const fabric = servesRouters && {
       ...(controlListen === undefined ? {} : { listen: controlListen }),
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
     }

@@ -12,6 +12,7 @@ import { readOpenId } from './openid-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
 import { readRateLimits } from './rate-limit-options.ts'
+import { readWorkers, requireWorkable } from './workers/worker-options.ts'
 
 /** How `portcullis serve` was asked to run. */
 export interface ServeOptions {
@@ -32,6 +33,10 @@ export interface ServeOptions {
   readonly cors: CorsOptions
   readonly oidc: OpenIdOptions | false
   readonly admin: AdminCredentials | undefined
+  /** How many processes answer behind the one port. */
+  readonly workers: number
+  /** False for a worker that has no port for routers. */
+  readonly servesRouters: boolean
   /** Answers health and metrics too; undefined when that was not asked for. */
   readonly probes: true | undefined
   /** Answers the access explorer too. */
@@ -48,7 +53,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
   const advertise = readAdvertise(setting('advertise'), listen)
   const control = setting('control-listen')
   const controlListen = control && readAddress(control, 0)
-  return {
+  const read: ServeOptions = {
     listen,
     advertise,
     controlListen,
@@ -67,7 +72,11 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     probes: options.flag('probes') || undefined,
     explorer: options.flag('explorer'),
     docs: options.flag('docs') || undefined,
+    workers: readWorkers(setting('workers')),
+    servesRouters: true,
   }
+  requireWorkable(read)
+  return read
 }
 
 function readAdvertise(advertised: Setting | undefined, listen: Address): Address | undefined {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PkiFileError } from '../../../node/index.ts'
+import { tell } from '../../output/tell.ts'
 import type { Terminal } from '../../output/terminal.ts'
 import { UsageError } from '../../settings/usage-error.ts'
 import { type ServedController, serveController } from './serve-controller.ts'
@@ -9,15 +10,34 @@ import { stopSignal } from './stop-signals.ts'
 /** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
 const STOP_WITHIN_MS = 5000
 
+/** Who is told of how serving goes. */
+export interface ServeEvents {
+  ready(controller: ServedController): void
+  stopping(reason: string): void
+}
+
 /** Serves until a signal asks to stop; the exit code. Throws {@link UsageError} for what cannot be used. */
-export async function serveUntilStopped(options: ServeOptions, { print, tell }: Terminal): Promise<number> {
-  const stopped = stopSignal()
+export function serveUntilStopped(options: ServeOptions, { print }: Terminal): Promise<number> {
+  return servedUntil(options, stopSignal(), {
+    ready: ({ notes, readyLine }) => {
+      // Not before: what fails is told in one line, without these around it.
+      for (const note of notes) tell(note)
+      print(readyLine)
+    },
+    stopping: (reason) => tell(`stopping on ${reason}: requests in flight finish first; a second signal ends them`),
+  })
+}
+
+/** Serves until `stopped` resolves with the reason; the exit code. Throws {@link UsageError} for what cannot be used. */
+export async function servedUntil(
+  options: ServeOptions,
+  stopped: Promise<string>,
+  events: ServeEvents,
+): Promise<number> {
   const controller = await Promise.race([started(options), stopped.then(() => undefined)])
   if (controller === undefined) return 0
-  // Not before: what fails is told in one line, without these around it.
-  for (const note of controller.notes) tell(note)
-  print(controller.readyLine)
-  tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
+  events.ready(controller)
+  events.stopping(await stopped)
   const isClosed = await Promise.race([controller.close().then(() => true), delay(STOP_WITHIN_MS, false)])
   if (isClosed) return 0
   tell('the storage did not close in time: what it had not confirmed may be undone')

@@ -14,7 +14,10 @@ Certificates of your own are PEM files, all five instead of --pki: --server-cert
 without a restart.
 
 PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5 to 100) in the environment create the
-admin of an empty store; an admin that is there is never changed: portcullis admin reset-password does that.`,
+admin of an empty store; an admin that is there is never changed: portcullis admin reset-password does that.
+
+With --workers each process counts limits and rates by itself, and one that ends is started again. Routers are served at a
+port of each worker, --control-listen and those that follow, and have to name all of them; without it they are not.`,
   examples: [
     'portcullis serve',
     'portcullis serve --listen 0.0.0.0:1280 --advertise ctrl.example.org:1280 --storage postgres://db/net',
@@ -25,8 +28,12 @@ admin of an empty store; an admin that is there is never changed: portcullis adm
     143: 'a second SIGTERM ended it at once',
   },
   run: async ({ options, environment, terminal }) => {
-    const { serveUntilStopped } = await import('./serve-until-stopped.ts')
     const { readServeOptions } = await import('./serve-options.ts')
-    return serveUntilStopped(readServeOptions(options, environment), terminal)
+    const read = readServeOptions(options, environment)
+    if (read.workers === 1) return (await import('./serve-until-stopped.ts')).serveUntilStopped(read, terminal)
+    const { serveAsWorker, workerNumber } = await import('./workers/worker.ts')
+    const number = workerNumber(environment)
+    if (number !== undefined) return serveAsWorker(read, number)
+    return (await import('./workers/supervise.ts')).serveByWorkers(read.workers, terminal)
   },
 })

@@ -1,0 +1,89 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Terminal } from '../../../output/terminal.ts'
+import { stopSignal } from '../stop-signals.ts'
+import { STOP, WORKER_NUMBER, type WorkerReady } from './worker.ts'
+
+/** How long to wait before a worker that ended is started again, in ms: twice as long each time that it ends soon. */
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
+/** A worker that has lived for so long, in ms, did not end soon. */
+const SOON_MS = 10_000
+/** Workers stop within five seconds by themselves; what is left then is ended. */
+const STOP_WITHIN_MS = 5500
+
+/**
+ * Has `count` workers serve behind one port until a signal asks to stop; the exit code. The first one starts alone, for it may
+ * find an empty database and no certificates. A worker that ends is started again, the sooner the longer it had lived; one that cannot
+ * start at all ends the command.
+ */
+export async function serveByWorkers(count: number, { print, tell }: Terminal): Promise<number> {
+  const supervisor = new Supervisor(tell)
+  const stopped = stopSignal()
+  const first = await Promise.race([supervisor.start(0), stopped.then(() => undefined)])
+  if (first === undefined || typeof first === 'number') {
+    await supervisor.stop()
+    return first ?? 0
+  }
+  for (const note of first.notes) tell(note)
+  const others = await Promise.race([
+    Promise.all(Array.from({ length: count - 1 }, (_, index) => supervisor.start(index + 1))),
+    stopped.then((): (WorkerReady | number)[] => []),
+  ])
+  const failure = others.find((outcome): outcome is number => typeof outcome === 'number')
+  if (failure === undefined) {
+    print(`${first.readyLine}, ${count} workers`)
+    tell(`stopping on ${await stopped}: requests in flight finish first; a second signal ends them`)
+  }
+  const isClean = await supervisor.stop()
+  return failure ?? (isClean ? 0 : 1)
+}
+
+/** Starts workers, and starts them again. */
+class Supervisor {
+  readonly #tell: Terminal['tell']
+  readonly #workers = new Map<number, Worker>()
+  #isStopping = false
+
+  constructor(tell: Terminal['tell']) {
+    this.#tell = tell
+  }
+
+  /** Starts a worker and keeps it running from when it is ready on; its exit code when it ends before that. */
+  async start(index: number): Promise<WorkerReady | number> {
+    const worker = cluster.fork({ [WORKER_NUMBER]: String(index) })
+    this.#workers.set(index, worker)
+    const begun = performance.now()
+    const outcome = await Promise.race([
+      once(worker, 'message').then(([ready]): WorkerReady => ready),
+      once(worker, 'exit').then(([code]) => (typeof code === 'number' ? code : 1)),
+    ])
+    if (typeof outcome !== 'number') worker.once('exit', () => void this.#startAgain(index, begun, FIRST_PAUSE_MS))
+    return outcome
+  }
+
+  async #startAgain(index: number, begun: number, pauseMs: number): Promise<void> {
+    if (this.#isStopping) return
+    const { pid } = this.#workers.get(index)?.process ?? {}
+    this.#tell(`worker ${index + 1} (process ${pid}) ended and is started again`)
+    const waitMs = performance.now() - begun > SOON_MS ? FIRST_PAUSE_MS : pauseMs
+    await delay(waitMs)
+    if (this.#isStopping) return
+    const again = performance.now()
+    const worker = cluster.fork({ [WORKER_NUMBER]: String(index) })
+    this.#workers.set(index, worker)
+    worker.once('exit', () => void this.#startAgain(index, again, Math.min(waitMs * 2, LONGEST_PAUSE_MS)))
+  }
+
+  /** Lets each worker answer what it has begun to; false when one did not end by itself. */
+  async stop(): Promise<boolean> {
+    this.#isStopping = true
+    const running = [...this.#workers.values()].filter((worker) => !worker.isDead())
+    const ended = Promise.all(running.map((worker) => once(worker, 'exit')))
+    for (const worker of running) if (worker.isConnected()) worker.send(STOP)
+    const codes = await Promise.race([ended, delay(STOP_WITHIN_MS, undefined)])
+    for (const worker of running) if (!worker.isDead()) worker.process.kill('SIGKILL')
+    return codes?.every(([code]) => code === 0) ?? false
+  }
+}

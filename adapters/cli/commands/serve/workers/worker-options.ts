@@ -1,0 +1,53 @@
+import { availableParallelism } from 'node:os'
+import type { Address } from '../../../../node/index.ts'
+import type { Setting } from '../../../settings/setting.ts'
+import { UsageError } from '../../../settings/usage-error.ts'
+import type { ServeOptions } from '../serve-options.ts'
+
+const MOST = 256
+const LAST_PORT = 65_535
+
+/** How many processes are to answer: 1 unless asked for, `auto` as many as there are cores. Throws {@link UsageError}. */
+export function readWorkers(setting: Setting | undefined): number {
+  if (setting === undefined) return 1
+  if (setting.value === 'auto') return availableParallelism()
+  const count = Number(setting.value)
+  if (/^\d{1,3}$/.test(setting.value) && count >= 1 && count <= MOST) return count
+  throw new UsageError(`${setting.name} takes auto, or a number from 1 to ${MOST}, not '${setting.value}'`)
+}
+
+/** Refuses what several processes cannot do. Throws {@link UsageError}. */
+export function requireWorkable({ workers, storage, listen, controlListen }: ServeOptions): void {
+  if (workers === 1) return
+  if (storage.value === 'memory') {
+    throw new UsageError(
+      `--workers needs a storage that processes share, which memory is not: ${storage.name} sqlite:FILE or postgres://…`,
+    )
+  }
+  if (controlListen === undefined || controlListen.port === 0) return
+  const last = controlListen.port + workers - 1
+  if (last > LAST_PORT || (listen.port >= controlListen.port && listen.port <= last)) {
+    throw new UsageError(
+      `--control-listen with --workers ${workers} takes the ports ${controlListen.port} to ${last}, which have to be free`,
+    )
+  }
+}
+
+/**
+ * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
+ * worker has a port of its own for routers: the one of `--control-listen` and those that follow. Without it routers are not
+ * served, for who connects to the shared port reaches any worker.
+ */
+export function optionsOfWorker(options: ServeOptions, index: number): ServeOptions {
+  const { controlListen, controlAdvertise } = options
+  return {
+    ...options,
+    servesRouters: controlListen !== undefined,
+    controlListen: shifted(controlListen, index),
+    controlAdvertise: shifted(controlAdvertise, index),
+  }
+}
+
+function shifted(address: Address | undefined, by: number): Address | undefined {
+  return address === undefined || address.port === 0 ? address : { ...address, port: address.port + by }
+}
