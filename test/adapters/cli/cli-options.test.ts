@@ -44,6 +44,8 @@ describe('options of serve', () => {
       cors: { origins: [] },
       oidc: {},
       admin: undefined,
+      workers: 1,
+      servesRouters: true,
     })
   })
 

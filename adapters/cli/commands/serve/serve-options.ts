@@ -12,7 +12,7 @@ import { readOpenId } from './openid-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
 import { type PkiSource, readPkiSource } from './pki-options.ts'
 import { readRateLimits } from './rate-limit-options.ts'
-import { readWorkers, requireWorkable } from './workers/worker-options.ts'
+import { readWorkers, requireWorkable } from './worker-options.ts'
 
 /** How `portcullis serve` was asked to run. */
 export interface ServeOptions {

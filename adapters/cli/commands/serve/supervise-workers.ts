@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Terminal } from '../../../output/terminal.ts'
-import { stopSignal } from '../stop-signals.ts'
+import type { Terminal } from '../../output/terminal.ts'
+import { stopSignal } from './stop-signals.ts'
 import { STOP, WORKER_NUMBER, type WorkerReady } from './worker.ts'
 
 /** How long to wait before a worker that ended is started again, in ms: twice as long each time that it ends soon. */

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
-import type { Environment } from '../../../settings/setting.ts'
-import type { ServeOptions } from '../serve-options.ts'
-import { servedUntil } from '../serve-until-stopped.ts'
+import type { Environment } from '../../settings/setting.ts'
+import type { ServeOptions } from './serve-options.ts'
+import { servedUntil } from './serve-until-stopped.ts'
 import { optionsOfWorker } from './worker-options.ts'
 
 /** The variable that tells a worker its number, from 0 on. */

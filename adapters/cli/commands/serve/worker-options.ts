@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
-import type { Address } from '../../../../node/index.ts'
-import type { Setting } from '../../../settings/setting.ts'
-import { UsageError } from '../../../settings/usage-error.ts'
-import type { ServeOptions } from '../serve-options.ts'
+import type { Address } from '../../../node/index.ts'
+import type { Setting } from '../../settings/setting.ts'
+import { UsageError } from '../../settings/usage-error.ts'
+import type { ServeOptions } from './serve-options.ts'
 
 const MOST = 256
 const LAST_PORT = 65_535
