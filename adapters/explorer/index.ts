@@ -14,6 +14,7 @@ export { EXPLORER_PATH }
  *
  * @example
  * await serve(withExplorer(controller), { port: 1280 })
+ * const app = express()
  * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
  */
 export function withExplorer<C extends { readonly fetch: ControllerFetch }>(controller: C): C {

@@ -41,7 +41,11 @@ export class NetworkGraphs {
     return graphAnswer(this.#context.digest, partition, drawn, { kinds: drawnFor(call), by, most })
   }
 
-  /** A page of the members of a group. Error: `NOT_FOUND` for a group that is not there or not to be seen. */
+  /**
+   * A page of the members of a group.
+   *
+   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
+   */
   async members(call: Call, input: z.input<typeof MembersRequest>): Promise<GraphMembers> {
     const { group, ...page } = readRequest(MembersRequest, input)
     const partition = await this.#partitions.of(call)
@@ -51,8 +55,10 @@ export class NetworkGraphs {
   }
 
   /**
-   * What members of a group of identities may do with members of a group of services, posture aside. Errors: `UNAUTHORIZED`
-   * for who may not read service policies, `NOT_FOUND` for a group that is not there or not to be seen.
+   * What members of a group of identities may do with members of a group of services, posture aside.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for who may not read service policies.
+   * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
    */
   async matrix(call: Call, input: z.input<typeof MatrixRequest>): Promise<AccessMatrix> {
     const { limit, ...wanted } = readRequest(MatrixRequest, input)
