@@ -9,6 +9,7 @@ export {
   type AccessType,
   type EdgeRoutersBetween,
   type EntityKind,
+  type Grant,
   type IndexedEntity,
   type IndexedPolicy,
   type PolicyKind,
