@@ -25,5 +25,5 @@ it(
     const { acknowledged } = await runCrashRounds(server.url, cwd, rounds)
     expect(acknowledged).toBeGreaterThan(rounds)
   },
-  60_000 + rounds * 10_000,
+  60_000 + rounds * 30_000,
 )

@@ -19,5 +19,5 @@ it(
     const { acknowledged } = await runCrashRounds('sqlite:crash.db', cwd, rounds)
     expect(acknowledged).toBeGreaterThan(rounds)
   },
-  60_000 + rounds * 10_000,
+  60_000 + rounds * 30_000,
 )

@@ -1,5 +1,6 @@
 import { covers } from '../../domain/authority.ts'
 import { ControllerError } from '../../domain/errors.ts'
+import { isAdministrator } from '../../domain/identity.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
@@ -42,6 +43,15 @@ export async function containRights(tx: WriteTransaction, { call, changes }: Rec
 export function requireCovered(call: Call, identity: Identity): void {
   if (isAdminCall(call) || (call.by === 'caller' && covers(call.caller.identity, identity))) return
   throw refusal(`${identity.name} has rights that the caller lacks`)
+}
+
+/**
+ * Refuses what a caller who is no admin would do to an admin, by name and before the write: {@link containRights} would refuse
+ * it as well, by what the write changed, and so would {@link requireCovered}. Error: `UNAUTHORIZED`.
+ */
+export function refuseAdminChange(call: Call, identity: Identity): void {
+  if (isAdminCall(call) || !isAdministrator(identity)) return
+  throw refusal('non-admins may not modify admin identities')
 }
 
 function judgeIdentity(call: CallerCall, before: Identity | undefined, after: Identity | undefined): void {

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
-import { ControllerError, notFound } from '../../domain/errors.ts'
+import { notFound } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator } from '../../domain/identity.ts'
 import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -10,7 +9,8 @@ import { DisableRequest } from '../../resources/identities/identity-requests.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { readId, readRequest } from '../../resources/requests/read-body.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
+import { refuseAdminChange } from '../authority/containment.ts'
+import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { deleteEach, endReasonsOf } from '../records/deletion.ts'
 import { type MORE, type Part, writeInParts } from '../records/parts.ts'
@@ -75,15 +75,6 @@ export class IdentityState {
     }
     await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
   }
-}
-
-/** Refuses what a caller who is no admin would do to an admin. Error: `UNAUTHORIZED`. */
-export function refuseAdminChange(call: Call, identity: RecordOf<typeof identities>): void {
-  if (isAdminCall(call) || !isAdministrator(identity)) return
-  throw new ControllerError('UNAUTHORIZED', {
-    code: 'UNHANDLED',
-    message: 'non-admins may not modify admin identities',
-  })
 }
 
 /** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a part goes. */

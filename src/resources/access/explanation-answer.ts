@@ -1,3 +1,5 @@
+import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.ts'
+
 // The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
 type Reason =
   | 'identity-unknown'
@@ -46,7 +48,7 @@ export interface ExplainedSide {
 
 /** A posture check held against what is known of the endpoint. */
 export interface ExplainedCheck extends Named {
-  readonly typeId: 'DOMAIN' | 'MAC' | 'MFA' | 'OS' | 'PROCESS' | 'PROCESS_MULTI'
+  readonly typeId: keyof typeof POSTURE_CHECK_FIELDS
   readonly isPassing: boolean
   /** The values that pass, of a shape by type. */
   readonly expected?: unknown
