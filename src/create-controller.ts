@@ -139,6 +139,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
     close: () =>
       lifetime.close(
+        async () => engine.timelines.closeAll(),
         () => observed.stop(),
         () => timetable.close(),
         () => presence.close(),

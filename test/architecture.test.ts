@@ -26,6 +26,7 @@ const ROOMS = {
     'database',
     'access',
     'graph',
+    'timeline',
     'enrollment',
     'login',
     '.',

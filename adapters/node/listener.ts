@@ -3,10 +3,11 @@ import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/
 import { connectionInfo } from './connection-info.ts'
 import { sendEarlyResponse } from './http/early-response.ts'
 import { errorResponse } from './http/error-envelope.ts'
+import { type SentStream, sendStream } from './http/event-stream.ts'
 import { oneAtATime } from './http/one-at-a-time.ts'
 import { RequestAborted, RequestRefused } from './http/refusal.ts'
 import { type ReadRequest, readRequest, webRequest } from './http/request.ts'
-import { plainAnswer, type SentAnswer, sendAnswer, webAnswer } from './http/response.ts'
+import { plainAnswer, type SentAnswer, sendAnswer, sendResponse, streamOf, webAnswer } from './http/response.ts'
 import { createFairCapacity } from './sockets/fair-capacity.ts'
 import { positive } from './sockets/positive.ts'
 
@@ -72,12 +73,14 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       const { remoteAddress } = connection
       const request = await readRequest(incoming, options, { arriving, remoteAddress })
       const share = { capacity: unsent, network: networkOf(remoteAddress ?? '') }
-      sendAnswer(await answerOf(request, connection), outgoing, share)
+      const sent = await answerOf(request, connection)
+      if ('stream' in sent) return sendStream(sent, outgoing, share)
+      sendAnswer(sent, outgoing, share)
     } catch (error) {
       if (error instanceof RequestAborted) return void outgoing.destroy()
       if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)
       onError(error)
-      sendAnswer(await webAnswer(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred'))), outgoing)
+      await sendResponse(withHeaders(errorResponse(500, 'UNHANDLED', 'An unhandled error occurred')), outgoing)
     }
   }
 
@@ -91,10 +94,15 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
 }
 
 /** Asks a controller without a detour by web requests and responses, any other function by them. */
-function answering(fetch: ControllerFetch): (request: ReadRequest, connection: ConnectionInfo) => Promise<SentAnswer> {
+function answering(
+  fetch: ControllerFetch,
+): (request: ReadRequest, connection: ConnectionInfo) => Promise<SentAnswer | SentStream> {
   const { plain } = fetch
   if (plain === undefined) {
-    return async (request, connection) => webAnswer(await fetch(webRequest(request), connection))
+    return async (request, connection) => {
+      const response = await fetch(webRequest(request), connection)
+      return streamOf(response) ?? webAnswer(response)
+    }
   }
   return async (request, connection) => plainAnswer(await plain(request, connection))
 }

@@ -47,6 +47,12 @@ export interface Limits {
   readonly loginBytes: number
   /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
   readonly answerBytes: number
+  /** Bytes of events that are remembered, for those who look back; the oldest go for new ones. */
+  readonly timelineBytes: number
+  /** Streams of events that are open, of all identities; a further one is refused. */
+  readonly eventStreams: number
+  /** Streams of events that one identity has open; the oldest is ended for a new one. */
+  readonly eventStreamsPerIdentity: number
 }
 
 const KIB = 1024
@@ -72,6 +78,9 @@ export const DEFAULT_LIMITS: Limits = {
   loginBytesPerNetwork: 8 * KIB * KIB,
   loginBytes: 64 * KIB * KIB,
   answerBytes: 16 * KIB * KIB,
+  timelineBytes: KIB * KIB,
+  eventStreams: 200,
+  eventStreamsPerIdentity: 8,
 }
 
 const MOST = 1024 * KIB * KIB

@@ -40,6 +40,7 @@ import { RequestRates } from './login/rate-limits.ts'
 import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
 import { Revocations } from './login/revocations.ts'
 import { SessionCertificates } from './login/session-certificates.ts'
+import { Timelines } from './timeline/timelines.ts'
 
 /** The ports and the state of an engine, for what is built around it; a host does not see them. */
 export let contextOf: (engine: ControllerEngine) => EngineContext
@@ -95,6 +96,8 @@ export class ControllerEngine extends EntityServices {
   readonly dataPlane: DataPlaneService
   /** Who reaches what, by groups and by names. */
   readonly graphs: NetworkGraphs
+  /** What happened in this process, for those who may know of it. */
+  readonly timelines: Timelines
 
   readonly #simulation: Simulation
 
@@ -140,6 +143,7 @@ export class ControllerEngine extends EntityServices {
     this.storageHealth = new StorageHealth(context)
     this.dataPlane = new DataPlaneService(context)
     this.graphs = new NetworkGraphs(context)
+    this.timelines = new Timelines(context)
     this.#simulation = new Simulation(context)
   }
 

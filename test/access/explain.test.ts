@@ -166,6 +166,7 @@ describe('the API of our own', () => {
   it('has a document of its own', () => {
     const { portcullis } = apiDocuments('1.2.3')
     expect(Object.keys(portcullis.paths ?? {})).toEqual([
+      '/events',
       '/explain',
       '/graph/members',
       '/graph',

@@ -86,6 +86,7 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'GET /graph': 'delegate',
   'GET /graph/members': 'delegate',
   'GET /search': 'delegate',
+  'GET /events': 'delegate',
   'GET /matrix': { permission: 'service-policy.read' },
 }
 

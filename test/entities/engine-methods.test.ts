@@ -212,6 +212,12 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     },
     search: { taken: { input: { q: 'x', limit: 4 } } },
   },
+  timelines: {
+    read: { taken: { input: { after: 'x', limit: 4 } } },
+    open: INNER,
+    close: INNER,
+    closeAll: INNER,
+  },
   identities: entity({ name: 'n', type: 'User', isAdmin: false, roleAttributes: ['a'] }),
   services: entity({ name: 'n', encryptionRequired: true, roleAttributes: ['a'] }),
   edgeRouters: entity({ name: 'n', cost: 1, isTunnelerEnabled: false }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isListening, untilSent, webAnswer, writeHead } from './response.ts'
+import { untilSent, webAnswer, writeHead } from './response.ts'
+import { isListening } from './sending.ts'
 
 /** How long a refused client may take to read its answer, in ms. */
 const LINGER_MS = 1000

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import type { PlainAnswer } from '../../../src/index.ts'
-import type { FairCapacity } from '../sockets/fair-capacity.ts'
+import { type SentStream, sendStream } from './event-stream.ts'
+import { isListening, type UnsentShare } from './sending.ts'
 
 /** An answer as it is written: its headers as alternating names and values. */
 export interface SentAnswer {
@@ -14,18 +15,26 @@ export interface SentAnswer {
 
 /**
  * Sends a web `Response` and resolves once it has been handed to the network, or once the client is gone.
- * The body is sent whole with its Content-Length, never chunked; every Set-Cookie keeps a line of its own.
+ * The body is sent whole with its Content-Length, never chunked unless it is a stream of events; every Set-Cookie keeps a line of its own.
  * Rejects only when the body of the response cannot be read.
  *
  * @example
  * await sendResponse(new Response('hello'), outgoing)
  */
 export async function sendResponse(response: Response, outgoing: ServerResponse): Promise<void> {
+  const stream = streamOf(response)
+  if (stream !== undefined) return sendStream(stream, outgoing)
   const answer = await webAnswer(response)
   if (!isListening(outgoing)) return
   const sent = untilSent(outgoing)
   sendAnswer(answer, outgoing)
   await sent
+}
+
+/** A web response that has no end to be read to: a stream of events. */
+export function streamOf({ status, headers, body }: Response): SentStream | undefined {
+  if (body === null || !headers.get('content-type')?.startsWith('text/event-stream')) return undefined
+  return { status, headers: [...headers].flat(), stream: body }
 }
 
 /** A web response, read to its end. */
@@ -37,9 +46,12 @@ export async function webAnswer(response: Response): Promise<SentAnswer> {
 }
 
 /** An answer in plain values, with its headers in the order in which web responses have them. */
-export function plainAnswer({ status, headers, body }: PlainAnswer): SentAnswer {
-  const names = Object.keys(headers).sort()
-  return { status, headers: names.flatMap((name) => [name, headers[name] ?? '']), body: body ?? '' }
+export function plainAnswer({ status, headers, body }: PlainAnswer): SentAnswer | SentStream {
+  const lines = Object.keys(headers)
+    .sort()
+    .flatMap((name) => [name, headers[name] ?? ''])
+  if (body instanceof ReadableStream) return { status, headers: lines, stream: body }
+  return { status, headers: lines, body: body ?? '' }
 }
 
 /**
@@ -54,17 +66,6 @@ export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, unsent?
   const holder = unsent.capacity.enter(unsent.network, () => outgoing.destroy())
   outgoing.once('close', () => holder.leave())
   holder.take(length)
-}
-
-/** The memory, in bytes, of answers that have not been sent, and the network that this one counts for. */
-export interface UnsentShare {
-  readonly capacity: FairCapacity
-  readonly network: string
-}
-
-/** Whether somebody still waits for this response, and it has not been started. */
-export function isListening(outgoing: ServerResponse): boolean {
-  return !outgoing.destroyed && !outgoing.headersSent && !outgoing.writableEnded
 }
 
 /** Writes the head of an answer, with the length of its body, which it returns in bytes. */

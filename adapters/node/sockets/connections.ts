@@ -3,6 +3,7 @@ import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../../src/index.ts'
 import { announcesBody } from './announced-body.ts'
+import { askToEnd } from './closing.ts'
 import { type CapacityOptions, createFairCapacity, type Holder } from './fair-capacity.ts'
 
 /** The connections of a server and the requests in flight on them. */
@@ -119,4 +120,5 @@ function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
 
 function closeAfter(outgoing: ServerResponse): void {
   if (!outgoing.headersSent) outgoing.setHeader('connection', 'close')
+  else askToEnd(outgoing)
 }

@@ -23,6 +23,7 @@ type Occasion =
   | 'fabric'
   | 'auth-request'
   | 'revocation'
+  | 'event-stream'
   | 'model-validation'
   | 'circuit-posture'
 type Work = (ids: readonly string[]) => Promise<void>
@@ -48,6 +49,7 @@ export class Timetable {
     fabric: new Deadlines(),
     'auth-request': new Deadlines(),
     revocation: new Deadlines(),
+    'event-stream': new Deadlines(),
     'model-validation': new Deadlines(),
     'circuit-posture': new Deadlines(),
   }

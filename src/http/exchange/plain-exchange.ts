@@ -15,7 +15,7 @@ export interface PlainAnswer {
   readonly status: number
   /** By lower-case name, each as it may stand in a web `Headers`. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | null
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
 }
 
 /** What a controller does between a request and its answer. It never rejects. */

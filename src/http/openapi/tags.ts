@@ -43,7 +43,11 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   ['Database', 'Care of the store.', 'database'],
   ['Trust', 'Which third parties may let in identities with rights.', 'trust-anchors'],
   ['Explanations', 'Why access is as it is, and what changes would do to it.', 'explain simulate'],
-  ['Explorer', 'The network as people look at it: drawn by groups, as a table, by name.', 'graph matrix search'],
+  [
+    'Explorer',
+    'The network as people look at it: drawn by groups, as a table, by name, and what happens in it.',
+    'graph matrix search events',
+  ],
 ]
 
 const TOPIC_OF = new Map(TOPICS.flatMap(([name, , words]) => words.split(' ').map((word) => [word, name] as const)))

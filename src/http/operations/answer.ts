@@ -5,6 +5,8 @@ export interface Answer {
   readonly data?: unknown
   readonly page?: Page<unknown>
   readonly raw?: string | Uint8Array
+  /** Text that goes on being written, of the type that the operation can produce instead. */
+  readonly stream?: ReadableStream<Uint8Array>
   /** The status, where it is not the one that the declaration says. */
   readonly status?: number
   /** Members of `meta` beyond those of every answer. */

@@ -2,6 +2,7 @@
  * Our own API: what neither edge API has. API sessions of both are good here. The exports are its rows; what is not
  * exported is not served.
  */
+export { eventsOperation } from './events.ts'
 export { explainOperation } from './explain.ts'
 export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from './graph.ts'
 export { listServiceConfigsOperation } from './service-configs.ts'

@@ -22,6 +22,7 @@ export function envelope(
 ): PlainAnswer {
   const deployed = answersDeployedStatus ? shape.deployedStatus : undefined
   const status = answer.status ?? deployed ?? shape.status ?? 200
+  if (answer.stream !== undefined) return { status, headers: { ...answer.headers }, body: answer.stream }
   if (answer.raw !== undefined) {
     return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)
   }

@@ -1,0 +1,116 @@
+import type { TimelineEvent } from '../../resources/access/timeline-answer.ts'
+import { type Call, isAdminCall } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { mayRead } from '../context/readable.ts'
+import { eventAnswers } from './event-answer.ts'
+import type { EventLog, KeptEvent } from './event-log.ts'
+import { standingReader } from './standing-reader.ts'
+
+/** How many events are handed over at once. */
+const BATCH = 64
+
+/** What a reader of a stream gets next. */
+export type StreamStep =
+  /** Events, oldest first; `isCut` when earlier ones were forgotten before they were read. */
+  | { readonly kind: 'events'; readonly events: readonly TimelineEvent[]; readonly isCut: boolean }
+  /** Nothing happened for a while. */
+  | { readonly kind: 'quiet' }
+  /** There will be nothing more. */
+  | { readonly kind: 'over' }
+
+/** What a stream works with. */
+export interface StreamSource {
+  readonly context: EngineContext
+  readonly log: EventLog
+  idOf(number: number): string
+}
+
+/**
+ * Events for one reader, by the rights that it has when they are handed over. It remembers a place and no events: who reads
+ * slowly costs nothing, and misses what is forgotten meanwhile.
+ */
+export class EventStream {
+  readonly #source: StreamSource
+  #call: Call
+  #place: number
+  #isOver = false
+  #isQuiet = false
+  /** The rights of the reader may be others than they were. */
+  #isDoubtful = true
+  #wake: (() => void) | undefined
+
+  constructor(source: StreamSource, call: Call, place: number) {
+    this.#source = source
+    this.#call = call
+    this.#place = place
+  }
+
+  /** The identity that reads; undefined for the host. */
+  get readerId(): string | undefined {
+    return this.#call.by === 'caller' ? this.#call.caller.identity.id : undefined
+  }
+
+  /** What comes next, as soon as there is something. */
+  async next(): Promise<StreamStep> {
+    while (!this.#isOver) {
+      if (this.#isDoubtful) await this.#judge()
+      if (this.#isOver) break
+      const { events, isCut } = this.#source.log.after(this.#place, BATCH)
+      const last = events.at(-1)
+      if (last !== undefined) this.#place = last.number
+      else if (isCut) this.#place = this.#source.log.last
+      const seen = events.filter((event) => mayHear(this.#call, event))
+      if (seen.length > 0 || isCut) return { kind: 'events', events: await this.#answers(seen), isCut }
+      if (last !== undefined) continue
+      if (this.#isQuiet) {
+        this.#isQuiet = false
+        return { kind: 'quiet' }
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return { kind: 'over' }
+  }
+
+  /** Something was told; `concernsReader` when it may change what the reader may hear. */
+  notice(concernsReader: boolean): void {
+    this.#isDoubtful ||= concernsReader
+    this.#wakeUp()
+  }
+
+  /** Time went by: the reader is told that the stream is alive, and judged again. */
+  beat(): void {
+    this.#isQuiet = true
+    this.notice(true)
+  }
+
+  /** Nothing more is handed over. */
+  end(): void {
+    this.#isOver = true
+    this.#wakeUp()
+  }
+
+  #wakeUp(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+
+  async #judge(): Promise<void> {
+    this.#isDoubtful = false
+    const { storage, clock } = this.#source.context
+    const standing = await storage.read((tx) => standingReader(tx, this.#call, clock.now()))
+    if (standing === undefined) this.#isOver = true
+    else this.#call = standing
+  }
+
+  #answers(events: readonly KeptEvent[]): Promise<readonly TimelineEvent[]> {
+    const { context, idOf } = this.#source
+    return context.storage.read((tx) => eventAnswers(tx, this.#call, events, idOf))
+  }
+}
+
+/** Reports whether a caller may hear of an event. */
+export function mayHear(call: Call, { reader }: KeptEvent): boolean {
+  return reader === undefined ? isAdminCall(call) : mayRead(call, reader)
+}

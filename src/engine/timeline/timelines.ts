@@ -1,0 +1,99 @@
+import type { z } from 'zod'
+import { TooManyAttempts } from '../../domain/errors.ts'
+import type { ControllerEvents, EventName } from '../../ports/events.ts'
+import { type Timeline, TimelineRequest } from '../../resources/access/timeline-answer.ts'
+import { readRequest } from '../../resources/requests/read-body.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import { eventAnswers } from './event-answer.ts'
+import { EventLog } from './event-log.ts'
+import { EventStream, mayHear, type StreamSource } from './event-stream.ts'
+import { factsOf, readerOf, TOLD_EVENTS } from './told-events.ts'
+
+/** How often readers of streams hear that theirs is alive, and are judged again, ms. */
+const HEARTBEAT_MS = 15_000
+
+/** What happened in this process, for those who may know of it: to look back over, and as it happens. */
+export class Timelines {
+  readonly #source: StreamSource
+  readonly #streams = new Set<EventStream>()
+  /** Tells the numbers of this process from those of another one, or of this one before it was started anew. */
+  readonly #instance: string
+
+  constructor(context: EngineContext) {
+    const log = new EventLog(context.settings.limits.timelineBytes)
+    this.#instance = context.random.id()
+    this.#source = { context, log, idOf: (number) => `${this.#instance}.${number}` }
+    for (const name of TOLD_EVENTS) context.events.on(name, (event) => this.#keep(name, event))
+    context.timetable.onDue('event-stream', async () => this.#beat())
+  }
+
+  /** What happened after an event that the caller may hear of, oldest first; the latest of it without one. */
+  async read(call: Call, input: z.input<typeof TimelineRequest> = {}): Promise<Timeline> {
+    const { after, limit } = readRequest(TimelineRequest, input)
+    const { context, log, idOf } = this.#source
+    const { place, isKnown } = this.#placeOf(after, 0)
+    const { events, isCut } = log.after(place, log.last)
+    const heard = events.filter((event) => mayHear(call, event))
+    const shown = after === undefined ? heard.slice(-limit) : heard.slice(0, limit)
+    const next = shown.length < heard.length ? (shown.at(-1)?.number ?? log.last) : log.last
+    return {
+      events: await context.storage.read((tx) => eventAnswers(tx, call, shown, idOf)),
+      next: idOf(after === undefined ? log.last : next),
+      isCut: isCut || !isKnown || (after === undefined && shown.length < heard.length),
+    }
+  }
+
+  /**
+   * Opens a stream of what happens after an event, or from now on. Of an identity that has too many the oldest one ends.
+   * Error: `RATE_LIMITED` where all identities together have too many.
+   */
+  open(call: Call, after?: string): EventStream {
+    const { context, log } = this.#source
+    const { eventStreams, eventStreamsPerIdentity } = context.settings.limits
+    const stream = new EventStream(this.#source, call, this.#placeOf(after, log.last).place)
+    const own = [...this.#streams].filter(({ readerId }) => readerId === stream.readerId)
+    for (const oldest of own.slice(0, Math.max(own.length + 1 - eventStreamsPerIdentity, 0))) this.close(oldest)
+    if (this.#streams.size >= eventStreams) throw new TooManyAttempts(HEARTBEAT_MS)
+    this.#streams.add(stream)
+    context.timetable.notLater('event-stream', 'all', context.clock.now() + HEARTBEAT_MS)
+    return stream
+  }
+
+  /** Ends a stream. */
+  close(stream: EventStream): void {
+    this.#streams.delete(stream)
+    stream.end()
+  }
+
+  /** Ends every stream: the controller closes. */
+  closeAll(): void {
+    for (const stream of this.#streams) this.close(stream)
+  }
+
+  #keep<E extends EventName>(type: E, event: ControllerEvents[E]): void {
+    this.#source.log.append({ type, at: event.at, reader: readerOf(type, event), facts: factsOf(type, event) })
+    for (const stream of this.#streams) stream.notice(isAbout(event, stream.readerId))
+  }
+
+  #beat(): void {
+    const { timetable, clock } = this.#source.context
+    for (const stream of this.#streams) stream.beat()
+    if (this.#streams.size > 0) timetable.set('event-stream', 'all', clock.now() + HEARTBEAT_MS)
+  }
+
+  /** The place after an event; of one that this process did not tell, the beginning of what it knows. */
+  #placeOf(after: string | undefined, otherwise: number): { readonly place: number; readonly isKnown: boolean } {
+    if (after === undefined) return { place: otherwise, isKnown: true }
+    const [, number] = after.startsWith(`${this.#instance}.`) ? (/\.(\d{1,15})$/.exec(after) ?? []) : []
+    if (number === undefined) return { place: 0, isKnown: false }
+    return { place: Math.min(Number(number), this.#source.log.last), isKnown: true }
+  }
+}
+
+/** Reports whether an event may have changed what somebody may hear: its identity was changed, or its API session ended. */
+function isAbout(event: object, readerId: string | undefined): boolean {
+  return (
+    readerId !== undefined && (Reflect.get(event, 'identityId') === readerId || Reflect.get(event, 'id') === readerId)
+  )
+}

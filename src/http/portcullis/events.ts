@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { EventStream } from '../../engine/timeline/event-stream.ts'
+import type { Timeline } from '../../resources/access/timeline-answer.ts'
+import { described } from '../../resources/declaration/words.ts'
+import { defineOperation } from '../operations/define-operation.ts'
+import { TimelineData } from './events-schema.ts'
+
+const EVENT_STREAM = 'text/event-stream'
+/** How long (ms) a browser waits before it opens a stream anew that was cut. */
+const RETRY_MS = 3000
+
+const Count = z
+  .string()
+  .regex(/^\d{1,9}$/)
+  .meta({ type: 'integer' })
+  .transform(Number)
+  .optional()
+
+/** What happened, or what happens: the form decides. */
+export const eventsOperation = defineOperation(
+  {
+    route: 'GET /events',
+    summary: 'Tells what happened in the network, or tells it as it happens',
+    description:
+      'Who accepts `text/event-stream` is told each event as it happens, from now on or after `Last-Event-ID`; ' +
+      'everybody else what is remembered, oldest first. An event is told to who may read the kind of what it is about. ' +
+      'A controller of several processes tells of the one that is asked.',
+    access: 'delegate',
+    query: described(z.object({ after: z.string().max(128).optional(), limit: Count }), {
+      after: 'The `id` of an event, or a `next`: what came later is wanted.',
+      limit: 'How many events to answer at most, up to 1000; 200 by default. Of a stream it says nothing.',
+    }),
+    headers: ['Last-Event-ID'],
+    data: TimelineData,
+    orProduces: [EVENT_STREAM],
+    errors: ['RATE_LIMITED'],
+  },
+  async ({ engine, call, query, headers }): Promise<{ readonly data: Timeline }> => {
+    if (!asksForStream(headers.get('accept'))) return { data: await engine.timelines.read(call, query) }
+    const after = headers.get('last-event-id')?.slice(0, 128) || query.after
+    const stream = engine.timelines.open(call, after)
+    const streamed = {
+      stream: written(stream, () => engine.timelines.close(stream)),
+      headers: { 'content-type': `${EVENT_STREAM}; charset=utf-8`, 'x-accel-buffering': 'no' },
+    }
+    // The pipeline sends the stream in the place of the data; no schema can say what it will tell.
+    return streamed as unknown as { readonly data: Timeline }
+  },
+)
+
+/** The form of a stream is for who asks for it by name. */
+function asksForStream(accept: string | null): boolean {
+  return (accept ?? '').toLowerCase().includes(EVENT_STREAM)
+}
+
+/** Events in the form of the standard of browsers, written as fast as they are read. */
+function written(stream: EventStream, close: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
+      pull: async (controller) => {
+        try {
+          const step = await stream.next()
+          if (step.kind === 'over') {
+            close()
+            controller.close()
+          } else controller.enqueue(encoder.encode(step.kind === 'quiet' ? ': alive\n\n' : eventsText(step)))
+        } catch (error) {
+          close()
+          controller.error(error)
+        }
+      },
+      cancel: close,
+    },
+    { highWaterMark: 1 },
+  )
+}
+
+type Told = Extract<Awaited<ReturnType<EventStream['next']>>, { readonly kind: 'events' }>
+
+function eventsText({ events, isCut }: Told): string {
+  const texts = events.map((event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  return `${isCut ? 'event: cut\ndata: {}\n\n' : ''}${texts.join('')}`
+}
