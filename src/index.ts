@@ -36,9 +36,10 @@ export type { SimulatedChange } from './engine/access/simulation/simulated-chang
 export type {
   ChangedPair,
   PairCounts,
+  SimulatedCircumstances,
   SimulationPage,
   SimulationResult,
-} from './engine/access/simulation/simulation.ts'
+} from './engine/access/simulation/simulation-result.ts'
 export {
   type AnonymousCall,
   type Call,

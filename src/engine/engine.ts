@@ -7,7 +7,8 @@ import { Posture } from './access/posture.ts'
 import { ServiceUpdates } from './access/service-updates.ts'
 import { Sessions } from './access/sessions/sessions.ts'
 import type { SimulatedChange } from './access/simulation/simulated-change.ts'
-import { Simulation, type SimulationPage, type SimulationResult } from './access/simulation/simulation.ts'
+import { Simulation } from './access/simulation/simulation.ts'
+import type { SimulatedCircumstances, SimulationPage, SimulationResult } from './access/simulation/simulation-result.ts'
 import { TrustAnchors } from './authority/trust-anchors.ts'
 import { behaviourOf } from './behaviours.ts'
 import { ControllerSettingsService } from './configs/controller-settings.ts'
@@ -164,13 +165,19 @@ export class ControllerEngine extends EntityServices {
 
   /**
    * Tells which pairs of identity and service would gain or lose Dial or Bind by changes, in the words of the resources'
-   * requests, posture aside: counts with the first page, pairs page by page. Nothing is written.
+   * requests, posture aside: counts with the first page, pairs page by page. Under `circumstances` posture counts too: what
+   * passes now is held against what would pass then, for some identities or for everybody, a hundred to a page. Nothing is
+   * written.
    *
    * @throws {ControllerError} NOT_FOUND when a change names an id that is not there.
    * @throws {ControllerError} COULD_NOT_VALIDATE when a role list means nothing, an id is taken, a cursor is of another
    *   make, or there are more than 500 changes.
    */
-  simulate(changes: readonly SimulatedChange[], page?: SimulationPage): Promise<SimulationResult> {
-    return this.#simulation.run(changes, page)
+  simulate(
+    changes: readonly SimulatedChange[],
+    page?: SimulationPage,
+    circumstances?: SimulatedCircumstances,
+  ): Promise<SimulationResult> {
+    return this.#simulation.run(changes, page, circumstances)
   }
 }

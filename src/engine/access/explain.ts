@@ -8,21 +8,20 @@ import {
 } from '../../domain/explain/index.ts'
 import { equals, ids } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
-import { applyResponses, type PostureData, type PostureResponse, recordMfaPass } from '../../domain/posture/index.ts'
+import type { PostureResponse } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { AccessTypeName, AssumedPosture, IdOrName } from '../../resources/access/access-questions.ts'
 import { servicePolicies } from '../../resources/access/policies.ts'
 import { EpochMs, Id } from '../../resources/declaration/fields.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { services } from '../../resources/services/services.ts'
 import type { EngineContext } from '../context/context.ts'
 import { checkedGrants } from '../posture/posture-facts.ts'
-import { postureDataOf } from '../posture/posture-of.ts'
 import { collectionOf } from '../records/collection-of.ts'
+import { newestApiSession, postureAt } from './assumed-posture.ts'
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -35,9 +34,6 @@ export interface ExplainOptions {
   /** True to judge as if the second factor of that API session was proved at the instant of the question. */
   readonly mfa?: boolean | undefined
 }
-
-/** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
-const NO_API_SESSION = ''
 
 /**
  * Explains whether an identity may dial or bind a service, each by id or by name: from one snapshot, by the rules that
@@ -106,27 +102,6 @@ async function policiesUnderReview(
       ? []
       : [{ id, name, type, semantic, identityRoles, serviceRoles, checks: checked.get(id)?.checks ?? [] }],
   )
-}
-
-async function newestApiSession(tx: ReadTransaction, identityId: string): Promise<string | undefined> {
-  const { items } = await tx.collection(apiSessions).find({
-    where: equals('identityId', identityId),
-    orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }],
-    limit: 1,
-  })
-  return items[0]?.id
-}
-
-async function postureAt(
-  tx: ReadTransaction,
-  identityId: string | undefined,
-  apiSessionId: string = NO_API_SESSION,
-  { posture: responses = [], mfa = false }: ExplainOptions,
-  at: number,
-): Promise<PostureData> {
-  const known = await postureDataOf(tx, identityId ?? '', apiSessionId)
-  const reported = responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
-  return mfa ? recordMfaPass(reported, apiSessionId, at) : reported
 }
 
 async function routerStates(

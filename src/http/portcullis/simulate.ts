@@ -1,6 +1,15 @@
 import { z } from 'zod'
+import { ControllerError } from '../../domain/errors.ts'
 import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
-import { PairCursor, PairLimit, SimulatedChanges } from '../../resources/access/access-questions.ts'
+import { mayRead } from '../../engine/context/readable.ts'
+import {
+  AssumedPosture,
+  PairCursor,
+  PairLimit,
+  SimulatedChanges,
+  SimulatedIdentities,
+} from '../../resources/access/access-questions.ts'
+import { Instant } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
@@ -16,18 +25,28 @@ export const simulateOperation = defineOperation(
     route: 'POST /simulate',
     summary: 'Tells which identities would gain or lose Dial or Bind to which services by changes, writing nothing',
     description:
-      'Changes are made in order on a view of the network as it is; posture counts for nothing. Pairs come in pages.',
+      'Changes are made in order on a view of the network as it is; posture counts for nothing. Pairs come in pages. ' +
+      'With `identities`, `posture`, `mfa` or `at` posture counts: what passes now is held against what would pass then, ' +
+      'of a hundred identities to a page, and who asks may read identities. Counts are then of the first page.',
     access: { entity: 'service-policy', action: 'read' },
     body: described(
       z.object({
         changes: SimulatedChanges,
         limit: PairLimit.optional(),
         cursor: PairCursor.optional(),
+        identities: SimulatedIdentities.optional(),
+        posture: AssumedPosture.optional(),
+        mfa: z.boolean().optional(),
+        at: Instant.optional(),
       }),
       {
         changes: 'The changes, made in this order; at most 500.',
         limit: 'How many pairs to answer at most, up to 500; 100 by default.',
         cursor: 'The `nextCursor` of the page before; absent for the first page.',
+        identities: 'Whose access is judged by posture, by id or name, at most 100; everybody is when absent.',
+        posture: 'Posture responses that are taken as if every endpoint had reported them; nothing is kept.',
+        mfa: 'True to judge as if every second factor was proved then; nothing is kept.',
+        at: 'The instant to judge at, RFC 3339; now by default.',
       },
     ),
     data: described(
@@ -64,9 +83,13 @@ export const simulateOperation = defineOperation(
     ),
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, request }) => {
+  async ({ engine, call, request, body }) => {
     const { changes, limit, cursor } = request
-    return { data: await engine.simulate(asSimulated(changes), { limit, cursor }) }
+    const { identities, mfa, at } = body
+    const isJudged = [identities, body.posture, mfa, at].some((one) => one !== undefined)
+    if (isJudged && !mayRead(call, 'identity')) throw new ControllerError('UNAUTHORIZED')
+    const circumstances = isJudged ? { identities, posture: body.posture, mfa, at } : undefined
+    return { data: await engine.simulate(asSimulated(changes), { limit, cursor }, circumstances) }
   },
 )
 

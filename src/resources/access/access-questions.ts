@@ -27,6 +27,9 @@ export const SimulatedChanges = z
   .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
   .max(MAX_CHANGES)
 
+/** Whose access a simulation judges, each by id or name. */
+export const SimulatedIdentities = z.array(IdOrName).min(1).max(100)
+
 /** How many pairs one page of a simulation has at most. */
 export const PairLimit = z.int().min(1).max(MAX_PAIRS)
 

@@ -26,7 +26,8 @@ export function readCursor(text: string): PairKey {
   throw invalidField('cursor', 'is not a nextCursor of a simulation', text)
 }
 
-function membersOf(text: string): readonly unknown[] {
+/** The members of the JSON list that a cursor is; none of other text. */
+export function membersOf(text: string): readonly unknown[] {
   try {
     const members: unknown = JSON.parse(text)
     return Array.isArray(members) ? members : []

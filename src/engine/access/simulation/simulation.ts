@@ -1,56 +1,20 @@
 import { Gate } from '../../../concurrency/gate.ts'
-import type { AccessIndex, AccessType, IndexChange } from '../../../domain/access-index/index.ts'
-import { ids } from '../../../domain/filter/index.ts'
+import type { AccessIndex, IndexChange } from '../../../domain/access-index/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import { PairCursor, PairLimit, SimulatedChanges } from '../../../resources/access/access-questions.ts'
-import { resourceNamed } from '../../../resources/index.ts'
 import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { AccessMirror } from './access-mirror.ts'
 import { audienceChanges, suspectServices } from './audience-changes.ts'
 import { cursorOf, isAfter, type PairKey, readCursor } from './cursor.ts'
-import { type ResolvedChanges, resolveChanges } from './resolve-changes.ts'
-import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
+import { judgedSimulation } from './judged-simulation.ts'
+import { withNames } from './pair-names.ts'
+import { resolveChanges } from './resolve-changes.ts'
+import type { SimulatedChange } from './simulated-change.ts'
+import type { SimulatedCircumstances, SimulationPage, SimulationResult } from './simulation-result.ts'
 
 /** How many pairs are on one page unless more or fewer are asked for. */
 const DEFAULT_PAIRS = 100
-
-/** Which page of pairs is wanted. */
-export interface SimulationPage {
-  readonly limit?: number | undefined
-  /** `nextCursor` of the page before. It names a pair, so it stays good when the network changes meanwhile. */
-  readonly cursor?: string | undefined
-}
-
-interface Named {
-  readonly id: string
-  readonly name: string
-}
-
-/** Access that one identity would gain or lose to one service. */
-export interface ChangedPair {
-  readonly identity: Named
-  readonly service: Named
-  readonly type: AccessType
-  readonly change: 'gained' | 'lost'
-}
-
-/** How many pairs would gain and lose one type of access. */
-export interface PairCounts {
-  readonly gained: number
-  readonly lost: number
-}
-
-export interface SimulationResult {
-  /** The revision of the store that the changes were tried on. */
-  readonly revision: number
-  /** Over all pages; null on every page but the first. */
-  readonly counts: { readonly dial: PairCounts; readonly bind: PairCounts } | null
-  /** By service, type, gained before lost, and identity: ids in code-unit order. */
-  readonly pairs: readonly ChangedPair[]
-  /** Where the next page begins; null on the last. */
-  readonly nextCursor: string | null
-}
 
 /** Tries changes without writing anything: who would gain access to what, and who would lose it, posture aside. */
 export class Simulation {
@@ -71,11 +35,18 @@ export class Simulation {
    * Errors: `NOT_FOUND` for an unknown id, `COULD_NOT_VALIDATE` for a role list that means nothing, an id that is taken, a
    * cursor of another make, and more than 500 changes.
    */
-  async run(changes: readonly SimulatedChange[], page: SimulationPage = {}): Promise<SimulationResult> {
+  async run(
+    changes: readonly SimulatedChange[],
+    page: SimulationPage = {},
+    circumstances?: SimulatedCircumstances,
+  ): Promise<SimulationResult> {
     // What the schema takes is what the resources' own requests take, as their type says.
     const known = readRequest(SimulatedChanges, changes) as readonly SimulatedChange[]
     const limit = readValue('limit', PairLimit.default(DEFAULT_PAIRS), page.limit)
     const cursor = readValue('cursor', PairCursor.optional(), page.cursor)
+    if (circumstances !== undefined) {
+      return this.#runs.run(() => judgedSimulation(this.#context, known, circumstances, { limit, cursor }))
+    }
     return this.#runs.run(async () => {
       try {
         return await this.#context.storage.read((tx) => this.#simulate(tx, known, limit, cursor))
@@ -128,30 +99,4 @@ export class Simulation {
     }
     return { counts, keys }
   }
-}
-
-async function withNames(
-  tx: ReadTransaction,
-  resolved: ResolvedChanges,
-  keys: readonly PairKey[],
-): Promise<readonly ChangedPair[]> {
-  const identities = await namesOf(tx, 'identities', resolved, new Set(keys.map(({ identityId }) => identityId)))
-  const services = await namesOf(tx, 'services', resolved, new Set(keys.map(({ serviceId }) => serviceId)))
-  return keys.map(({ identityId, serviceId, type, change }) => ({
-    identity: { id: identityId, name: identities.get(identityId) ?? '' },
-    service: { id: serviceId, name: services.get(serviceId) ?? '' },
-    type,
-    change,
-  }))
-}
-
-async function namesOf(
-  tx: ReadTransaction,
-  kind: SimulatedKind,
-  resolved: ResolvedChanges,
-  wanted: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, string>> {
-  const { items } = await tx.collection(resourceNamed(kind)).find({ where: ids(wanted) })
-  const stored = new Map(items.map(({ id, name }) => [id, String(name)]))
-  return new Map([...wanted].map((id) => [id, resolved.nameOf(kind, id) ?? stored.get(id) ?? '']))
 }

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import type { AccessIndex, AccessType } from '../../../domain/access-index/index.ts'
+import { invalidField, notFound } from '../../../domain/errors.ts'
+import { compareStrings, ids } from '../../../domain/filter/index.ts'
+import { isDisabled } from '../../../domain/identity.ts'
+import { firstPassing, type PostureData, type PostureResponse } from '../../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import { AssumedPosture, SimulatedIdentities } from '../../../resources/access/access-questions.ts'
+import { EpochMs } from '../../../resources/declaration/fields.ts'
+import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import { type Identities, identities } from '../../../resources/identities/identities.ts'
+import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { checkedGrants } from '../../posture/posture-facts.ts'
+import { findOne } from '../../records/find-one.ts'
+import { newestApiSession, postureAt } from '../assumed-posture.ts'
+import { changedIndex } from './changed-index.ts'
+import { membersOf, type PairKey } from './cursor.ts'
+import { withNames } from './pair-names.ts'
+import { resolveChanges } from './resolve-changes.ts'
+import type { SimulatedChange } from './simulated-change.ts'
+import type { SimulatedCircumstances, SimulationResult } from './simulation-result.ts'
+
+/** How many identities are judged for one page. */
+const MOST_JUDGED = 100
+
+interface Page {
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+/**
+ * What identities would gain and lose by changes, by what their endpoints would report and by time: what passes now, against
+ * what would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
+ */
+export async function judgedSimulation(
+  context: EngineContext,
+  changes: readonly SimulatedChange[],
+  circumstances: SimulatedCircumstances,
+  page: Page,
+): Promise<SimulationResult> {
+  const now = context.clock.now()
+  const at = readValue('at', EpochMs.optional(), circumstances.at) ?? now
+  const mfa = readValue('mfa', z.boolean().optional(), circumstances.mfa)
+  const named = readValue('identities', SimulatedIdentities.optional(), circumstances.identities)
+  // Reading makes posture responses of them, as their type says.
+  const posture = readRequest(AssumedPosture, circumstances.posture ?? []) as readonly PostureResponse[]
+  const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
+  return context.storage.read(async (tx) => {
+    const resolved = await resolveChanges(tx, changes)
+    const { judged, isLast } = await judgedIdentities(tx, named, after?.identityId)
+    const before = await context.access.at(tx)
+    const changed = await changedIndex(
+      context,
+      tx,
+      judged.map(({ id }) => id),
+      resolved.indexChanges,
+    )
+    const turn = context.turns.begin()
+    const counts = { dial: { gained: 0, lost: 0 }, bind: { gained: 0, lost: 0 } }
+    const keys: PairKey[] = []
+    for (const identity of judged) {
+      const apiSessionId = await newestApiSession(tx, identity.id)
+      const known = await postureAt(tx, identity.id, apiSessionId, {}, now)
+      const assumed = await postureAt(tx, identity.id, apiSessionId, { posture, mfa }, at)
+      const were = isDisabled(identity, now) ? [] : await passing(tx, before, identity.id, known, apiSessionId, now)
+      const are = isDisabled(identity, at) ? [] : await passing(tx, changed, identity.id, assumed, apiSessionId, at)
+      for (const key of differences(identity.id, were, are)) {
+        counts[key.type === 'Dial' ? 'dial' : 'bind'][key.change] += 1
+        if (after === undefined || comparePlaces(key, after) > 0) keys.push(key)
+      }
+      await turn()
+    }
+    const shown = keys.slice(0, page.limit)
+    const end = keys.length > page.limit ? shown.at(-1) : isLast ? undefined : endOf(judged)
+    return {
+      revision: tx.revision,
+      counts: after === undefined ? counts : null,
+      pairs: await withNames(tx, resolved, shown),
+      nextCursor: end === undefined ? null : writePlace(end),
+    }
+  })
+}
+
+/** The identities of a page: those that are named, or everybody from a place on, by id. */
+async function judgedIdentities(
+  tx: ReadTransaction,
+  named: readonly string[] | undefined,
+  from = '',
+): Promise<{ readonly judged: readonly RecordOf<Identities>[]; readonly isLast: boolean }> {
+  if (named !== undefined) {
+    const judged = new Map<string, RecordOf<Identities>>()
+    for (const one of named) {
+      const identity = (await tx.collection(identities).get(one)) ?? (await findOne(tx, identities, 'name', one))
+      if (identity === undefined) throw notFound('identity', one)
+      judged.set(identity.id, identity)
+    }
+    const ordered = [...judged.values()].sort((a, b) => compareStrings(a.id, b.id))
+    return { judged: ordered.filter(({ id }) => id >= from), isLast: true }
+  }
+  const all = await tx.collection(identities).findIds()
+  const first = all.findIndex((id) => id >= from)
+  const page = first < 0 ? [] : all.slice(first, first + MOST_JUDGED)
+  const { items } = await tx.collection(identities).find({ where: ids(new Set(page)) })
+  return { judged: items, isLast: first < 0 || first + MOST_JUDGED >= all.length }
+}
+
+/** What an identity may dial and bind, as services and types. */
+async function passing(
+  tx: ReadTransaction,
+  index: AccessIndex,
+  identityId: string,
+  data: PostureData,
+  apiSessionId = '',
+  now: number,
+): Promise<readonly string[]> {
+  const serviceIds = index.servicesOf(identityId)
+  const grants = index.grantsOf(identityId, serviceIds)
+  const checked = await checkedGrants(tx, grants.flat())
+  const results = new Map<object, boolean>()
+  const passes = (grant: (typeof grants)[number][number]) => {
+    const known = results.get(grant)
+    if (known !== undefined) return known
+    const asked = checked.get(grant)
+    const result = asked !== undefined && firstPassing([asked], data, apiSessionId, now) !== undefined
+    results.set(grant, result)
+    return result
+  }
+  return serviceIds.flatMap((id, place) => {
+    const types = new Set((grants[place] ?? []).filter(passes).map(({ type }) => type))
+    return [...types].map((type) => `${type} ${id}`)
+  })
+}
+
+function differences(identityId: string, were: readonly string[], are: readonly string[]): readonly PairKey[] {
+  const [before, after] = [new Set(were), new Set(are)]
+  const keyOf = (change: PairKey['change']) => (mark: string) => {
+    const type: AccessType = mark.startsWith('Dial') ? 'Dial' : 'Bind'
+    return { identityId, serviceId: mark.slice(5), type, change }
+  }
+  const gained = are.filter((mark) => !before.has(mark)).map(keyOf('gained'))
+  const lost = were.filter((mark) => !after.has(mark)).map(keyOf('lost'))
+  return [...gained, ...lost].sort(comparePlaces)
+}
+
+type Place = Pick<PairKey, 'identityId' | 'serviceId' | 'type'>
+
+function comparePlaces(one: Place, other: Place): number {
+  return (
+    compareStrings(one.identityId, other.identityId) ||
+    compareStrings(one.serviceId, other.serviceId) ||
+    compareStrings(one.type, other.type)
+  )
+}
+
+/** The place after everything of the last identity of a page. */
+function endOf(judged: readonly { readonly id: string }[]): Place | undefined {
+  const last = judged.at(-1)
+  return last && { identityId: last.id, serviceId: '\uffff', type: 'Dial' }
+}
+
+function writePlace({ identityId, serviceId, type }: Place): string {
+  return JSON.stringify([identityId, serviceId, type])
+}
+
+function readPlace(text: string): Place {
+  const [identityId, serviceId, type] = membersOf(text)
+  const isType = type === 'Dial' || type === 'Bind'
+  if (typeof identityId === 'string' && typeof serviceId === 'string' && isType) return { identityId, serviceId, type }
+  throw invalidField('cursor', 'is not a nextCursor of a simulation', text)
+}
