@@ -88,3 +88,38 @@ describe('POST /simulate under circumstances', () => {
     await expect(strange).rejects.toMatchObject({ status: 400 })
   })
 })
+
+describe('POST /explain after changes', () => {
+  it('explains as if they were made, and writes nothing', async () => {
+    const { api, web, policy, controller } = await scene()
+    const guests = await delegate(controller, 'carol', [])
+    const ask = async (changes: readonly object[], more: object = {}) => {
+      const body = { identity: 'carol', service: web, changes, ...more }
+      return (await api.call('POST /explain', { body: body as never })).data
+    }
+    expect((await ask([])).reason).toBe('no-policy-for-pair')
+    const join = { kind: 'identities', action: 'update', id: guests.id, body: { roleAttributes: ['users'] } }
+    const joined = await ask([join])
+    expect(joined.reason).toBe('posture-failing')
+    expect(joined.policies[0]).toMatchObject({ name: 'web', applies: true, grants: false })
+    expect((await ask([join], { posture: CORP })).policies[0]).toMatchObject({ name: 'web', grants: true })
+    const create = {
+      kind: 'service-policies',
+      action: 'create',
+      body: {
+        name: 'for carol',
+        type: 'Dial',
+        semantic: 'AnyOf',
+        identityRoles: [`@${guests.id}`],
+        serviceRoles: ['#web'],
+      },
+    }
+    const granted = await ask([create])
+    expect(granted.policies[0]).toMatchObject({ name: 'for carol', grants: true })
+    expect(granted.edgeRouters.common).toHaveLength(1)
+    const id = await policy('of carol', { identityRoles: [`@${guests.id}`], serviceRoles: ['#web'] })
+    expect((await ask([{ kind: 'service-policies', action: 'delete', id }])).reason).toBe('no-policy-for-pair')
+    expect((await ask([])).policies.some(({ grants }) => grants)).toBe(true)
+    await expect(ask([{ kind: 'services', action: 'delete', id: 'nothing' }])).rejects.toMatchObject({ status: 404 })
+  })
+})

@@ -10,7 +10,7 @@ import { equals, ids } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import type { PostureResponse } from '../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
-import { AccessTypeName, AssumedPosture, IdOrName } from '../../resources/access/access-questions.ts'
+import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../../resources/access/access-questions.ts'
 import { servicePolicies } from '../../resources/access/policies.ts'
 import { EpochMs, Id } from '../../resources/declaration/fields.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
@@ -22,6 +22,9 @@ import type { EngineContext } from '../context/context.ts'
 import { checkedGrants } from '../posture/posture-facts.ts'
 import { collectionOf } from '../records/collection-of.ts'
 import { newestApiSession, postureAt } from './assumed-posture.ts'
+import { changedIndex } from './simulation/changed-index.ts'
+import { type ResolvedChanges, resolveChanges } from './simulation/resolve-changes.ts'
+import type { SimulatedChange } from './simulation/simulated-change.ts'
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -33,6 +36,8 @@ export interface ExplainOptions {
   readonly apiSessionId?: string | undefined
   /** True to judge as if the second factor of that API session was proved at the instant of the question. */
   readonly mfa?: boolean | undefined
+  /** Changes that are taken to be made already, as a simulation takes them; at most 500. */
+  readonly changes?: readonly SimulatedChange[] | undefined
 }
 
 /**
@@ -54,11 +59,17 @@ export async function explain(
   const mfa = readValue('mfa', z.boolean().optional(), options.mfa)
   // Reading makes posture responses of them, as their type says.
   const responses = readRequest(AssumedPosture, options.posture ?? []) as readonly PostureResponse[]
+  // As above.
+  const changes = readRequest(SimulatedChanges, options.changes ?? []) as readonly SimulatedChange[]
   return context.storage.read(async (tx) => {
-    const identity = await byIdOrName(tx, identities, identityIdOrName)
-    const service = await byIdOrName(tx, services, serviceIdOrName)
+    const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes)
+    const identity = await byIdOrName(tx, identities, identityIdOrName, resolved?.of('identities'))
+    const service = await byIdOrName(tx, services, serviceIdOrName, resolved?.of('services'))
     const question = { asked: { identity: identityIdOrName, service: serviceIdOrName }, type, at }
-    const index = await context.access.at(tx)
+    const index =
+      resolved === undefined
+        ? await context.access.at(tx)
+        : await changedIndex(context, tx, identity ? [identity.id] : [], resolved.indexChanges, true)
     const identityRouters = identity ? index.edgeRoutersOfIdentity(identity.id) : []
     const serviceRouters = service ? index.edgeRoutersOfService(service.id) : []
     const routers = await routerStates(context, tx, [...identityRouters, ...serviceRouters])
@@ -67,7 +78,7 @@ export async function explain(
       ...question,
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
       service,
-      policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id) : [],
+      policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id, resolved) : [],
       posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
@@ -80,9 +91,27 @@ async function byIdOrName<R extends Resource>(
   tx: ReadTransaction,
   resource: R,
   idOrName: string,
+  changed: ReadonlyMap<string, RecordOf<Resource> | undefined> = new Map(),
 ): Promise<RecordOf<R> | undefined> {
+  const named = [...changed].find(([id, record]) => id === idOrName || record?.name === idOrName)
+  // What is changed of a kind is of that kind.
+  if (named !== undefined) return named[1] as RecordOf<R> | undefined
   const collection = collectionOf(tx, resource)
   return (await collection.get(idOrName)) ?? (await collection.find({ where: equals('name', idOrName) })).items[0]
+}
+
+/** Service policies as they are, or as they would be after changes. */
+async function policiesOf(
+  tx: ReadTransaction,
+  wanted: ReadonlySet<string>,
+  resolved: ResolvedChanges | undefined,
+): Promise<readonly RecordOf<typeof servicePolicies>[]> {
+  const { items } = await tx.collection(servicePolicies).find({ where: ids(wanted) })
+  const changed = resolved?.of('service-policies')
+  if (changed === undefined) return items
+  const others = [...changed].flatMap(([id, record]) => (wanted.has(id) && record !== undefined ? [record] : []))
+  // What is changed of a kind is of that kind.
+  return [...items.filter(({ id }) => !changed.has(id)), ...(others as readonly RecordOf<typeof servicePolicies>[])]
 }
 
 /** The service policies that select the identity or the service; checks are read for those that select both. */
@@ -91,10 +120,11 @@ async function policiesUnderReview(
   index: AccessIndex,
   identityId: string,
   serviceId: string,
+  resolved: ResolvedChanges | undefined,
 ): Promise<readonly PolicyUnderReview[]> {
   const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
   const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
-  const { items } = await tx.collection(servicePolicies).find({ where: ids(new Set([...ofIdentity, ...ofService])) })
+  const items = await policiesOf(tx, new Set([...ofIdentity, ...ofService]), resolved)
   const [grants = []] = index.separateGrantsOf(identityId, [serviceId])
   const checked = new Map([...(await checkedGrants(tx, grants)).values()].map((grant) => [grant.policyId, grant]))
   return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type Explanation, explanationText } from '../../domain/explain/index.ts'
 import { instant } from '../../domain/time/instant.ts'
-import { AccessTypeName, AssumedPosture, IdOrName } from '../../resources/access/access-questions.ts'
+import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
+import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../../resources/access/access-questions.ts'
 import { Id, Instant } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
@@ -24,6 +25,7 @@ export const explainOperation = defineOperation(
         at: Instant.optional(),
         apiSessionId: Id.optional(),
         mfa: z.boolean().optional(),
+        changes: SimulatedChanges.optional(),
       }),
       {
         identity: 'The identity, by id or name.',
@@ -33,13 +35,17 @@ export const explainOperation = defineOperation(
         at: 'The instant to judge at, RFC 3339; now by default.',
         apiSessionId: 'The id of the API session whose second factor counts; by default the newest of the identity.',
         mfa: 'True to judge as if its second factor was proved at that instant; nothing is kept.',
+        changes: 'Changes as for POST /simulate that are taken to be made already; at most 500.',
       },
     ),
     data: ExplanationData,
+    errors: ['NOT_FOUND'],
   },
   async ({ engine, body }) => {
-    const { identity, service, type, ...circumstances } = body
-    return { data: onTheWire(await engine.explain(identity, service, type, circumstances)) }
+    const { identity, service, type, changes = [], ...circumstances } = body
+    // The schema takes what the resources' own requests take, which is what their type says.
+    const assumed = { ...circumstances, changes: changes as readonly object[] as readonly SimulatedChange[] }
+    return { data: onTheWire(await engine.explain(identity, service, type, assumed)) }
   },
 )
 

@@ -23,6 +23,8 @@ export interface ResolvedChanges {
   readonly indexChanges: readonly IndexChange[]
   /** Names of what is touched, by kind and id, as they were or will be. */
   nameOf(kind: SimulatedKind, id: string): string | undefined
+  /** What is touched of a kind, by id, as it would be; undefined for what would be gone. */
+  of(kind: SimulatedKind): ReadonlyMap<string, RecordOf<Resource> | undefined>
 }
 
 /**
@@ -65,6 +67,10 @@ export async function resolveChanges(
       const entry = touched.get(keyOf(kind, id))
       const name = (entry?.after ?? entry?.before)?.name
       return typeof name === 'string' ? name : undefined
+    },
+    of: (kind) => {
+      const entries = [...touched.values()].filter((entry) => entry.kind === kind)
+      return new Map(entries.map(({ id, after }) => [id, after]))
     },
   }
 }
