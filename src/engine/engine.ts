@@ -153,6 +153,7 @@ export class ControllerEngine extends EntityServices {
    * and what may be done about it. Nothing is written.
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when an option cannot be read.
+   * @throws {ControllerError} NOT_FOUND when a change that is taken to be made names an id that is not there.
    */
   explain(identity: string, service: string, type: AccessType, options?: ExplainOptions): Promise<Explanation> {
     return explain(this.#context, identity, service, type, options)

@@ -46,7 +46,8 @@ export class Timelines {
 
   /**
    * Opens a stream of what happens after an event, or from now on. Of an identity that has too many the oldest one ends.
-   * Error: `RATE_LIMITED` where all identities together have too many.
+   *
+   * @throws {ControllerError} RATE_LIMITED when all identities together have too many.
    */
   open(call: Call, after?: string): EventStream {
     const { context, log } = this.#source
