@@ -30,7 +30,7 @@ export {
   type PostureResponse,
   postureResponses,
 } from './domain/posture/index.ts'
-export type { ExplainOptions } from './engine/access/explain.ts'
+export type { ExplainOptions } from './engine/access/explanation/explain.ts'
 export type { NetworkFinding } from './engine/access/network-findings.ts'
 export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
 export type {

@@ -1,7 +1,7 @@
 import type { AccessType } from '../domain/access-index/index.ts'
 import type { Explanation } from '../domain/explain/index.ts'
 import { Access } from './access/access.ts'
-import { type ExplainOptions, explain } from './access/explain.ts'
+import { type ExplainOptions, explain } from './access/explanation/explain.ts'
 import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
 import { Posture } from './access/posture.ts'
 import { ServiceUpdates } from './access/service-updates.ts'

@@ -1,30 +1,35 @@
 import { z } from 'zod'
-import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
+import type { AccessIndex, AccessType } from '../../../domain/access-index/index.ts'
 import {
   type Explanation,
   explainAccess,
   type PolicyUnderReview,
   type RouterState,
-} from '../../domain/explain/index.ts'
-import { equals, ids } from '../../domain/filter/index.ts'
-import { isDisabled } from '../../domain/identity.ts'
-import type { PostureResponse } from '../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../../resources/access/access-questions.ts'
-import { servicePolicies } from '../../resources/access/policies.ts'
-import { EpochMs, Id } from '../../resources/declaration/fields.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { readRequest, readValue } from '../../resources/requests/read-body.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { services } from '../../resources/services/services.ts'
-import type { EngineContext } from '../context/context.ts'
-import { checkedGrants } from '../posture/posture-facts.ts'
-import { collectionOf } from '../records/collection-of.ts'
-import { newestApiSession, postureAt } from './assumed-posture.ts'
-import { changedIndex } from './simulation/changed-index.ts'
-import { type ResolvedChanges, resolveChanges } from './simulation/resolve-changes.ts'
-import type { SimulatedChange } from './simulation/simulated-change.ts'
+} from '../../../domain/explain/index.ts'
+import { equals, ids } from '../../../domain/filter/index.ts'
+import { isDisabled } from '../../../domain/identity.ts'
+import type { PostureResponse } from '../../../domain/posture/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import {
+  AccessTypeName,
+  AssumedPosture,
+  IdOrName,
+  SimulatedChanges,
+} from '../../../resources/access/access-questions.ts'
+import { servicePolicies } from '../../../resources/access/policies.ts'
+import { EpochMs, Id } from '../../../resources/declaration/fields.ts'
+import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
+import { identities } from '../../../resources/identities/identities.ts'
+import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
+import { edgeRouters } from '../../../resources/routers/edge-routers.ts'
+import { services } from '../../../resources/services/services.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { checkedGrants } from '../../posture/posture-facts.ts'
+import { collectionOf } from '../../records/collection-of.ts'
+import { newestApiSession, postureAt } from '../assumed-posture.ts'
+import { changedIndex } from '../simulation/changed-index.ts'
+import { type ResolvedChanges, resolveChanges } from '../simulation/resolve-changes.ts'
+import type { SimulatedChange } from '../simulation/simulated-change.ts'
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -111,7 +116,10 @@ async function policiesOf(
   if (changed === undefined) return items
   const others = [...changed].flatMap(([id, record]) => (wanted.has(id) && record !== undefined ? [record] : []))
   // What is changed of a kind is of that kind.
-  return [...items.filter(({ id }) => !changed.has(id)), ...(others as readonly RecordOf<typeof servicePolicies>[])]
+  return [
+    ...items.filter(({ id }) => !changed.has(id)),
+    ...(others as readonly object[] as readonly RecordOf<typeof servicePolicies>[]),
+  ]
 }
 
 /** The service policies that select the identity or the service; checks are read for those that select both. */
