@@ -132,6 +132,30 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     60_000,
   )
 
+  it('shows a refusal the moment it happens, and goes back in time', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const laptop = await net.enroll('laptop')
+    const { page, problems } = await openPage(`${url}#/live`)
+    await logIn(page)
+    await page.getByText('as it happens').waitFor()
+    const refusals = page.getByRole('listitem').filter({ hasText: 'service.refused' })
+    expect(await refusals.count()).toBe(0)
+    await expect(laptop.dial('payroll')).rejects.toThrow()
+    await refusals.first().waitFor()
+    expect(await refusals.first().textContent()).toMatch(/laptop.*payroll/)
+    await page.getByLabel('Refused').uncheck()
+    expect(await refusals.count()).toBe(0)
+    await page.getByLabel('Refused').check()
+    await page.getByRole('slider', { name: 'Look back' }).focus()
+    await page.keyboard.press('Home')
+    await page.getByText('looking back at').waitFor()
+    expect(await refusals.count()).toBe(0)
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await refusals.first().getByRole('link', { name: 'why' }).click()
+    await page.getByText("'laptop' may not dial 'payroll'").first().waitFor()
+    expect(problems).toEqual([])
+  }, 60_000)
+
   it('invites an identity by a QR code with which it enrolls', async () => {
     const { net, url } = await serveExplorer()
     const { page, problems } = await openPage(`${url}#/manage?kind=identities&new=true`, { deviceScaleFactor: 2 })
