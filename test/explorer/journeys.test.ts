@@ -46,6 +46,13 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     const attributes = async () =>
       (await net.admin.call('GET /identities', { query: { filter: 'name = "phone"' } })).data[0]?.roleAttributes
     expect(await attributes()).toEqual(['visitors'])
+    // So is another posture, together with the change.
+    await page.getByLabel('Domain').fill('corp.example')
+    const circumstances = page.locator('.card', { hasText: 'Another posture, another time' })
+    const gained = circumstances.getByRole('row', { name: /Dial phone payroll/ })
+    await gained.waitFor()
+    await page.getByLabel('Domain').fill('elsewhere.example')
+    await gained.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'As model file' }).click()
     const copied = page.getByRole('textbox', { name: 'Text to copy' })
     await copied.waitFor()

@@ -5,10 +5,12 @@ import { place, stay } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
+import { type Change, isWhole, type Simulation, simulated } from './change.ts'
+import { Pairs } from './pairs.tsx'
 import { type Facts, NO_FACTS, PostureFields, reportsOf } from './posture-fields.tsx'
 
-/** What another posture or another time would mean for one identity and one service. */
-export function Circumstances({ apis }: { apis: Apis }) {
+/** What another posture or another time would give and take, together with the changes that are tried. */
+export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
   const { about } = place.value
   const [facts, setFacts] = useState<Facts>(NO_FACTS)
   const settled = useSettled(facts)
@@ -17,10 +19,20 @@ export function Circumstances({ apis }: { apis: Apis }) {
   const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
   const asked: Question | undefined = identity && service ? { identity, service, type } : undefined
   const now = useAnswer((signal) => (asked ? explain(apis, asked, signal) : undefined), [apis, identity, service, type])
+  const tried = useSettled(changes).filter(isWhole).map(simulated)
+  const assumed = reportsOf(settled)
   const then = useAnswer(
-    (signal) => (asked ? explain(apis, { ...asked, ...reportsOf(settled) }, signal) : undefined),
-    [apis, identity, service, type, settled],
+    (signal) => (asked ? explain(apis, { ...asked, ...assumed, changes: tried }, signal) : undefined),
+    [apis, identity, service, type, settled, JSON.stringify(tried)],
   )
+  const trial = useAnswer(
+    (signal) =>
+      Object.keys(assumed).length > 0
+        ? simulate(apis, { changes: tried, ...(identity && { identities: [identity] }), ...assumed }, signal)
+        : undefined,
+    [apis, identity, settled, JSON.stringify(tried)],
+  )
+  const outcome = Object.keys(assumed).length > 0 ? trial.data : undefined
   const choose = (changed: { identity?: string; service?: string }) =>
     stay('what-if', { identity, service, type, ...changed })
   return (
@@ -31,6 +43,7 @@ export function Circumstances({ apis }: { apis: Apis }) {
           key={`identity ${now.data?.identity?.name}`}
           apis={apis}
           label="Identity"
+          placeholder="Everybody"
           kinds={['identities']}
           text={now.data?.identity?.name ?? ''}
           onPick={({ id }) => choose({ identity: id })}
@@ -45,6 +58,9 @@ export function Circumstances({ apis }: { apis: Apis }) {
         />
       </div>
       <PostureFields facts={facts} onChange={setFacts} />
+      {trial.problem && <p class="problem">{trial.problem}</p>}
+      {outcome && <Pairs pairs={outcome.pairs} />}
+      {outcome?.nextCursor && <p class="muted">Others may follow: choose an identity to see all of its own.</p>}
       {then.problem && <p class="problem">{then.problem}</p>}
       {now.data && then.data && (
         <dl class="before-after" aria-live="polite">
@@ -68,4 +84,8 @@ function Answer({ explanation }: { explanation: Explanation }) {
       {!allowed && names.length > 0 && <span class="muted"> Failing: {names.join(', ')}.</span>}
     </dd>
   )
+}
+
+async function simulate({ portcullis }: Apis, body: Simulation, signal: AbortSignal) {
+  return (await portcullis.call('POST /simulate', { body, signal })).data
 }

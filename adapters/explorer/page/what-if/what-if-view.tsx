@@ -22,7 +22,7 @@ export function WhatIfView({ apis }: { apis: Apis }) {
         </div>
         <div class="stack">
           <Outcome apis={apis} changes={draft.value} />
-          <Circumstances apis={apis} />
+          <Circumstances apis={apis} changes={draft.value} />
         </div>
       </div>
     </section>
