@@ -28,7 +28,8 @@ export function Histogram({ events, until, onUntil }: Props) {
   }
   const most = Math.max(...bars.map(({ all }) => all))
   const width = BARS * (BAR.width + BAR.gap)
-  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * BAR.height))
+  // By the root, so that one burst does not hide everything else.
+  const heightOf = (count: number) => Math.sqrt(count / most) * BAR.height
   return (
     <div class="histogram">
       <svg viewBox={`0 0 ${width} ${BAR.height}`} preserveAspectRatio="none" role="img" aria-label="Events over time">
