@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -90,6 +90,19 @@ function nodeOf(version: string): string {
   return join(project, `node_modules/node-${version.split('.')[0]}/bin/node`)
 }
 
+/** Installs what a runtime needs, with the programs that are tried on it; answers why it is not there, if it is not. */
+async function installed(...packages: readonly string[]): Promise<string | undefined> {
+  await cp(join(import.meta.dirname, 'runtimes'), project, { recursive: true })
+  try {
+    await run('npm', ['install', ...packages, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    return undefined
+  } catch (error) {
+    const reason = `${packages.join(', ')} cannot be installed: ${String(error).slice(0, 200)}`
+    process.stdout.write(`${reason}\n`)
+    return reason
+  }
+}
+
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'portcullis-packed-'))
   await run('npm', ['pack', '--pack-destination', project, '--loglevel=error'], { cwd: root })
@@ -139,6 +152,24 @@ describe('the packed package in an empty project', () => {
     expect(failed).toContain('✕ wrong')
     expect(failed).toMatch(/laptop.*payroll/)
     expect(failed).toContain('1 failed, 1 passed, 2 total')
+  }, 120_000)
+
+  it.for(['bun', 'deno'])('runs on %s', { timeout: 120_000 }, async (runtime, { skip }) => {
+    const reason = await installed(runtime)
+    skip(reason !== undefined, reason)
+    const flags = runtime === 'deno' ? ['run', '-A', 'main.mjs'] : ['main.mjs']
+    const { stdout } = await run(join(project, `node_modules/.bin/${runtime}`), flags, { cwd: project })
+    expect(stdout).toBe('COULD_NOT_VALIDATE\n')
+  })
+
+  it('runs on Workers with a hasher and a judge of schemas that they allow', async ({ skip }) => {
+    const reason = await installed('miniflare', 'esbuild', '@cfworker/json-schema')
+    skip(reason !== undefined, reason)
+    const { stdout } = await run(nodeOf('24'), ['workers.mjs'], { cwd: project })
+    const [plain, hasher, both] = stdout.split('\n')
+    expect(plain).toMatch(/^plain: CompileError/)
+    expect(hasher).toMatch(/^hasher: ApiError: 400 COULD_NOT_VALIDATE: .*Code generation from strings/)
+    expect(both).toBe('both: COULD_NOT_VALIDATE')
   }, 120_000)
 
   it('is as small as it was', async () => {

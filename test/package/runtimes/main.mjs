@@ -1,0 +1,3 @@
+import { story } from './program.mjs'
+
+console.log(await story())
