@@ -2,7 +2,21 @@ import { availableParallelism } from 'node:os'
 import type { Address } from '../../../node/index.ts'
 import type { Setting } from '../../settings/setting.ts'
 import { UsageError } from '../../settings/usage-error.ts'
-import type { ServeOptions } from './serve-options.ts'
+
+/** What processes share, and what each has of its own. */
+interface SharedOptions {
+  readonly workers: number
+  readonly storage: Setting
+  readonly listen: Address
+  readonly controlListen: Address | undefined
+}
+
+/** Where routers are met. */
+interface RouterPorts {
+  readonly servesRouters: boolean
+  readonly controlListen: Address | undefined
+  readonly controlAdvertise: Address | undefined
+}
 
 const MOST = 256
 const LAST_PORT = 65_535
@@ -17,7 +31,7 @@ export function readWorkers(setting: Setting | undefined): number {
 }
 
 /** Refuses what several processes cannot do. Throws {@link UsageError}. */
-export function requireWorkable({ workers, storage, listen, controlListen }: ServeOptions): void {
+export function requireWorkable({ workers, storage, listen, controlListen }: SharedOptions): void {
   if (workers === 1) return
   if (storage.value === 'memory') {
     throw new UsageError(
@@ -38,7 +52,7 @@ export function requireWorkable({ workers, storage, listen, controlListen }: Ser
  * worker has a port of its own for routers: the one of `--control-listen` and those that follow. Without it routers are not
  * served, for who connects to the shared port reaches any worker.
  */
-export function optionsOfWorker(options: ServeOptions, index: number): ServeOptions {
+export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
   const { controlListen, controlAdvertise } = options
   return {
     ...options,
