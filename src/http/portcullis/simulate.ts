@@ -9,6 +9,7 @@ import {
   SimulatedChanges,
   SimulatedIdentities,
 } from '../../resources/access/access-questions.ts'
+import type { SimulationAnswer } from '../../resources/access/simulation-answer.ts'
 import { Instant } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
@@ -18,6 +19,39 @@ const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
   gained: 'Pairs that would gain it.',
   lost: 'Pairs that would lose it.',
 })
+
+const SimulationData: z.ZodType<SimulationAnswer, SimulationAnswer> = described(
+  z.object({
+    revision: z.int(),
+    counts: described(z.object({ dial: Counts, bind: Counts }), {
+      dial: 'Pairs that may dial.',
+      bind: 'Pairs that may bind.',
+    }).nullable(),
+    pairs: z.array(
+      described(
+        z.object({
+          identity: Named,
+          service: Named,
+          type: z.enum(['Dial', 'Bind']),
+          change: z.enum(['gained', 'lost']),
+        }),
+        {
+          identity: 'The identity.',
+          service: 'The service.',
+          type: 'Which access it is.',
+          change: 'Whether it would be gained or lost.',
+        },
+      ),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+  {
+    revision: 'The revision of the store that the changes were tried on.',
+    counts: 'How many pairs of identity and service would change, on all pages; null on every page but the first.',
+    pairs: 'The pairs of the page, by service, type, change and identity.',
+    nextCursor: 'Where the next page begins; null on the last page.',
+  },
+)
 
 /** Tries changes out. It is a POST because the changes are a body; nothing is written. */
 export const simulateOperation = defineOperation(
@@ -49,38 +83,7 @@ export const simulateOperation = defineOperation(
         at: 'The instant to judge at, RFC 3339; now by default.',
       },
     ),
-    data: described(
-      z.object({
-        revision: z.int(),
-        counts: described(z.object({ dial: Counts, bind: Counts }), {
-          dial: 'Pairs that may dial.',
-          bind: 'Pairs that may bind.',
-        }).nullable(),
-        pairs: z.array(
-          described(
-            z.object({
-              identity: Named,
-              service: Named,
-              type: z.enum(['Dial', 'Bind']),
-              change: z.enum(['gained', 'lost']),
-            }),
-            {
-              identity: 'The identity.',
-              service: 'The service.',
-              type: 'Which access it is.',
-              change: 'Whether it would be gained or lost.',
-            },
-          ),
-        ),
-        nextCursor: z.string().nullable(),
-      }),
-      {
-        revision: 'The revision of the store that the changes were tried on.',
-        counts: 'How many pairs of identity and service would change, on all pages; null on every page but the first.',
-        pairs: 'The pairs of the page, by service, type, change and identity.',
-        nextCursor: 'Where the next page begins; null on the last page.',
-      },
-    ),
+    data: SimulationData,
     errors: ['NOT_FOUND'],
   },
   async ({ engine, call, request, body }) => {

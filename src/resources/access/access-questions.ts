@@ -22,8 +22,32 @@ export const AccessTypeName = z.enum(['Dial', 'Bind'])
 /** Posture responses that are taken as if an endpoint had reported them. */
 export const AssumedPosture = z.array(PostureResponse).max(1000)
 
+/** What is created, updated or deleted, by kind. */
+export interface CreateChange {
+  kind: string
+  action: 'create'
+  id?: string | undefined
+  body: Record<string, unknown>
+}
+
+export interface UpdateChange {
+  kind: string
+  action: 'update'
+  id: string
+  body: Record<string, unknown>
+}
+
+export interface DeleteChange {
+  kind: string
+  action: 'delete'
+  id: string
+}
+
+/** A change as a request says it: the schema knows more of it than its type. */
+export type ChangeRequest = CreateChange | UpdateChange | DeleteChange
+
 /** Changes to identities, services and service policies, in the words of the requests that would make them. */
-export const SimulatedChanges = z
+export const SimulatedChanges: z.ZodType<ChangeRequest[], ChangeRequest[]> = z
   .array(z.discriminatedUnion('kind', [changeTo(identities), changeTo(services), changeTo(servicePolicies)]))
   .max(MAX_CHANGES)
 
