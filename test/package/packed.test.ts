@@ -146,7 +146,8 @@ describe('the packed package in an empty project', () => {
       '--experimental-vm-modules',
       '--no-warnings',
       'node_modules/jest/bin/jest.js',
-      '--testMatch=**/*.mjs',
+      '--testMatch=**/access.test.mjs',
+      '--verbose',
     ]
     const failed = await run(nodeOf('24'), flags, { cwd: project }).then(String, (error) => String(error.stderr))
     expect(failed).toContain('✓ right')
