@@ -12,11 +12,17 @@ const SLOW = [
   // Kills of running processes, one machine that runs out of disk, several processes over one database.
   'test/crash/*.test.ts',
   'test/races/*.test.ts',
-  'test/examples/{behind-proxy,cluster}.test.ts',
+  'test/examples/{behind-proxy,cluster,hosts}.test.ts',
   'test/adapters/cli/served-{disasters,processes,workers}.test.ts',
-  'test/adapters/cli/cli-{defaults,doctor,explain,reset-password,storage}.test.ts',
+  'test/adapters/cli/{cli,cli-defaults,cli-doctor,cli-explain,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
-  'test/adapters/sql/{damaged-records,postgres-storage.plans,storage-away,storage-faults}.test.ts',
+  // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.
+  'test/adapters/sql/postgres-storage{,.plans,.processes}.test.ts',
+  'test/adapters/sql/{damaged-records,sqlite-place,storage-away,storage-faults}.test.ts',
+  // What two requests do to each other: `test/attacks` has the rest of the attacks in the short run.
+  'test/attacks/races.test.ts',
+  // Certificate chains against OpenSSL, one process each.
+  'test/platform/chain.test.ts',
   // Clients that are slow on purpose, and a certificate that a running server takes over: they wait for real time to pass.
   'test/adapters/node/node-{fairness,limits}.test.ts',
   'test/journeys/certificate-renewal.test.ts',

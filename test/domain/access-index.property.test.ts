@@ -236,7 +236,7 @@ describe('the access index answers as the matching rule does', () => {
             expect(askEverything(index, asked)).toEqual(askEverything(naive, asked))
           }
         }),
-        runs(40, 15),
+        runs(40, 8),
       )
     },
     patience(600_000),
@@ -283,7 +283,7 @@ describe('a slot set behaves as a set of numbers', () => {
             for (const one of [...given, 0, 31, 32, 5_000]) expect(set.has(one)).toBe(model.has(one))
           }
         }),
-        runs(2_000),
+        runs(2_000, 500),
       )
     },
     patience(600_000),
