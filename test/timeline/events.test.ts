@@ -86,8 +86,18 @@ describe('GET /events as a timeline', () => {
   it('tells of refused access', async () => {
     const { controller, api } = await scene()
     const { id: serviceId } = await service(controller, 'vault')
-    const { next } = (await api.call('GET /events')).data
+    const check = { typeId: 'MFA' as const, name: 'second factor', roleAttributes: ['strict'] }
+    await controller.engine.postureChecks.create(SYSTEM_CALL, check)
+    await controller.engine.servicePolicies.create(SYSTEM_CALL, {
+      name: 'strictly',
+      type: 'Dial',
+      semantic: 'AnyOf',
+      identityRoles: ['#all'],
+      serviceRoles: ['#all'],
+      postureCheckRoles: ['#strict'],
+    })
     const device = await delegate(controller, 'laptop', [])
+    const { next } = (await api.call('GET /events')).data
     const session = await controller.fetch(
       new Request('https://controller.test/edge/client/v1/sessions', {
         method: 'POST',
@@ -95,17 +105,14 @@ describe('GET /events as a timeline', () => {
         body: JSON.stringify({ serviceId, type: 'Dial' }),
       }),
     )
-    expect(session.ok).toBe(false)
+    expect(session.status).toBe(409)
     const { events } = (await api.call('GET /events', { query: { after: next } })).data
-    const refused = events.find(({ type }) => type === 'service.refused')
-    if (refused !== undefined) {
-      expect(refused).toMatchObject({
-        identity: { name: 'laptop' },
-        service: { name: 'vault' },
-        facts: { access: 'Dial' },
-      })
-      expect(refused.text).toBe('laptop was refused Dial of vault')
-    }
+    expect(events.find(({ type }) => type === 'service.refused')).toMatchObject({
+      identity: { name: 'laptop' },
+      service: { name: 'vault' },
+      facts: { access: 'Dial' },
+      text: 'laptop was refused Dial of vault',
+    })
   })
 })
 
