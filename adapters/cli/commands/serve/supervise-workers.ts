@@ -19,6 +19,8 @@ const STOP_WITHIN_MS = 5500
  * start at all ends the command.
  */
 export async function serveByWorkers(count: number, { print, tell }: Terminal): Promise<number> {
+  // Workers accept connections by themselves: one that this process had handed to a worker that dies would hang for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const supervisor = new Supervisor(tell)
   const stopped = stopSignal()
   const first = await Promise.race([supervisor.start(0), stopped.then(() => undefined)])
