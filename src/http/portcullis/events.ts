@@ -3,18 +3,12 @@ import type { EventStream } from '../../engine/timeline/event-stream.ts'
 import type { Timeline } from '../../resources/access/timeline-answer.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
+import { Count } from './count-query.ts'
 import { TimelineData } from './events-schema.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 /** How long (ms) a browser waits before it opens a stream anew that was cut. */
 const RETRY_MS = 3000
-
-const Count = z
-  .string()
-  .regex(/^\d{1,9}$/)
-  .meta({ type: 'integer' })
-  .transform(Number)
-  .optional()
 
 /** What happened, or what happens: the form decides. */
 export const eventsOperation = defineOperation(

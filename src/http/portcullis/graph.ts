@@ -3,15 +3,8 @@ import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../..
 import { GroupKey, PageCursor, PartOfName } from '../../resources/access/graph-questions.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { defineOperation } from '../operations/define-operation.ts'
+import { Count } from './count-query.ts'
 import { GraphData, MatrixData, MembersData, NamesData } from './graph-schema.ts'
-
-/** A count in a query; the engine knows its bounds. */
-const Count = z
-  .string()
-  .regex(/^\d{1,9}$/)
-  .meta({ type: 'integer' })
-  .transform(Number)
-  .optional()
 
 /** Draws the network by groups. */
 export const graphOperation = defineOperation(
