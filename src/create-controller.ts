@@ -156,7 +156,7 @@ async function openFabric(
 ): Promise<ControlPlane> {
   const { dataPlane } = contextOf(engine)
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
-  dataPlane.controlAddresses = options.addresses
+  dataPlane.controlAddresses = [...options.addresses, ...(options.others ?? [])]
   await presence.open(options.addresses[0] ?? '')
   const { Fabric } = await import('./engine/fabric/fabric.ts')
   const host = {

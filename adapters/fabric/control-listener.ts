@@ -19,6 +19,8 @@ export interface FabricController {
 export interface ControlListenerOptions {
   /** At least one address as routers dial it, for example `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
+  /** Where routers dial the other processes over the same storage, one address for each. */
+  readonly others?: readonly string[] | undefined
   /** Milliseconds for the first frame of a socket; 5 s unless given. */
   readonly helloTimeoutMs?: number
   /** Heartbeats every 10 s, and 30 s of silence, unless given. */
@@ -52,7 +54,8 @@ export async function openControlListener(
   controller: FabricController,
   options: ControlListenerOptions,
 ): Promise<ControlListener> {
-  const plane = await controller.openFabric({ addresses: options.addresses, modelCodec })
+  const { addresses, others } = options
+  const plane = await controller.openFabric({ addresses, others, modelCodec })
   return new Listener(plane, options)
 }
 

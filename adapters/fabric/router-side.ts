@@ -43,6 +43,7 @@ export {
   RouterLinks,
   TerminatorIds,
   Unroute,
+  UpdateControllerAddresses,
   VerifyRouter,
 } from './messages/fabric-definitions.ts'
 export {

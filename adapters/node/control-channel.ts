@@ -15,6 +15,11 @@ export interface ControlChannelOptions {
   readonly listen?: Address
   /** The address that routers dial, when it is another one than what is listened on. */
   readonly advertise?: Address
+  /**
+   * Where routers dial the other processes over the same storage, one address for each. Routers learn of them when they enroll
+   * and when they connect, and hold a channel to every one.
+   */
+  readonly others?: readonly Address[]
 }
 
 interface ControlChannel {
@@ -103,12 +108,13 @@ class OpenControlChannel implements ControlChannel {
         `fabric.advertise: ${formatAddress(reached)} stands for every interface, routers need one address`,
       )
     }
-    this.#address = `tls:${formatAddress(reached)}`
+    this.#address = controlAddress(reached)
   }
 
   async open(source: FabricSource): Promise<void> {
     const { openControlListener } = await import('../fabric/index.ts')
-    this.#listener.resolve(await openControlListener(source, { addresses: [this.#address ?? ''] }))
+    const others = this.#options.others?.map(controlAddress)
+    this.#listener.resolve(await openControlListener(source, { addresses: [this.#address ?? ''], others }))
   }
 
   replaceCertificate(certificate: ServerCertificate): void {
@@ -139,6 +145,10 @@ class OpenControlChannel implements ControlChannel {
       () => socket.destroy(),
     )
   }
+}
+
+function controlAddress(address: Address): string {
+  return `tls:${formatAddress(address)}`
 }
 
 /** A promise that somebody else settles. */

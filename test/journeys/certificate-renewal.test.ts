@@ -8,6 +8,7 @@ import { openTls, receiveUntil } from '../adapters/node/tls-client.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 import { type OpensslFolder, opensslFolder } from '../support/openssl-folder.ts'
+import { renewedServerCertificate } from '../support/renewed-certificate.ts'
 
 const admin = { PORTCULLIS_ADMIN_USERNAME: 'keeper', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
 const login = { username: admin.PORTCULLIS_ADMIN_USERNAME, password: admin.PORTCULLIS_ADMIN_PASSWORD }
@@ -60,15 +61,7 @@ async function presented(): Promise<X509Certificate> {
   return certificate
 }
 
-/** A server certificate of the network's own authority with a new key, as an operator renews it. */
-function renewed(): { readonly cert: string; readonly key: string } {
-  openssl.run('req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout new.key -out new.csr -subj /CN=renewed')
-  openssl.write('new.ext', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth\n')
-  openssl.run(
-    'x509 -req -in new.csr -CA signing.pem -CAkey signing.key -CAcreateserial -days 9 -extfile new.ext -out new.pem',
-  )
-  return { cert: openssl.read('new.pem'), key: openssl.read('new.key') }
-}
+const renewed = () => renewedServerCertificate(openssl)
 
 const put = (name: string, text: string) => writeFile(join(cwd, 'pki', name), text)
 

@@ -129,7 +129,10 @@ export class Fabric implements ControlPlane {
   }
 
   #addresses(): ToRouter {
-    const controllers = [{ id: this.controllerId, addresses: this.#options.addresses }]
+    const { addresses, others = [] } = this.#options
+    const { digest } = this.#parts.context
+    const peers = others.map((address) => ({ id: controllerIdOf(digest, [address]), addresses: [address] }))
+    const controllers = [{ id: this.controllerId, addresses }, ...peers]
     return { type: 'controller-addresses', index: this.#startedAt, isComplete: false, controllers }
   }
 

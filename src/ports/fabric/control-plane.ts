@@ -65,5 +65,10 @@ export interface ControlPlane {
 export interface ControlPlaneOptions {
   /** Where routers reach this process, for example `tls:host:6262`; the first one names the controller. */
   readonly addresses: readonly string[]
+  /**
+   * Where routers reach the other processes over the same store, one address for each; routers are told, and connect to every
+   * one of them by themselves.
+   */
+  readonly others?: readonly string[] | undefined
   readonly modelCodec: ModelCodec
 }

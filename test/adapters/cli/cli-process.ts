@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const project = fileURLToPath(new URL('../../..', import.meta.url))
@@ -75,6 +76,19 @@ export function portcullis(args: readonly string[], { cwd, variables = {}, fileB
   // A test that waits for the end only does not ask for this one.
   ready.catch(() => undefined)
   return { ready, ended, pid: child.pid ?? 0, stderrSoFar: () => stderr, kill: (signal) => void child.kill(signal) }
+}
+
+/** The processes that a command which runs has started, on Linux. */
+export function workersOf(pid: number): readonly number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const [, parent] = /\) \S (\d+) /.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? []
+      return Number(parent) === pid ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
 }
 
 /** Ends what a failed test left running. */

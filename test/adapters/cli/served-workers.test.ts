@@ -1,11 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createManagementClient } from 'portcullis/client'
 import { httpsFetch } from 'portcullis/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { endAll, portcullis, portIn, type Running } from './cli-process.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { opensslFolder } from '../../support/openssl-folder.ts'
+import { renewedServerCertificate } from '../../support/renewed-certificate.ts'
+import { openTls, receiveUntil } from '../node/tls-client.ts'
+import { endAll, portcullis, portIn, type Running, workersOf } from './cli-process.ts'
 
 const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
 const variables = { PORTCULLIS_ADMIN_USERNAME: ADMIN.username, PORTCULLIS_ADMIN_PASSWORD: ADMIN.password }
@@ -22,17 +26,14 @@ afterAll(() => rm(cwd, { recursive: true, force: true }))
 const serve = (...args: readonly string[]) =>
   portcullis(['serve', '--listen', '127.0.0.1:0', '--workers', '2', ...args], { cwd, variables })
 
-/** The workers of a command that runs. */
-function workersOf(pid: number): readonly number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return []
-    try {
-      const [, parent] = /\) \S (\d+) /.exec(readFileSync(`/proc/${name}/stat`, 'utf8')) ?? []
-      return Number(parent) === pid ? [Number(name)] : []
-    } catch {
-      return []
-    }
-  })
+/** The process that answers on a new connection, and the fingerprint of the certificate that it shows. */
+async function whoAnswers(port: number) {
+  const socket = await openTls(port)
+  socket.write('GET /version HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  const head = await receiveUntil(socket, '\r\n\r\n')
+  const shown = socket.getPeerX509Certificate()?.fingerprint256
+  socket.destroy()
+  return { instance: /^ziti-instance-id: (\S+)/im.exec(head)?.[1] ?? '', shown }
 }
 
 /** An administrator's client that opens a connection for each request, so that all workers are asked. */
@@ -90,6 +91,28 @@ describe.skipIf(process.platform !== 'linux')('portcullis serve --workers', { ti
     expect(performance.now() - begun).toBeLessThan(6000)
     expect(stderr).toMatch(/worker \d \(process \d+\) ended and is started again/)
     expect(workersOf(running.pid)).toEqual([])
+  })
+
+  it('puts a renewed certificate in use in each process', async () => {
+    const running = serve()
+    const port = portIn(await running.ready)
+    const openssl = opensslFolder()
+    onTestFinished(() => openssl.remove())
+    const pki = (name: string) => join(cwd, '.portcullis/pki', name)
+    for (const name of ['signing.pem', 'signing.key']) openssl.write(name, readFileSync(pki(name)))
+    const { cert, key } = renewedServerCertificate(openssl)
+    const { fingerprint256 } = new X509Certificate(cert)
+    await writeFile(pki('server.pem'), cert + openssl.read('signing.pem'))
+    await writeFile(pki('server.key'), key)
+    const renewed = new Set<string>()
+    await vi.waitUntil(async () => {
+      const { instance, shown } = await whoAnswers(port)
+      if (shown === fingerprint256) renewed.add(instance)
+      else expect(renewed, 'a process went back to the certificate before').not.toContain(instance)
+      return renewed.size === 2
+    }, PATIENCE)
+    running.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
   })
 
   it('ends as a single process would when it cannot begin', async () => {

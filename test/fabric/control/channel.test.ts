@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
@@ -33,6 +34,27 @@ describe('a router that connects', () => {
       expect(await world.call('GET', `/edge-routers/${router.id}`)).toMatchObject({ isOnline: false })
     })
     expect(world.told('router.connection').map(({ isOnline }) => isOnline)).toEqual([true, false])
+  })
+
+  it('learns of the other processes over the same store when it enrolls and when it connects', async () => {
+    const world = await fabricWorld({ others: ['tls:second.test:6263', 'tls:third.test:6264'] })
+    const id = await world.create('/edge-routers', { name: 'r1' })
+    const { enrollmentJwt } = await world.call('GET', `/edge-routers/${id}`)
+    const all = ['tls:controller.test:6262', 'tls:second.test:6263', 'tls:third.test:6264']
+    expect(decodeJwt(String(enrollmentJwt)).ctrls).toEqual(all)
+
+    const router = await world.router('r2')
+    const told = await router.next(({ contentType }) => contentType === CONTENT_TYPE.updateControllerAddresses)
+    const { addresses, isLeader, controllers } = routerSide.UpdateControllerAddresses.decode(bodyOf(told))
+    expect(addresses).toEqual(all)
+    expect(isLeader).toBe(false)
+    expect(controllers.map(({ endpoints }) => endpoints.map(({ address }) => address))).toEqual(all.map((one) => [one]))
+    expect(new Set(controllers.map((controller) => controller.id)).size).toBe(3)
+    // Each process names itself as the others name it.
+    const second = await fabricWorld({ addresses: ['tls:second.test:6263'] })
+    const other = await second.router('r1')
+    const own = await other.next(({ contentType }) => contentType === CONTENT_TYPE.updateControllerAddresses)
+    expect(routerSide.UpdateControllerAddresses.decode(bodyOf(own)).controllers[0]?.id).toBe(controllers[1]?.id)
   })
 
   it('brings further sockets into its group by the secret of the group alone', async () => {

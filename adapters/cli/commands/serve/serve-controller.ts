@@ -103,7 +103,7 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
 }
 
 async function bind(
-  { listen: { host, port }, controlListen, controlAdvertise, servesRouters, limits }: ServeOptions,
+  { listen: { host, port }, controlListen, controlAdvertise, controlOthers, servesRouters, limits }: ServeOptions,
   { serverCertPem, serverKeyPem }: PkiMaterial,
   { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
 ): Promise<RunningServer> {
@@ -112,6 +112,7 @@ async function bind(
     const fabric = servesRouters && {
       ...(controlListen === undefined ? {} : { listen: controlListen }),
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
+      others: controlOthers,
     }
     return await serve({ fetch, tls }, { host, port, app, fabric, ...limits })
   } catch (error) {

@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly controlListen: Address | undefined
   /** Undefined when it is the address that routers connect to. */
   readonly controlAdvertise: Address | undefined
+  /** Where routers connect to the other workers. */
+  readonly controlOthers: readonly Address[]
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
@@ -74,6 +76,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     docs: options.flag('docs') || undefined,
     workers: readWorkers(setting('workers')),
     servesRouters: true,
+    controlOthers: [],
   }
   requireWorkable(read)
   return read

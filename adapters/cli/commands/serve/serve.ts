@@ -17,7 +17,7 @@ PORTCULLIS_ADMIN_USERNAME (4 to 100 characters) and PORTCULLIS_ADMIN_PASSWORD (5
 admin of an empty store; an admin that is there is never changed: portcullis admin reset-password does that.
 
 With --workers each process counts limits and rates by itself, and one that ends is started again. Routers are served at a
-port of each worker, --control-listen and those that follow, and have to name all of them; without it they are not.`,
+port of each worker, --control-listen and those that follow, of which they are told; without it they are not served.`,
   examples: [
     'portcullis serve',
     'portcullis serve --listen 0.0.0.0:1280 --advertise ctrl.example.org:1280 --storage postgres://db/net',

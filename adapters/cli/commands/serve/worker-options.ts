@@ -13,9 +13,11 @@ interface SharedOptions {
 
 /** Where routers are met. */
 interface RouterPorts {
+  readonly workers: number
   readonly servesRouters: boolean
   readonly controlListen: Address | undefined
   readonly controlAdvertise: Address | undefined
+  readonly controlOthers: readonly Address[]
 }
 
 const MOST = 256
@@ -49,19 +51,27 @@ export function requireWorkable({ workers, storage, listen, controlListen }: Sha
 
 /**
  * The options of one worker of several. A router holds a channel to each process that is to lay circuits over it, so each
- * worker has a port of its own for routers: the one of `--control-listen` and those that follow. Without it routers are not
- * served, for who connects to the shared port reaches any worker.
+ * worker has a port of its own for routers: the one of `--control-listen` and those that follow, and tells routers of the
+ * others. Without it routers are not served, for who connects to the shared port reaches any worker.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
-  const { controlListen, controlAdvertise } = options
+  const { workers, controlListen, controlAdvertise } = options
+  const own = { controlListen: controlListen && shifted(controlListen, index), controlAdvertise, controlOthers: [] }
+  // Ports that the system chooses are known to nobody else.
+  if (controlListen === undefined || controlListen.port === 0) {
+    return { ...options, ...own, servesRouters: controlListen !== undefined }
+  }
+  const first = controlAdvertise ?? controlListen
+  const advertised = Array.from({ length: workers }, (_, worker) => shifted(first, worker))
   return {
     ...options,
-    servesRouters: controlListen !== undefined,
-    controlListen: shifted(controlListen, index),
-    controlAdvertise: shifted(controlAdvertise, index),
+    ...own,
+    servesRouters: true,
+    controlAdvertise: advertised[index],
+    controlOthers: advertised.filter((_, worker) => worker !== index),
   }
 }
 
-function shifted(address: Address | undefined, by: number): Address | undefined {
-  return address === undefined || address.port === 0 ? address : { ...address, port: address.port + by }
+function shifted(address: Address, by: number): Address {
+  return address.port === 0 ? address : { ...address, port: address.port + by }
 }
