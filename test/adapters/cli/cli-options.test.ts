@@ -46,6 +46,7 @@ describe('options of serve', () => {
       admin: undefined,
       workers: 1,
       servesRouters: true,
+      controlOthers: [],
       explorer: false,
     })
   })
