@@ -26,7 +26,10 @@ module.exports = {
       '^src/(engine|resources|ports|domain|concurrency)',
       '^node_modules/zod',
     ]),
-    layer('http-is-framework-free', '^src/http', ['^src/(http|engine|resources|ports|domain)', '^node_modules/zod']),
+    layer('http-is-framework-free', '^src/http', [
+      '^src/(http|engine|resources|ports|domain|concurrency)',
+      '^node_modules/zod',
+    ]),
     layer('model-knows-declarations', '^src/model', ['^src/(model|resources|domain)', '^node_modules/zod']),
     layer('client-knows-operations', '^src/client', ['^src/(client|http|resources|domain)']),
     layer('platform-implements-ports', '^src/platform', [

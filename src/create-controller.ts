@@ -111,6 +111,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       limits,
       profile,
       logger,
+      turns: contextOf(engine).turns,
       newRequestId: () => random.id(),
       isClosed,
       documents: () => apiDocuments(VERSION),

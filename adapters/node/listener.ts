@@ -25,6 +25,15 @@ export interface ListenerOptions {
    * that holds most of it loses the connection that has been reading for longest.
    */
   readonly maxUnsentBytes?: number
+  /** How much of it one address may have, an IPv6 address being its first 64 bits; half of `maxUnsentBytes` unless given. */
+  readonly maxUnsentBytesPerAddress?: number
+  /**
+   * How long (ms) a client may take to read an answer, beside what `leastBytesPerSecond` gives a long one; 30 s unless given.
+   * Then it loses its connection.
+   */
+  readonly answerTimeoutMs?: number
+  /** How fast an answer must be read after that time at least, in bytes a second; 32 KiB unless given. */
+  readonly leastBytesPerSecond?: number
   /**
    * Where the connection's facts come from when TLS ends in front of this process; the socket itself unless given.
    * There is no default header for them: a header that anyone can send would be a forged certificate.
@@ -41,6 +50,8 @@ export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => 
 
 const DEFAULT_MAX_ARRIVING_BYTES = 33_554_432
 const DEFAULT_MAX_UNSENT_BYTES = 67_108_864
+const DEFAULT_ANSWER_TIMEOUT_MS = 30_000
+const DEFAULT_LEAST_BYTES_PER_SECOND = 32_768
 
 /**
  * A request listener that answers with a controller. Over-large bodies (413) and compressed ones (415) are refused
@@ -58,9 +69,16 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
   const arriving = createFairCapacity({
     total: positive('maxArrivingBytes', options.maxArrivingBytes ?? DEFAULT_MAX_ARRIVING_BYTES),
   })
+  const maxUnsentBytes = positive('maxUnsentBytes', options.maxUnsentBytes ?? DEFAULT_MAX_UNSENT_BYTES)
+  const usual = Math.ceil(maxUnsentBytes / 2)
   const unsent = createFairCapacity({
-    total: positive('maxUnsentBytes', options.maxUnsentBytes ?? DEFAULT_MAX_UNSENT_BYTES),
+    total: maxUnsentBytes,
+    perNetwork: positive('maxUnsentBytesPerAddress', options.maxUnsentBytesPerAddress ?? usual),
   })
+  const pace = {
+    timeoutMs: positive('answerTimeoutMs', options.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS),
+    bytesPerSecond: positive('leastBytesPerSecond', options.leastBytesPerSecond ?? DEFAULT_LEAST_BYTES_PER_SECOND),
+  }
   const withHeaders = (response: Response) => {
     for (const [name, value] of Object.entries(options.answerHeaders?.() ?? {})) response.headers.set(name, value)
     return response
@@ -72,10 +90,10 @@ export function createListener(fetch: ControllerFetch, options: ListenerOptions 
       const connection = infoOf(incoming)
       const { remoteAddress } = connection
       const request = await readRequest(incoming, options, { arriving, remoteAddress })
-      const share = { capacity: unsent, network: networkOf(remoteAddress ?? '') }
+      const reading = { capacity: unsent, network: networkOf(remoteAddress ?? ''), ...pace }
       const sent = await answerOf(request, connection)
-      if ('stream' in sent) return sendStream(sent, outgoing, share)
-      sendAnswer(sent, outgoing, share)
+      if ('stream' in sent) return sendStream(sent, outgoing, reading)
+      sendAnswer(sent, outgoing, reading)
     } catch (error) {
       if (error instanceof RequestAborted) return void outgoing.destroy()
       if (error instanceof RequestRefused) return sendEarlyResponse(withHeaders(error.response), incoming, outgoing)

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { onClosing } from '../sockets/closing.ts'
-import { isListening, type UnsentShare } from './sending.ts'
+import { awaitReading, drained, isListening, type Reading } from './sending.ts'
 
 /** An answer that goes on being written. */
 export interface SentStream {
@@ -17,7 +17,7 @@ export interface SentStream {
 export async function sendStream(
   { status, headers, stream }: SentStream,
   outgoing: ServerResponse,
-  unsent?: UnsentShare,
+  reading?: Reading,
 ): Promise<void> {
   const reader = stream.getReader()
   const stop = () => void reader.cancel().catch(() => undefined)
@@ -28,25 +28,13 @@ export async function sendStream(
     outgoing.writeHead(status, [...headers])
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       if (outgoing.write(piece.value)) continue
-      const holder = unsent?.capacity.enter(unsent.network, () => outgoing.destroy())
-      holder?.take(piece.value.length)
+      const hasRead = awaitReading(outgoing, piece.value.length, reading)
       await drained(outgoing)
-      holder?.leave()
+      hasRead()
     }
     outgoing.end()
   } catch {
     // The client sees that it was cut, and asks again.
     outgoing.destroy()
   }
-}
-
-function drained(outgoing: ServerResponse): Promise<void> {
-  if (outgoing.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = () => {
-      outgoing.off('drain', done).off('close', done)
-      resolve()
-    }
-    outgoing.once('drain', done).once('close', done)
-  })
 }

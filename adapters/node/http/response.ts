@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import type { PlainAnswer } from '../../../src/index.ts'
 import { type SentStream, sendStream } from './event-stream.ts'
-import { isListening, type UnsentShare } from './sending.ts'
+import { awaitReading, drained, isListening, type Reading } from './sending.ts'
+
+/** How much of a long answer is written at once, in bytes. */
+const PIECE_BYTES = 1_048_576
 
 /** An answer as it is written: its headers as alternating names and values. */
 export interface SentAnswer {
@@ -55,17 +58,25 @@ export function plainAnswer({ status, headers, body }: PlainAnswer): SentAnswer 
 }
 
 /**
- * Sends an answer with its head and its body in one write, unless the client is gone. Its memory is counted, where a share is
- * given: a client that reads slowly loses its connection when others need the memory.
+ * Sends an answer unless the client is gone: with its head in one write, or a long one as fast as the client takes it. Its memory
+ * is counted where `reading` is given: a client that reads slowly loses its connection when others need the memory, and one
+ * that is slower than it may be in any case.
  */
-export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, unsent?: UnsentShare): void {
+export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, reading?: Reading): void {
   if (!isListening(outgoing)) return
   const length = writeHead(answer, outgoing)
-  outgoing.end(answer.body)
-  if (unsent === undefined) return
-  const holder = unsent.capacity.enter(unsent.network, () => outgoing.destroy())
-  outgoing.once('close', () => holder.leave())
-  holder.take(length)
+  if (reading !== undefined) outgoing.once('close', awaitReading(outgoing, length, reading))
+  if (length <= PIECE_BYTES) outgoing.end(answer.body)
+  else void sendInPieces(Buffer.from(answer.body), outgoing)
+}
+
+/** What is written at once is held, and encrypted, at once. */
+async function sendInPieces(body: Buffer, outgoing: ServerResponse): Promise<void> {
+  for (let at = 0; at < body.length && !outgoing.destroyed; at += PIECE_BYTES) {
+    outgoing.write(body.subarray(at, at + PIECE_BYTES))
+    await drained(outgoing)
+  }
+  outgoing.end()
 }
 
 /** Writes the head of an answer, with the length of its body, which it returns in bytes. */

@@ -4,6 +4,7 @@ import type { Limits } from '../../domain/limits.ts'
 import type { Call, Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { Turns } from '../../ports/turns.ts'
 import type { ConnectionInfo } from '../exchange/connection.ts'
 import type { PlainAnswer, PlainRequest } from '../exchange/plain-exchange.ts'
 import type { ApiDocuments } from '../operations/api-documents.ts'
@@ -20,6 +21,7 @@ import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
+import { isLongList, LongLists } from './long-lists.ts'
 import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
 
@@ -49,6 +51,7 @@ export interface HandlerOptions extends ControllerIdentity {
   readonly limits: Limits
   readonly profile: Profile
   readonly logger: Logger
+  readonly turns: Turns
   /** Names a request, for whoever has to find it in the log. */
   newRequestId(): string
   /** Reports whether the controller was closed: then nothing is answered but that. */
@@ -72,6 +75,8 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     portcullis: new Router(apis.portcullis),
     openid: new Router(apis.openid?.operations ?? []),
   }
+
+  const longLists = new LongLists(options.turns, options.limits.listsPerIdentity)
 
   let written: ApiDocuments | undefined
   const documents = () => {
@@ -101,19 +106,23 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
-    // The declaration says what the handler takes; validation has made it so.
-    const result = await operation.handle({
-      engine,
-      call,
-      params,
-      headers: request.headers,
-      url,
-      documents,
-      versionFacts: options.versionFacts,
-      ...input,
-      request: input.body,
-    } as never)
-    const enveloped = envelope(shape, result, input.find, options.limits, options.profile)
+    const make = async () => {
+      // The declaration says what the handler takes; validation has made it so.
+      const result = await operation.handle({
+        engine,
+        call,
+        params,
+        headers: request.headers,
+        url,
+        documents,
+        versionFacts: options.versionFacts,
+        ...input,
+        request: input.body,
+      } as never)
+      return envelope(shape, result, input.find, options.limits, options.profile)
+    }
+    const isLong = isLongList(shape, input.find)
+    const enveloped = isLong ? await longLists.answer(caller, remoteAddress, make) : await make()
     const challenge = caller && secondaryChallenge(caller)
     if (challenge === undefined) return enveloped
     return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }

@@ -165,7 +165,10 @@ describe('options of serve', () => {
     { args: ['--rate-limits', 'toString=1/60'], says: /^--rate-limits/ },
     { args: ['--rate-limits', 'anonymous=1/60,'], says: /^--rate-limits .*not ''$/ },
     { args: [], variables: { PORTCULLIS_RATE_LIMITS: 'login=1/60' }, says: /^PORTCULLIS_RATE_LIMITS .*'login=1\/60'/ },
-    { args: ['--limits', 'connections=0'], says: /^--limits takes NAME=COUNT .*unsent-bytes: not 'connections=0'$/ },
+    {
+      args: ['--limits', 'connections=0'],
+      says: /^--limits takes NAME=COUNT .*unsent-bytes, unsent-bytes-per-address: not 'connections=0'$/,
+    },
     { args: ['--limits', 'valueOf=1'], says: /^--limits/ },
     { args: [], variables: { PORTCULLIS_LIMITS: 'connections=1,' }, says: /^PORTCULLIS_LIMITS .*not ''$/ },
     { args: [], variables: { [ADMIN]: 'keeper' }, says: /PORTCULLIS_ADMIN_PASSWORD/ },

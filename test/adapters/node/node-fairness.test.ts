@@ -102,7 +102,7 @@ describe('answers that nobody reads', () => {
 
   it('lose their connection when others need the memory, the longest standing first', async () => {
     await listening(
-      { maxUnsentBytes: 3 * answerBytes },
+      { maxUnsentBytes: 3 * answerBytes, maxUnsentBytesPerAddress: 3 * answerBytes },
       async (port) => {
         const standing = Array.from({ length: 5 }, () => open(port, requestText('GET /')).pause())
         await delay(500)
@@ -113,6 +113,60 @@ describe('answers that nobody reads', () => {
         expect(whole.length).toBeGreaterThanOrEqual(2)
         expect(whole.length).toBeLessThan(5)
       },
+      long,
+    )
+  })
+
+  it('lose their connection when their address has too many, before others need anything', async () => {
+    await listening(
+      { maxUnsentBytes: 4 * answerBytes },
+      async (port) => {
+        const standing = Array.from({ length: 6 }, () => open(port, requestText('GET /')).pause())
+        const other = open(port, requestText('GET /'), OTHER).pause()
+        await delay(500)
+        const whole = (await Promise.all(standing.map(received))).filter((text) => text.length > answerBytes)
+        expect(whole).toHaveLength(2)
+        expect(parseResponse(await received(other)).body).toHaveLength(answerBytes)
+      },
+      long,
+    )
+  })
+
+  const endless: ControllerFetch = async () => {
+    const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(answerBytes)) })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const slowly = { answerTimeoutMs: 400, leastBytesPerSecond: 100 * answerBytes }
+  const unread = async (port: number, step: (socket: Socket) => unknown) => {
+    const socket = open(port, requestText('GET /')).pause()
+    const started = performance.now()
+    const reader = setInterval(() => step(socket), 20)
+    // A socket that is paused tells its end when what came is read.
+    await delay(900)
+    clearInterval(reader)
+    const text = await received(socket)
+    return { text, elapsed: performance.now() - started }
+  }
+  it.each([
+    ['that stand still', long, () => undefined],
+    ['that are read byte by byte', long, (socket: Socket) => socket.read(1)],
+    ['that go on without end', endless, () => undefined],
+  ] as const)('lose their connection when it takes too long: %s', async (_, fetch, step) => {
+    await listening(
+      slowly,
+      async (port) => {
+        const { text, elapsed } = await unread(port, step)
+        expect(text.length).toBeLessThan(answerBytes)
+        expect(elapsed).toBeLessThan(3000)
+      },
+      fetch,
+    )
+  })
+
+  it('are given the time that their length asks for', async () => {
+    await listening(
+      { answerTimeoutMs: 1, leastBytesPerSecond: answerBytes / 2 },
+      async (port) => expect((await unread(port, () => undefined)).text.length).toBeGreaterThan(answerBytes),
       long,
     )
   })
@@ -266,6 +320,9 @@ describe('connections', () => {
     ['maxConnectionsPerAddress', -1],
     ['maxArrivingBytes', 1.5],
     ['maxUnsentBytes', Number.NaN],
+    ['maxUnsentBytesPerAddress', 0],
+    ['answerTimeoutMs', 0],
+    ['leastBytesPerSecond', -1],
   ])('limits that are none are refused by name: %s', async (option, value) => {
     await expect(serving({ [option]: value }, async () => undefined)).rejects.toThrow(`${option} must be`)
   })

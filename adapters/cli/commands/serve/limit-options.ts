@@ -8,6 +8,7 @@ const LIMITED = {
   'connections-per-address': 'maxConnectionsPerAddress',
   'arriving-bytes': 'maxArrivingBytes',
   'unsent-bytes': 'maxUnsentBytes',
+  'unsent-bytes-per-address': 'maxUnsentBytesPerAddress',
 } as const satisfies Record<string, keyof ServeOptions>
 
 /** What connections may cost, where it is not the default. */

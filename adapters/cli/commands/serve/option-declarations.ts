@@ -87,7 +87,7 @@ export const SERVE_OPTIONS = {
     summary:
       'NAME=COUNT with commas between; the others keep their defaults: connections=10000 in all, ' +
       'connections-per-address=5000 (half of all), arriving-bytes=33554432 for request bodies until they are whole, ' +
-      'unsent-bytes=67108864 for answers until they are read',
+      'unsent-bytes=67108864 for answers until they are read, unsent-bytes-per-address=33554432 (half of all)',
   },
   explorer: {
     summary: 'answer the access explorer, a page for browsers, at /portcullis/explorer/; default: not',
