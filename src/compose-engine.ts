@@ -11,6 +11,7 @@ import type { OpenIdUris } from './engine/configs/controller-settings.ts'
 import { Timetable } from './engine/context/timetable.ts'
 import { Writes } from './engine/context/writes.ts'
 import { ControllerEngine } from './engine/engine.ts'
+import { CredentialsFeed } from './engine/identities/identity-credentials.ts'
 import { Presence } from './engine/routers/presence.ts'
 import { createSealer } from './platform/aes-gcm-sealer.ts'
 import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
@@ -95,10 +96,11 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     limits,
     profile,
   }
+  const latestRevision = () => options.storage.read(async (tx) => tx.revision)
   const access = new AccessFeed(
     eventLoopTurns,
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
-    () => options.storage.read(async (tx) => tx.revision),
+    latestRevision,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
   )
   const engine = new ControllerEngine({
@@ -121,6 +123,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     logger,
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access,
+    credentials: new CredentialsFeed(latestRevision),
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
     turns: eventLoopTurns,

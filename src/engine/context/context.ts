@@ -20,6 +20,8 @@ import type { RateLimiters } from '../../ports/rate-limiter.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
 import type { ReadTransaction, Storage } from '../../ports/storage.ts'
 import type { Turns } from '../../ports/turns.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
@@ -124,6 +126,21 @@ export interface AccessIndexFeed {
   hasMoved(since: number, identityId: string): boolean
 }
 
+/** What is stored, beside an identity, of how it authenticates. */
+export interface IdentityCredentials {
+  /** The authenticators by method, as identities show them. */
+  readonly authenticators: Readonly<Record<string, Readonly<Record<string, string | null>>>>
+  readonly enrollments: readonly RecordOf<typeof enrollments>[]
+  /** Whether an enrollment in one-time passwords was completed. */
+  readonly isMfaEnabled: boolean
+}
+
+/** What identities authenticate by, kept level with the store. */
+export interface IdentityCredentialsFeed {
+  /** As of the snapshot `tx`, by the ids of identities; the same object as before where nothing changed. */
+  of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>>
+}
+
 /** The ports and settings that every engine service works with. */
 export interface EngineContext {
   /** Reads; to write there is one way, {@link EngineContext.writes}. */
@@ -146,6 +163,7 @@ export interface EngineContext {
   readonly logger: Logger
   readonly rateLimiters: RateLimiters
   readonly access: AccessIndexFeed
+  readonly credentials: IdentityCredentialsFeed
   readonly timetable: Timetable
   /** What runs the data plane in this process, once it is opened. */
   readonly dataPlane: DataPlane

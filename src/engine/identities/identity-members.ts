@@ -2,19 +2,18 @@ import { ids, isIn } from '../../domain/filter/index.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import { endOf } from '../../domain/login/api-session-end.ts'
 import { instant } from '../../domain/time/instant.ts'
-import type { RouterPresence } from '../../ports/router-presence.ts'
+import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { EntityRef } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
+import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import type { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { mfas } from '../../resources/login/mfas.ts'
 import { shownSecrets } from '../authority/invitation-secrets.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
+import type { EngineContext, IdentityCredentials } from '../context/context.ts'
+import { keepText } from '../records/wire-form/json-text.ts'
 import { entityRef } from '../records/wire-form/links.ts'
 import type { Detail } from '../records/wire-form/render.ts'
 
@@ -26,50 +25,105 @@ export async function identityMembers(
   records: readonly RecordOf<typeof identities>[],
 ): Promise<readonly Detail[]> {
   const now = context.clock.now()
-  const where = isIn(
-    'identityId',
-    records.map(({ id }) => id),
+  const identityIds = records.map(({ id }) => id)
+  const known = await context.credentials.of(tx, identityIds)
+  const authorities = await authoritiesOf(
+    tx,
+    [...known.values()].flatMap(({ enrollments }) => enrollments),
   )
-  const credentials = groupByIdentity((await tx.collection(authenticators).find({ where })).items)
-  const invitations = groupByIdentity((await tx.collection(enrollments).find({ where })).items)
-  const authorities = await authoritiesOf(tx, [...invitations.values()].flat())
-  const { items: factors } = await tx.collection(mfas).find({ where })
-  const enabled = new Set(factors.filter(({ isVerified }) => isVerified).map(({ identityId }) => identityId))
-  const live = groupByIdentity((await tx.collection(apiSessions).find({ where })).items)
+  const live = await identitiesWithSession(context, tx, call, identityIds, now)
   const routers = await context.presence.at(tx)
-  return records.map((identity) => ({
-    authenticators: Object.fromEntries((credentials.get(identity.id) ?? []).map(shownAuthenticator)),
-    disabled: isDisabled(identity, now),
-    ...connectionMembers(context, routers, identity),
-    // Of an admin it is not even told that there is one.
-    enrollment:
-      isAdminCall(call) || !isAdministrator(identity)
-        ? Object.fromEntries(
-            (invitations.get(identity.id) ?? []).map((one) =>
-              shownEnrollment({ ...one, ...shownSecrets(call, one, identity) }, authorities),
-            ),
-          )
-        : {},
-    hasApiSession: (live.get(identity.id) ?? []).some((session) => now < endOf(session, context.settings)),
+  return records.map((identity) => {
+    const credentials = known.get(identity.id) ?? NO_CREDENTIALS
+    const state = {
+      disabled: isDisabled(identity, now),
+      status: connectionStatus(context, routers, identity),
+      hasApiSession: live.has(identity.id),
+    }
+    // Who has enrolled looks the same to everybody, again and again.
+    if (credentials.enrollments.length === 0) return enrolledMembers(credentials, state)
+    return membersOf(credentials, state, outstanding(call, identity, credentials, authorities))
+  })
+}
+
+const NO_CREDENTIALS: IdentityCredentials = { authenticators: {}, enrollments: [], isMfaEnabled: false }
+
+/** What time and connections say of an identity. */
+interface LivingState {
+  readonly disabled: boolean
+  readonly status: IdentityConnectionStatus
+  readonly hasApiSession: boolean
+}
+
+function membersOf(
+  { authenticators, isMfaEnabled }: IdentityCredentials,
+  { disabled, status, hasApiSession }: LivingState,
+  enrollment: Detail,
+): Detail {
+  return {
+    authenticators,
+    disabled,
+    edgeRouterConnectionStatus: status,
+    hasEdgeRouterConnection: status === 'online',
+    enrollment,
+    hasApiSession,
     interfaces: null,
-    isMfaEnabled: enabled.has(identity.id),
-  }))
+    isMfaEnabled,
+  }
+}
+
+/** The members of identities without outstanding enrollments, as long as their credentials are remembered. */
+const ENROLLED = new WeakMap<IdentityCredentials, { readonly state: LivingState; readonly members: Detail }>()
+
+function enrolledMembers(credentials: IdentityCredentials, state: LivingState): Detail {
+  const known = ENROLLED.get(credentials)
+  if (known !== undefined && isSame(known.state, state)) return known.members
+  const members = keepText(membersOf(credentials, state, {}))
+  ENROLLED.set(credentials, { state, members })
+  return members
+}
+
+function isSame(one: LivingState, other: LivingState): boolean {
+  return one.disabled === other.disabled && one.status === other.status && one.hasApiSession === other.hasApiSession
+}
+
+/** The outstanding enrollments of an identity by method, with the secrets that the caller may see. */
+function outstanding(
+  call: Call,
+  identity: RecordOf<typeof identities>,
+  { enrollments }: IdentityCredentials,
+  authorities: ReadonlyMap<string, EntityRef>,
+): Detail {
+  // Of an admin it is not even told that there is one.
+  if (!isAdminCall(call) && isAdministrator(identity)) return {}
+  const shown = enrollments.map((one) => shownEnrollment({ ...one, ...shownSecrets(call, one, identity) }, authorities))
+  return Object.fromEntries(shown)
+}
+
+/** Those of the identities that have an API session which goes on at `now`; the caller has one. */
+async function identitiesWithSession(
+  { settings }: EngineContext,
+  tx: ReadTransaction,
+  call: Call,
+  identityIds: readonly string[],
+  now: number,
+): Promise<ReadonlySet<string | null>> {
+  const own = knownCaller(call)?.identity.id
+  const others = identityIds.filter((id) => id !== own)
+  if (others.length === 0) return new Set([own ?? null])
+  const { items } = await tx.collection(apiSessions).find({ where: isIn('identityId', others) })
+  const live = items.filter((session) => now < endOf(session, settings)).map(({ identityId }) => identityId)
+  return new Set([own ?? null, ...live])
 }
 
 /** A router's own identity is connected while the router is. */
-function connectionMembers(
+function connectionStatus(
   { presence }: EngineContext,
   routers: RouterPresence,
   { id, typeId }: RecordOf<typeof identities>,
-) {
+): IdentityConnectionStatus {
   const isOwnRouter = typeId === 'Router' && routers.connectionOf(id) !== undefined
-  const status = isOwnRouter ? 'online' : presence.statusOf(id)
-  return { edgeRouterConnectionStatus: status, hasEdgeRouterConnection: status === 'online' }
-}
-
-function shownAuthenticator(authenticator: RecordOf<typeof authenticators>): readonly [string, Detail] {
-  const { id, method, fingerprint, username } = authenticator
-  return [method, method === 'cert' ? { fingerprint, id } : { id, username }]
+  return isOwnRouter ? 'online' : presence.statusOf(id)
 }
 
 async function authoritiesOf(
@@ -89,15 +143,4 @@ function shownEnrollment(
   const { id, method, token, jwt, expiresAt, caId } = enrollment
   const outstanding = { expiresAt: instant(expiresAt), id, jwt, token }
   return [method, method === 'ottca' ? { ...outstanding, ca: authorities.get(caId ?? '') ?? null, caId } : outstanding]
-}
-
-function groupByIdentity<T extends { readonly identityId: string | null }>(items: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    if (item.identityId === null) continue
-    const group = groups.get(item.identityId)
-    if (group === undefined) groups.set(item.identityId, [item])
-    else group.push(item)
-  }
-  return groups
 }

@@ -1,5 +1,7 @@
 import { callerOf } from '../../engine/context/call.ts'
-import { identities } from '../../resources/identities/identities.ts'
+import { variantOf } from '../../engine/records/wire-form/json-text.ts'
+import { type Identities, identities } from '../../resources/identities/identities.ts'
+import type { DetailOf } from '../../resources/wire/wire-forms.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { wireSchema } from '../operations/wire-schema.ts'
 
@@ -14,6 +16,11 @@ export const currentIdentity = defineOperation(
     data: wireSchema(identities),
   },
   async ({ engine, call }) => ({
-    data: { ...(await engine.reader.show(call, identities, callerOf(call).identity)), _links: LINKS },
+    data: variantOf(await engine.reader.show(call, identities, callerOf(call).identity), withOwnLinks),
   }),
 )
+
+/** Its links lead to what is the caller's own. */
+function withOwnLinks(detail: DetailOf<Identities>): DetailOf<Identities> {
+  return { ...detail, _links: LINKS }
+}

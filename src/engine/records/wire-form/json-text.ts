@@ -42,6 +42,43 @@ function put<Base extends Form, Members extends Form>(base: Base, members: Membe
   return form
 }
 
+/** Forms by members that they show and whose text is kept, with what else they were made of. */
+const MADE_WITH = new WeakMap<object, { readonly sources: readonly unknown[]; readonly form: object }>()
+
+/** Characters. A longer text is written each time anew: what is kept for many must be small. */
+const LONGEST_MADE = 8192
+
+/**
+ * A form that shows members whose text is kept: the same one as before, which is written once, while it is made of the same
+ * `sources`. It is kept for as long as the members are.
+ */
+export function madeWith<T extends Form>(members: Form, sources: readonly unknown[], make: () => T): T {
+  if (!TEXTS.has(members)) return make()
+  const known = MADE_WITH.get(members)
+  // It was made by the same function of the same values.
+  if (known !== undefined && sources.every((source, at) => source === known.sources[at])) return known.form as T
+  const form = make()
+  const text = JSON.stringify(form)
+  if (text.length > LONGEST_MADE) return form
+  TEXTS.set(form, text)
+  MADE_WITH.set(members, { sources, form })
+  return form
+}
+
+/** Forms that were made of one whose text is kept, with what made them. */
+const VARIANTS = new WeakMap<object, { readonly make: unknown; readonly form: object }>()
+
+/** A form that `make` makes of another alone: where the text of that one is kept, it is made once, and written once. */
+export function variantOf<From extends object, To extends object>(form: From, make: (form: From) => To): To {
+  if (!TEXTS.has(form)) return make(form)
+  const known = VARIANTS.get(form)
+  // It was made by the same function of the same form.
+  if (known !== undefined && known.make === make) return known.form as To
+  const variant = keepText(make(form))
+  VARIANTS.set(form, { make, form: variant })
+  return variant
+}
+
 /** The JSON text of a wire form, as `JSON.stringify` writes it. */
 export function jsonText(form: unknown): string {
   if (typeof form !== 'object' || form === null) return JSON.stringify(form)

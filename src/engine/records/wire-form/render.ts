@@ -6,7 +6,7 @@ import type { RecordOf, Resource } from '../../../resources/declaration/resource
 import { resourceNamed } from '../../../resources/index.ts'
 import type { Call } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { composed, keepText } from './json-text.ts'
+import { composed, keepText, madeWith } from './json-text.ts'
 import { entityRef, linksOf } from './links.ts'
 
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
@@ -40,15 +40,19 @@ export async function renderDetails<R extends Resource>(
     return records.map((record, position) => composed(ownDetail(context, resource, record), derived?.[position] ?? {}))
   }
   const related = await relatedEntities(tx, resource, records)
-  return records.map((record, position) =>
-    withoutAbsent(resource, {
-      _links: linksOf(resource, record),
-      ...shownFields(context, resource, record),
-      ...shownReferences(resource, record, related),
-      ...roleDisplays(resource, record, related),
-      ...derived?.[position],
-    }),
-  )
+  return records.map((record, position) => {
+    const members = derived?.[position]
+    const form = () =>
+      withoutAbsent(resource, {
+        _links: linksOf(resource, record),
+        ...shownFields(context, resource, record),
+        ...shownReferences(resource, record, related),
+        ...roleDisplays(resource, record, related),
+        ...members,
+      })
+    if (members === undefined || hasRoleLists(resource)) return form()
+    return madeWith(members, [record, ...referencesOf(resource, record, related)], form)
+  })
 }
 
 /** Members that may be absent are where they would be null. */
@@ -60,8 +64,13 @@ function withoutAbsent({ definition }: Resource, detail: Detail): Detail {
 }
 
 /** Nothing of another entity is shown, so that all but the derived members follow from the record. */
-function isSelfContained({ definition: { references = {}, selects = {} } }: Resource): boolean {
-  return Object.keys(selects).length === 0 && Object.values(references).every(({ show }) => show === undefined)
+function isSelfContained(resource: Resource): boolean {
+  const { references = {} } = resource.definition
+  return !hasRoleLists(resource) && Object.values(references).every(({ show }) => show === undefined)
+}
+
+function hasRoleLists({ definition: { selects = {} } }: Resource): boolean {
+  return Object.keys(selects).length > 0
 }
 
 /** A change of an entity makes a new record, so an entry never grows old. Controllers of either profile may share records. */
@@ -117,6 +126,12 @@ async function relatedEntities(
     related.set(kind, new Map(items.map((item) => [item.id, item])))
   }
   return related
+}
+
+/** The entities that a record refers to and shows, in the order of its declaration. */
+function referencesOf(resource: Resource, record: RecordOf<Resource>, related: Related): readonly unknown[] {
+  const shown = Object.entries(resource.definition.references ?? {}).filter(([, { show }]) => show !== undefined)
+  return shown.map(([field, { to }]) => related.get(to)?.get(String(record[field])))
 }
 
 function shownReferences(resource: Resource, record: RecordOf<Resource>, related: Related): Detail {

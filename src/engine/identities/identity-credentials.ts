@@ -1,0 +1,112 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import { isIn } from '../../domain/filter/index.ts'
+import { type Change, DamagedRecord, type ReadTransaction } from '../../ports/storage.ts'
+import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
+import { enrollments } from '../../resources/enrollment/enrollments.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
+import { mfas } from '../../resources/login/mfas.ts'
+import type { IdentityCredentials, IdentityCredentialsFeed } from '../context/context.ts'
+import { StoreLevel } from '../context/store-level.ts'
+
+/** The records that belong to identities and say how they authenticate. */
+const KINDS: readonly Resource[] = [authenticators, enrollments, mfas]
+/** Of so many identities it is remembered; whoever shows itself again and again stays. */
+const MAX_REMEMBERED = 4096
+/** Beyond so many changes since the last question everything is forgotten: to look at each costs more. */
+const MOST_FOLLOWED = 100
+
+interface Known extends IdentityCredentials {
+  /** The ids of the records that it was made of. */
+  readonly recordIds: ReadonlySet<string>
+}
+
+/** What identities authenticate by, level with the store: read when it is asked for, and kept until a change concerns it. */
+export class CredentialsFeed implements IdentityCredentialsFeed {
+  readonly #level: StoreLevel
+  #known = new BoundedMap<string, Known>(MAX_REMEMBERED)
+
+  /** `latestRevision` asks the store, in a snapshot of its own, for its revision. */
+  constructor(latestRevision: () => Promise<number>) {
+    this.#level = new StoreLevel((tx, changes) => this.#catchUp(tx, changes), latestRevision)
+  }
+
+  async of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>> {
+    await this.#level.reach(tx)
+    const found = new Map<string, IdentityCredentials>()
+    const missing: string[] = []
+    for (const id of identityIds) {
+      const known = this.#level.isAt(tx) ? this.#known.get(id) : undefined
+      if (known === undefined) missing.push(id)
+      else this.#keep(id, known, found)
+    }
+    if (missing.length === 0) return found
+    const read = await readCredentials(tx, missing)
+    for (const [id, credentials] of read) {
+      if (this.#level.isAt(tx)) this.#keep(id, credentials, found)
+      else found.set(id, credentials)
+    }
+    return found
+  }
+
+  #keep(id: string, known: Known, found: Map<string, IdentityCredentials>): void {
+    found.set(id, known)
+    // One-time tokens are kept nowhere but in the store.
+    if (known.enrollments.length === 0) this.#known.set(id, known)
+  }
+
+  async #catchUp(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
+    const concerned = changes?.filter(({ kind }) => KINDS.some(({ name }) => name === kind))
+    try {
+      if (concerned === undefined || concerned.length > MOST_FOLLOWED) this.#forgetAll()
+      else for (const change of concerned) await this.#follow(tx, change)
+    } catch (error) {
+      if (!(error instanceof DamagedRecord)) throw error
+      this.#forgetAll()
+    }
+  }
+
+  async #follow(tx: ReadTransaction, { kind, id, operation }: Change): Promise<void> {
+    // It may have come into being for somebody of whom it was known that there is none.
+    const resource = KINDS.find(({ name }) => name === kind)
+    const record = resource && operation !== 'delete' ? await tx.collection(resource).get(id) : undefined
+    if (typeof record?.identityId === 'string') this.#known.delete(record.identityId)
+    for (const [identityId, { recordIds }] of this.#known) if (recordIds.has(id)) this.#known.delete(identityId)
+  }
+
+  #forgetAll(): void {
+    this.#known = new BoundedMap(MAX_REMEMBERED)
+  }
+}
+
+async function readCredentials(
+  tx: ReadTransaction,
+  identityIds: readonly string[],
+): Promise<ReadonlyMap<string, Known>> {
+  const where = isIn('identityId', identityIds)
+  const byIdentity = new Map(identityIds.map((id) => [id, noCredentials()]))
+  const ownedBy = (id: string | null) => byIdentity.get(id ?? '')
+  for (const record of (await tx.collection(authenticators).find({ where })).items) {
+    const known = ownedBy(record.identityId)
+    const { id, method, fingerprint, username } = record
+    if (known === undefined) continue
+    known.authenticators[method] = method === 'cert' ? { fingerprint, id } : { id, username }
+    known.recordIds.add(id)
+  }
+  for (const record of (await tx.collection(enrollments).find({ where })).items) {
+    ownedBy(record.identityId)?.enrollments.push(record)
+    ownedBy(record.identityId)?.recordIds.add(record.id)
+  }
+  for (const { id, identityId, isVerified } of (await tx.collection(mfas).find({ where })).items) {
+    const known = ownedBy(identityId)
+    if (known === undefined) continue
+    known.isMfaEnabled = isVerified
+    known.recordIds.add(id)
+  }
+  return byIdentity
+}
+
+function noCredentials() {
+  const credentials: { [method in 'cert' | 'updb']?: Readonly<Record<string, string | null>> } = {}
+  const invitations: RecordOf<typeof enrollments>[] = []
+  return { authenticators: credentials, enrollments: invitations, isMfaEnabled: false, recordIds: new Set<string>() }
+}

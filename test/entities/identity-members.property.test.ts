@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { RECORD_KINDS, SYSTEM_CALL } from 'portcullis'
+import { createTestController } from 'portcullis/testing'
+import { expect, it } from 'vitest'
+import { behaviourOf } from '../../src/engine/behaviours.ts'
+import { contextOf } from '../../src/engine/engine.ts'
+import { EntityReader } from '../../src/engine/entities/entity-reader.ts'
+import { CredentialsFeed } from '../../src/engine/identities/identity-credentials.ts'
+import { jsonText } from '../../src/engine/records/wire-form/json-text.ts'
+import { identities } from '../../src/resources/identities/identities.ts'
+import { runs } from '../support/property-runs.ts'
+
+const NAMES = ['alice', 'bob', 'carol'] as const
+const owner = fc.nat(NAMES.length - 1)
+const command = fc.oneof(
+  fc.record({
+    do: fc.constant('put' as const),
+    kind: fc.constantFrom('authenticators', 'enrollments', 'mfas', 'api-sessions'),
+    owner,
+    variant: fc.nat(3),
+  }),
+  fc.record({
+    do: fc.constant('delete' as const),
+    kind: fc.constantFrom('authenticators', 'enrollments', 'mfas', 'api-sessions'),
+    owner,
+  }),
+  fc.record({ do: fc.constantFrom('rename' as const, 'disable' as const, 'enable' as const), owner }),
+  fc.record({ do: fc.constant('renamePolicy' as const), owner }),
+  fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1000, 40 * 60_000) }),
+  fc.record({ do: fc.constant('look' as const), at: fc.array(owner, { minLength: 1, maxLength: 3 }) }),
+)
+
+/** What a record of a kind holds in one of its variants; the storage keeps whatever fields it is given. */
+function fieldsOf(kind: string, identityId: string, variant: number, now: number): object {
+  const base = { id: `${kind} of ${identityId}`, createdAt: 0, updatedAt: now, tags: {}, identityId }
+  const [isFirst, isOdd] = [variant < 2, variant % 2 === 1]
+  switch (kind) {
+    case 'authenticators':
+      return isFirst
+        ? { ...base, method: 'updb', username: `${identityId} ${variant}`, fingerprint: null }
+        : { ...base, method: 'cert', username: null, fingerprint: `${identityId} ${variant}` }
+    case 'enrollments':
+      return { ...base, method: isFirst ? 'ott' : 'updb', token: `${identityId} ${variant}`, jwt: 'j', expiresAt: 5 }
+    case 'mfas':
+      return { ...base, isVerified: isOdd }
+    default:
+      return { ...base, lastActivityAt: isOdd ? now : 0, tokensExpireAt: null, tokenDigest: `${identityId} digest` }
+  }
+}
+
+it('an identity is shown as by a process that remembers nothing, whatever was written and asked before', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
+      const { engine, storage, clock } = await createTestController()
+      const context = contextOf(engine)
+      const ids: string[] = []
+      for (const name of NAMES) {
+        ids.push((await engine.identities.create(SYSTEM_CALL, { name, type: 'Device', isAdmin: false })).id)
+      }
+      const idOf = (index: number) => ids[index] ?? ''
+      const write = (kind: string, id: string, change: (before: object | undefined) => object | undefined) =>
+        storage.write(async (tx) => {
+          const collection = tx.collection(kindNamed(kind))
+          const before = await collection.get(id)
+          const after = change(before)
+          if (after === undefined) await collection.delete(id)
+          else await collection[before === undefined ? 'insert' : 'update'](after as never)
+        })
+      const look = async (id: string) => {
+        const forgetful = new CredentialsFeed(() => storage.read(async (tx) => tx.revision))
+        const stranger = new EntityReader({ ...context, credentials: forgetful }, behaviourOf)
+        const expected = jsonText(await stranger.get(SYSTEM_CALL, identities, id))
+        expect(jsonText(await engine.reader.get(SYSTEM_CALL, identities, id))).toBe(expected)
+        return JSON.parse(expected)
+      }
+      for (const step of commands) {
+        const now = clock.now()
+        if (step.do === 'put') {
+          const { id = '' } = fieldsOf(step.kind, idOf(step.owner), step.variant, now) as { id?: string }
+          await write(step.kind, id, () => fieldsOf(step.kind, idOf(step.owner), step.variant, now))
+        } else if (step.do === 'delete') {
+          const id = `${step.kind} of ${idOf(step.owner)}`
+          const isThere = (await storage.read((tx) => tx.collection(kindNamed(step.kind)).get(id))) !== undefined
+          if (isThere) await write(step.kind, id, () => undefined)
+        } else if (step.do === 'rename') {
+          await write('identities', idOf(step.owner), (before) => ({
+            ...before,
+            name: `${idOf(step.owner)} at ${now}`,
+          }))
+        } else if (step.do === 'renamePolicy') {
+          await write('auth-policies', 'default', (before) => ({ ...before, name: `policy ${step.owner}` }))
+        } else if (step.do === 'wait') clock.advance(step.ms)
+        else if (step.do === 'look') for (const index of step.at) await look(idOf(index))
+        else {
+          const disabledAt = step.do === 'disable' ? now : null
+          await write('identities', idOf(step.owner), (before) => ({ ...before, disabledAt, disabledUntil: null }))
+        }
+      }
+      for (const id of ids) await look(id)
+    }),
+    runs(60, 20),
+  )
+})
+
+function kindNamed(kind: string) {
+  const found = RECORD_KINDS.find(({ name }) => name === kind)
+  if (found === undefined) throw new Error(`no kind ${kind}`)
+  return found
+}
