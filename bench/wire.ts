@@ -54,7 +54,10 @@ class Servers {
     return network
   }
 
-  async startFor({ server: kind = 'sqlite' }: WireRow): Promise<{ server: ServerProcess; network?: Network }> {
+  async startFor({
+    server: kind = 'sqlite',
+    services,
+  }: WireRow): Promise<{ server: ServerProcess; network?: Network }> {
     const directory = this.#directory
     const profile = process.env.PORTCULLIS_PROFILE
     if (kind === 'sqlite') {
@@ -64,7 +67,7 @@ class Servers {
     }
     if (kind === 'memory') {
       const server = await startPortcullis(directory, 'memory', profile)
-      return { server, network: await createNetwork(server.port, join(directory, 'pki')) }
+      return { server, network: await createNetwork(server.port, join(directory, 'pki'), services) }
     }
     const constant = { status: 200, headers: { 'content-type': 'application/json' }, body: ANSWER, burnMs: 0 }
     return { server: await startConstant(directory, { kind, pki: join(directory, 'pki'), ...constant }) }

@@ -23,13 +23,14 @@ export interface Network {
 }
 
 const IDENTITIES = 2000
+/** Services, unless told otherwise. */
 const SERVICES = 100
 const POLICIES = 20
 const ENROLLED = 16
 const PAGE = 500
 
 /** Fills the empty controller of a port and tells what is there. */
-export async function createNetwork(port: number, pki: string): Promise<Network> {
+export async function createNetwork(port: number, pki: string, services = SERVICES): Promise<Network> {
   const baseUrl = `https://127.0.0.1:${port}`
   const ca = await readFile(`${pki}/ca.pem`, 'utf8')
   const fetch = httpsFetch({ ca })
@@ -47,7 +48,7 @@ export async function createNetwork(port: number, pki: string): Promise<Network>
     params: { id: 'default' },
     body: { primary: { extJwt: { ...primary.extJwt, allowed: true, allowedSigners: [registered.id] } } },
   })
-  const serviceIds = await inParallel(SERVICES, async (index) => {
+  const serviceIds = await inParallel(services, async (index) => {
     const body = { name: `service ${index}`, encryptionRequired: true, roleAttributes: [`s${index % 10}`] }
     return (await management.call('POST /services', { body })).data.id
   })

@@ -6,6 +6,8 @@ export interface WireRow {
   readonly title: string
   /** What answers; `portcullis serve` over SQLite unless given. */
   readonly server?: 'sqlite' | 'memory' | ConstantServerKind
+  /** How many services an identity may see; 100 unless given, and only where `server` is memory. */
+  readonly services?: number
   /** A server that answers a constant, beside bare Node, that the row is compared with. */
   readonly below?: ConstantServerKind
   /** The requests, which are sent in turns. */
@@ -64,42 +66,46 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
       requests: ({ identityToken }) => get(identityToken, `${CLIENT}/services?limit=100`),
     },
   ],
-  [
-    'enroll',
+  ...inBoth('enroll', {
+    title: 'enrollment by one-time token and CSR',
+    requests: ({ enrollmentTokens, csr }) =>
+      enrollmentTokens.map((token) => post(`${CLIENT}/enroll/ott`, { token, clientCsr: csr })),
+    isOnce: true,
+    target: 2.5,
+  }),
+  ...inBoth('cert-login-new', {
+    title: 'certificate login, new connection',
+    requests: CERTIFICATE_LOGIN,
+    hasCertificate: true,
+    isNewEach: true,
+    target: 2.8,
+  }),
+  ...inBoth('cert-login', {
+    title: 'certificate login, kept connection',
+    requests: CERTIFICATE_LOGIN,
+    hasCertificate: true,
+    target: 0.6,
+  }),
+  ...[60, 2000].map((services): [string, WireRow] => [
+    `cert-login-${services}`,
     {
-      title: 'enrollment by one-time token and CSR',
-      requests: ({ enrollmentTokens, csr }) =>
-        enrollmentTokens.map((token) => post(`${CLIENT}/enroll/ott`, { token, clientCsr: csr })),
-      isOnce: true,
-      target: 2.5,
-    },
-  ],
-  [
-    'cert-login-new',
-    {
-      title: 'certificate login, new connection',
+      title: `certificate login, kept connection, ${services} services to see`,
+      server: 'memory',
+      services,
       requests: CERTIFICATE_LOGIN,
       hasCertificate: true,
-      isNewEach: true,
-      target: 2.8,
+      target: 0.6,
     },
-  ],
-  [
-    'cert-login',
-    { title: 'certificate login, kept connection', requests: CERTIFICATE_LOGIN, hasCertificate: true, target: 0.6 },
-  ],
+  ]),
   [
     'password-login',
     { title: 'password login', requests: () => [post(`${CLIENT}/authenticate?method=password`, BODY_LOGIN)] },
   ],
-  [
-    'jwt-login',
-    {
-      title: 'external JWT login',
-      requests: ({ jwt }) => [post(`${CLIENT}/authenticate?method=ext-jwt`, {}, undefined, `Bearer ${jwt}`)],
-      target: 0.5,
-    },
-  ],
+  ...inBoth('jwt-login', {
+    title: 'external JWT login',
+    requests: ({ jwt }) => [post(`${CLIENT}/authenticate?method=ext-jwt`, {}, undefined, `Bearer ${jwt}`)],
+    target: 0.5,
+  }),
   ['patch', { title: 'patch of role attributes', requests: patches }],
   [
     'advice',
@@ -112,6 +118,14 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
     },
   ],
 ])
+
+/** A row over SQLite, and the same over memory. */
+function inBoth(name: string, row: WireRow): [string, WireRow][] {
+  return [
+    [name, row],
+    [`${name}-memory`, { ...row, title: `${row.title}, memory`, server: 'memory' }],
+  ]
+}
 
 function patches({ adminToken, identityIds }: Network): readonly string[] {
   return [1, 2, 3].flatMap((round) =>

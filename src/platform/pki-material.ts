@@ -64,41 +64,41 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
   ])
 
   const rootTemplate = {
-    issuer: rootName,
-    subject: rootName,
-    publicKey: root.publicKey,
+    issuer: rootName.der,
+    subject: rootName.der,
+    publicKey: root.spki,
     ...validityOf(now, 10),
-    extensions: [
+    extensions: encoded([
       new x509.BasicConstraintsExtension(true, undefined, true),
       authorityUsage,
       root.subjectKeyId,
       altNames(uriName(`spiffe://${trustDomain}`)),
-    ],
+    ]),
   }
   const signingTemplate = {
-    issuer: rootName,
-    subject: signingName,
-    publicKey: signing.publicKey,
+    issuer: rootName.der,
+    subject: signingName.der,
+    publicKey: signing.spki,
     ...validityOf(now, 5),
-    extensions: [
+    extensions: encoded([
       new x509.BasicConstraintsExtension(true, 0, true),
       authorityUsage,
       signing.subjectKeyId,
       root.authorityKeyId,
-    ],
+    ]),
   }
   const serverTemplate = {
-    issuer: signingName,
-    subject: nameWithCommonName(library, hosts[0] ?? 'controller'),
-    publicKey: server.publicKey,
+    issuer: signingName.der,
+    subject: nameWithCommonName(library, hosts[0] ?? 'controller').der,
+    publicKey: server.spki,
     ...validityOf(now, 1),
-    extensions: [
+    extensions: encoded([
       new x509.KeyUsagesExtension(isRsa ? digitalSignature | keyEncipherment : digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       server.subjectKeyId,
       signing.authorityKeyId,
       altNames(...hosts.map(hostName), uriName(`spiffe://${trustDomain}/controller/${controllerPath}`)),
-    ],
+    ]),
   }
   const [rootCertificate, signingCertificate, serverCertificate] = await Promise.all([
     issueCertificate(library, rootTemplate, root),
@@ -113,6 +113,10 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
     serverCertPem: writePem('CERTIFICATE', serverCertificate) + signingCertPem,
     serverKeyPem: server.pem,
   }
+}
+
+function encoded(extensions: readonly x509.Extension[]): Uint8Array[] {
+  return extensions.map(({ rawData }) => new Uint8Array(rawData))
 }
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -132,7 +136,7 @@ async function createKey({ x509, crypto }: Library, algorithm: typeof P256 | typ
     jwa: algorithm.name === 'ECDSA' ? ('ES256' as const) : ('RS256' as const),
     sign: async (data: Uint8Array<ArrayBuffer>) =>
       new Uint8Array(await crypto.subtle.sign(algorithm, pair.privateKey, data)),
-    publicKey,
+    spki: new Uint8Array(publicKey.rawData),
     pem: writePem('PRIVATE KEY', new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))),
     subjectKeyId: new x509.SubjectKeyIdentifierExtension(keyId),
     authorityKeyId: new x509.AuthorityKeyIdentifierExtension(keyId),

@@ -39,6 +39,9 @@ export interface X509PkiOptions {
 /** Certificates that a client may send, the leaf included. */
 const MAX_CLIENT_CHAIN = 10
 
+/** Octets of a name that holds nothing. */
+const EMPTY_NAME = 2
+
 /** Trusted client certificates that need not be read again when they come back: some five megabytes. */
 const MAX_CLIENTS = 500
 
@@ -75,17 +78,19 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
 
   const between = signingChain.filter((certificate) => !isSelfIssued(certificate))
 
+  const issuer = signing.subjectDer
+  const extensionsFor = clientExtensions(library, signing)
+
   const issueClientCertificate: Pki['issueClientCertificate'] = async (request): Promise<IssuedCertificate> => {
     const accepted = await readSigningRequest(library, request.csrPem)
     if (typeof accepted === 'string') return { issued: false, problem: accepted }
     const { publicKey } = accepted
     const subject =
       request.commonName === undefined ? accepted.subject : nameWithCommonName(library, request.commonName)
-    const extensions = clientExtensions(library, { subject, spiffeId: request.spiffeId, signing })
-    const issuer = signing.parsed.subjectName
+    const extensions = extensionsFor({ spiffeId: request.spiffeId, isNameless: subject.der.length === EMPTY_NAME })
     const year = validityOf(request.now, 1)
     const notAfter = request.lifetimeMs === undefined ? year.notAfter : request.now + request.lifetimeMs
-    const template = { issuer, subject, publicKey, extensions, ...year, notAfter }
+    const template = { issuer, subject: subject.der, publicKey, extensions, ...year, notAfter }
     const der = await issueCertificate(library, template, signer)
     const pem = writePem('CERTIFICATE', der)
     // All that it says is known without reading it.
@@ -93,12 +98,12 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
       fingerprint: await fingerprintOf(library, { der }),
       pem,
       der,
-      commonName: request.commonName ?? accepted.commonName,
-      subject: subject.toString(),
+      commonName: subject.commonName,
+      subject: subject.text,
       uris: [request.spiffeId],
       emails: [],
       hosts: [],
-      publicKey: toHex(new Uint8Array(publicKey.rawData)),
+      publicKey: toHex(publicKey),
       isAuthority: false,
       notBefore: wholeSeconds(template.notBefore),
       notAfter: wholeSeconds(template.notAfter),
@@ -135,7 +140,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     trustDomain:
       options.trustDomain ?? (await findTrustDomain(library, [...bundle, server.current.certificate], firstRoot)),
     caBundlePem: pemOf(...bundle),
-    caBundlePkcs7: async () => writeCertsOnly(bundle.map(({ parsed }) => parsed)),
+    caBundlePkcs7: async () => writeCertsOnly(bundle.map(({ der }) => der)),
     serverCertificate: async () => server.current.facts,
     issueClientCertificate,
     issueRouterCertificates: (request) =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { createSealer, findNativeCipher, webCipher } from '../../src/platform/aes-gcm-sealer.ts'
 import { createDigest } from '../../src/platform/sha256-digest.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { systemRandom } from '../../src/platform/system-random.ts'
@@ -41,5 +42,48 @@ describe('system random', () => {
 describe('digest', () => {
   it.each(['', 'token', 'zażółć 🔑'])('answers the SHA-256 of the UTF-8 text %j', async (text) => {
     expect((await createDigest()).sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+  })
+})
+
+describe('sealer', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const key = new Uint8Array(32).fill(7)
+  const nonce = new Uint8Array(12).fill(1)
+  const ciphers = async (of: Uint8Array<ArrayBuffer> = key) => {
+    const native = await findNativeCipher(of)
+    if (native === undefined) throw new Error('this runtime has node:crypto')
+    return [native, await webCipher(of)] as const
+  }
+
+  it('seals the same by node:crypto and by WebCrypto, and each opens it', async () => {
+    const [native, web] = await ciphers()
+    const sealed = await native.seal(nonce, bytes('purpose'), bytes('text'))
+    expect(sealed).toEqual(await web.seal(nonce, bytes('purpose'), bytes('text')))
+    for (const cipher of [native, web]) {
+      expect(await cipher.open(nonce, bytes('purpose'), new Uint8Array(sealed))).toEqual(bytes('text'))
+    }
+  })
+
+  it('opens nothing that was changed, cut, or sealed otherwise', async () => {
+    const [native, web] = await ciphers()
+    const sealed = new Uint8Array(await native.seal(nonce, bytes('purpose'), bytes('text')))
+    const others = await ciphers(new Uint8Array(32).fill(8))
+    for (const cipher of [native, web]) {
+      for (let at = 0; at < sealed.length; at += 1) {
+        await expect(cipher.open(nonce, bytes('purpose'), sealed.with(at, (sealed[at] ?? 0) ^ 1))).rejects.toThrow()
+        await expect(cipher.open(nonce, bytes('purpose'), sealed.slice(0, at))).rejects.toThrow()
+      }
+      await expect(cipher.open(nonce, bytes('other'), sealed)).rejects.toThrow()
+      await expect(cipher.open(new Uint8Array(12), bytes('purpose'), sealed)).rejects.toThrow()
+    }
+    for (const cipher of others) await expect(cipher.open(nonce, bytes('purpose'), sealed)).rejects.toThrow()
+  })
+
+  it('uses a nonce of its own for each text', async () => {
+    const sealer = await createSealer(key)
+    const sealed = await Promise.all(Array.from({ length: 100 }, () => sealer.seal('text', 'purpose')))
+    expect(new Set(sealed).size).toBe(100)
+    await expect(sealer.open(sealed[0] ?? '', 'purpose')).resolves.toBe('text')
+    await expect(sealer.open('', 'purpose')).rejects.toThrow('another secretsKey')
   })
 })

@@ -1,10 +1,12 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
-import type * as x509 from '@peculiar/x509'
 import { isStorable } from '../../../domain/storable-text.ts'
 import { toHex } from '../../encoding/hex.ts'
 import type { Library } from '../encoding/library.ts'
-import { consistsOf, parseDer } from '../encoding/parse-der.ts'
+import { parseDer } from '../encoding/parse-der.ts'
 import { MAX_PEM_SIZE, readPemBlocks, writePem } from '../encoding/pem.ts'
+import { type DerElement, readSequence } from '../encoding/read-der.ts'
+import { readSigned, type Signed } from '../encoding/signed.ts'
+import { DER_TAGS } from '../encoding/write-der.ts'
 import { type PublicKey, readPublicKey } from '../keys/public-key.ts'
 import { verifiesSignature } from '../keys/signature.ts'
 import { attributeTextsOf, type DistinguishedName } from '../names/name.ts'
@@ -15,9 +17,10 @@ import { readValidity, type Validity } from './validity.ts'
 export interface Certificate extends Validity {
   readonly der: Uint8Array<ArrayBuffer>
   readonly pem: string
-  readonly parsed: x509.X509Certificate
   /** Hexadecimal content octets of the serial number. */
   readonly serial: string
+  /** The name of whom it is for, DER. */
+  readonly subjectDer: Uint8Array
   /** Encoded names in hexadecimal, by which a certificate finds its issuer. */
   readonly encodedIssuer: string
   readonly encodedSubject: string
@@ -43,31 +46,31 @@ export function readCertificate(
 }
 
 function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate {
-  const structure = parseCertificate(library, der)
-  const { tbsCertificate: body, signatureAlgorithm } = structure
-  if (!signatureAlgorithm.isEqual(body.signature)) throw new Error('certificate names two signature algorithms')
+  const { structure, signed, parts } = takeApart(library, der)
+  const { tbsCertificate: body } = structure
+  if (toHex(signed.algorithm) !== toHex(parts.algorithm.whole)) {
+    throw new Error('certificate names two signature algorithms')
+  }
   if (body.extensions && body.version !== library.asn1.Version.v3) {
     throw new Error('certificate with extensions is not of version 3')
   }
   const extensions = readExtensions(library, body.extensions ?? [])
   if (!textsOf(body.subject, extensions).every(isStorable))
     throw new Error('certificate names hold U+0000 or half a pair')
-  const encoded = (value: unknown): string => toHex(new Uint8Array(library.schema.AsnConvert.serialize(value)))
-  const parsed = new library.x509.X509Certificate(structure)
   const signers = new Set<string>()
   return {
     der,
     pem,
-    parsed,
-    serial: toHex(new Uint8Array(body.serialNumber)),
-    encodedIssuer: encoded(body.issuer),
-    encodedSubject: encoded(body.subject),
+    serial: toHex(parts.serial.content),
+    subjectDer: parts.subject.whole,
+    encodedIssuer: toHex(parts.issuer.whole),
+    encodedSubject: toHex(parts.subject.whole),
     subject: body.subject,
-    ...readValidity(library, der, body.validity),
-    publicKey: readPublicKey(library, parsed),
+    ...readValidity(parts.validity),
+    publicKey: readPublicKey(library, parts.key.whole),
     extensions,
     isSignedWith: async (key) => {
-      const isSigned = signers.has(key.encoded) || (await verifiesSignature(library, parsed, key))
+      const isSigned = signers.has(key.encoded) || (await verifiesSignature(signed, key))
       // Only what verified is kept: clients could send any number of keys that did not sign an authority of the network.
       if (isSigned) signers.add(key.encoded)
       return isSigned
@@ -75,11 +78,24 @@ function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>, pem: string
   }
 }
 
-function parseCertificate(library: Library, der: Uint8Array<ArrayBuffer>): CertificateStructure {
+/** What a certificate consists of, read, and as it stands there. */
+interface Parts {
+  readonly structure: CertificateStructure
+  readonly signed: Signed
+  readonly parts: Readonly<Record<'serial' | 'algorithm' | 'issuer' | 'validity' | 'subject' | 'key', DerElement>>
+}
+
+function takeApart(library: Library, der: Uint8Array<ArrayBuffer>): Parts {
   try {
-    const structure = parseDer(library, der, library.asn1.Certificate)
-    const { tbsCertificateRaw: body, signatureAlgorithm: algorithm, signatureValue: signature } = structure
-    if (consistsOf(library, der, { body, algorithm, signature })) return structure
+    const signed = readSigned(der)
+    const elements = readSequence(signed.body)
+    // The version is not there in the first one.
+    if (elements[0]?.tag === DER_TAGS.context0) elements.shift()
+    const [serial, algorithm, issuer, validity, subject, key] = elements
+    if (serial && algorithm && issuer && validity && subject && key) {
+      const structure = parseDer(library, der, library.asn1.Certificate)
+      return { structure, signed, parts: { serial, algorithm, issuer, validity, subject, key } }
+    }
   } catch (problem) {
     throw new Error('certificate is malformed or truncated', { cause: problem })
   }

@@ -6,8 +6,8 @@ import { commonNameOf } from '../names/name.ts'
 import type { Certificate } from './certificate.ts'
 
 /** Lower-case hexadecimal SHA-1 of the DER form, the field's fingerprint of a certificate. */
-export async function fingerprintOf({ crypto }: Library, { der }: Pick<Certificate, 'der'>): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
+export async function fingerprintOf({ crypto, native }: Library, { der }: Pick<Certificate, 'der'>): Promise<string> {
+  return toHex(native?.sha1(der) ?? new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
 }
 
 const KNOWN_FACTS = new WeakMap<Certificate, CertificateFacts>()
@@ -26,7 +26,7 @@ export async function certificateFacts(library: Library, certificate: Certificat
     pem: certificate.pem,
     der: certificate.der,
     commonName: commonNameOf(certificate.subject),
-    subject: certificate.parsed.subject,
+    subject: new library.x509.Name(certificate.subject).toString(),
     uris: altNamesOf(certificate, 'uri'),
     emails: altNamesOf(certificate, 'email'),
     hosts: certificate.extensions.altNames.flatMap(hostTextOf),

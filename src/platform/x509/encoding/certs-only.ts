@@ -1,4 +1,3 @@
-import type { X509Certificate } from '@peculiar/x509'
 import { DER_TAGS, writeDer } from './write-der.ts'
 
 /** 1.2.840.113549.1.7.1 and .2, the content types of PKCS#7. */
@@ -10,10 +9,10 @@ const VERSION_1 = Uint8Array.of(1)
  * A PKCS#7 that carries certificates and nothing else, DER: a SignedData without content and signers (RFC 5652, 5.1). The
  * content must be absent rather than empty, because clients on mbedTLS take what follows its type for the certificates.
  */
-export function writeCertsOnly(certificates: readonly X509Certificate[]): Uint8Array {
+export function writeCertsOnly(certificates: readonly Uint8Array[]): Uint8Array {
   const { integer, objectIdentifier, sequence, set, context0 } = DER_TAGS
   // DER wants the members of a SET OF in the order of their bytes, and strict readers insist.
-  const ordered = certificates.map(({ rawData }) => new Uint8Array(rawData)).sort(compareBytes)
+  const ordered = certificates.toSorted(compareBytes)
   const signedData = writeDer(
     sequence,
     writeDer(integer, VERSION_1),

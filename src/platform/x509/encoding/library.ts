@@ -1,4 +1,5 @@
 import type { webcrypto } from 'node:crypto'
+import { findNativeCrypto, type NativeCrypto } from '../keys/native-crypto.ts'
 import { declareStructures, type Structures } from './structures.ts'
 
 interface Modules {
@@ -11,14 +12,17 @@ interface Modules {
 /** The X.509 library, together with the WebCrypto that it signs, verifies and digests with. */
 export interface Library extends Modules {
   readonly crypto: webcrypto.Crypto
+  /** What signs, verifies and digests instead where it can; not where a WebCrypto was given. */
+  readonly native: NativeCrypto | undefined
 }
 
 let modules: Promise<Modules> | undefined
 
 /** Loads the library on first use: it takes about 100 ms, which a program that only imports the package never spends. */
-export async function loadLibrary(crypto: webcrypto.Crypto = globalThis.crypto): Promise<Library> {
+export async function loadLibrary(crypto?: webcrypto.Crypto): Promise<Library> {
   modules ??= importModules()
-  return { ...(await modules), crypto }
+  const native = crypto === undefined ? await findNativeCrypto() : undefined
+  return { ...(await modules), crypto: crypto ?? globalThis.crypto, native }
 }
 
 async function importModules(): Promise<Modules> {
@@ -29,5 +33,5 @@ async function importModules(): Promise<Modules> {
     import('@peculiar/asn1-x509'),
     import('@peculiar/asn1-schema'),
   ])
-  return { x509, asn1, schema, structures: declareStructures(schema, asn1) }
+  return { x509, asn1, schema, structures: declareStructures(schema) }
 }

@@ -1,14 +1,27 @@
-/** Tags of the few structures that are written here. */
+/** Tags of the encoding: those of universal types, and of the few context-specific ones that are written here. */
 export const DER_TAGS = {
+  boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
   null: 0x05,
   objectIdentifier: 0x06,
+  enumerated: 0x0a,
+  utf8String: 0x0c,
+  numericString: 0x12,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
   utcTime: 0x17,
   generalizedTime: 0x18,
+  visibleString: 0x1a,
+  generalString: 0x1b,
+  universalString: 0x1c,
+  bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,
+  /** Context-specific 6, primitive: the URI of a general name. */
+  uri: 0x86,
   /** Context-specific 0, constructed. */
   context0: 0xa0,
   /** Context-specific 3, constructed. */

@@ -29,18 +29,19 @@ export async function issueRouterCertificates(
   if (typeof server === 'string') return { issued: false, of: 'server', problem: server }
   const client = await readSigningRequest(library, request.clientCsrPem)
   if (typeof client === 'string') return { issued: false, of: 'client', problem: client }
-  const issue = async (accepted: SigningRequest, purpose: 'client' | 'server', subject: SigningRequest['subject']) => {
+  const issue = async (accepted: SigningRequest, purpose: 'client' | 'server', subject: Uint8Array) => {
     const extensions = routerExtensions(library, purpose, { names: accepted.requestedNames(), spiffeId, signing })
-    const issuer = signing.parsed.subjectName
+    const issuer = signing.subjectDer
     const template = { issuer, subject, publicKey: accepted.publicKey, extensions, ...validityOf(now, 1) }
     return readCertificate(library, await issueCertificate(library, template, signer))
   }
-  if (namesItself && client.commonName !== routerId) return { issued: false, of: 'client', problem: 'wrong-name' }
+  if (namesItself && client.subject.commonName !== routerId)
+    return { issued: false, of: 'client', problem: 'wrong-name' }
   const names = namesItself ? client.subject : nameWithCommonName(library, routerId)
   try {
     const [clientLeaf, serverLeaf] = await Promise.all([
-      issue(client, 'client', names),
-      issue(server, 'server', server.subject),
+      issue(client, 'client', names.der),
+      issue(server, 'server', server.subject.der),
     ])
     return {
       issued: true,

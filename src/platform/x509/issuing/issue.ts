@@ -1,18 +1,21 @@
-import type * as x509 from '@peculiar/x509'
 import type { SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
 import type { Library } from '../encoding/library.ts'
 import { DER_TAGS, writeDer } from '../encoding/write-der.ts'
+import { ecdsaToDer } from '../keys/ecdsa-form.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 
 /** Everything that a certificate will say. The issuer adds a serial number and its signature. */
 export interface CertificateTemplate {
-  readonly issuer: x509.Name
-  readonly subject: x509.Name
-  readonly publicKey: x509.PublicKey
+  /** Names, DER. */
+  readonly issuer: Uint8Array
+  readonly subject: Uint8Array
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array
   /** Milliseconds since the Unix epoch, written to the second. */
   readonly notBefore: number
   readonly notAfter: number
-  readonly extensions: readonly x509.Extension[]
+  /** DER, each. */
+  readonly extensions: readonly Uint8Array[]
 }
 
 /** Version 3, as a certificate names it. */
@@ -32,11 +35,11 @@ const SIGNATURE_ALGORITHMS: Readonly<Record<SignatureAlgorithm, Uint8Array>> = {
  * encoded already, and are put together as they are.
  */
 export async function issueCertificate(
-  library: Library,
+  { crypto }: Pick<Library, 'crypto'>,
   template: CertificateTemplate,
   key: Pick<SigningKey, 'algorithm' | 'jwa' | 'sign'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const serial = library.crypto.getRandomValues(new Uint8Array(20))
+  const serial = crypto.getRandomValues(new Uint8Array(20))
   // Positive, and without a leading zero that an encoder would drop.
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   const algorithm = SIGNATURE_ALGORITHMS[key.jwa]
@@ -46,13 +49,14 @@ export async function issueCertificate(
     VERSION,
     writeDer(integer, serial),
     algorithm,
-    new Uint8Array(template.issuer.toArrayBuffer()),
+    template.issuer,
     writeDer(sequence, timeOf(template.notBefore), timeOf(template.notAfter)),
-    new Uint8Array(template.subject.toArrayBuffer()),
-    new Uint8Array(template.publicKey.rawData),
-    writeDer(context3, writeDer(sequence, ...template.extensions.map(({ rawData }) => new Uint8Array(rawData)))),
+    template.subject,
+    template.publicKey,
+    writeDer(context3, writeDer(sequence, ...template.extensions)),
   )
-  const signature = derSignature(library, key.algorithm, await key.sign(body))
+  const signed = await key.sign(body)
+  const signature = key.algorithm.name === 'ECDSA' ? ecdsaToDer(signed) : signed
   // A bit string says first how many bits of its last octet are unused.
   return writeDer(sequence, body, algorithm, writeDer(bitString, Uint8Array.of(0), signature))
 }
@@ -70,16 +74,4 @@ function timeOf(instant: number): Uint8Array {
   const isShort = new Date(instant).getUTCFullYear() < 2050
   const tag = isShort ? DER_TAGS.utcTime : DER_TAGS.generalizedTime
   return writeDer(tag, new TextEncoder().encode(isShort ? digits.slice(2) : digits))
-}
-
-/** ECDSA writes its two numbers one after the other for WebCrypto, and as a structure into certificates. */
-function derSignature(
-  { x509 }: Library,
-  algorithm: SigningKey['algorithm'],
-  signature: Uint8Array<ArrayBuffer>,
-): Uint8Array {
-  if (algorithm.name !== 'ECDSA') return signature
-  const written = new x509.AsnEcSignatureFormatter().toAsnSignature(algorithm, signature)
-  if (written === null) throw new Error('a signature of ECDSA cannot be written')
-  return new Uint8Array(written)
 }

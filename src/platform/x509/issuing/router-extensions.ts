@@ -14,7 +14,7 @@ export function routerExtensions(
   { x509 }: Library,
   purpose: 'client' | 'server',
   { names, spiffeId, signing }: RouterNames,
-): x509.Extension[] {
+): Uint8Array[] {
   const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
   const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
   const { subjectKeyId } = signing.extensions
@@ -23,5 +23,5 @@ export function routerExtensions(
     new x509.ExtendedKeyUsageExtension([purpose === 'client' ? clientAuth : serverAuth]),
     ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
     new x509.SubjectAlternativeNameExtension([...names, uriName(spiffeId)]),
-  ]
+  ].map(({ rawData }) => new Uint8Array(rawData))
 }

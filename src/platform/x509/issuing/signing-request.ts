@@ -2,8 +2,10 @@ import type * as x509 from '@peculiar/x509'
 import { isStorable } from '../../../domain/storable-text.ts'
 import type { CsrProblem } from '../../../ports/pki.ts'
 import type { Library } from '../encoding/library.ts'
-import { consistsOf, parseDer } from '../encoding/parse-der.ts'
 import { MAX_PEM_SIZE, readPemBlocks } from '../encoding/pem.ts'
+import { type DerElement, readElements, readSequence } from '../encoding/read-der.ts'
+import { readSigned, type Signed } from '../encoding/signed.ts'
+import { DER_TAGS } from '../encoding/write-der.ts'
 import { readPublicKey, WeakKey } from '../keys/public-key.ts'
 import { verifiesSignature } from '../keys/signature.ts'
 import { attributeTextsOf, commonNameOf } from '../names/name.ts'
@@ -11,12 +13,19 @@ import { requestedNames } from './requested-names.ts'
 
 /** What a certificate may take from a signing request. Of requested extensions only a router's names are looked at. */
 export interface SigningRequest {
-  readonly subject: x509.Name
-  /** The common name of the subject; empty when it has none. */
-  readonly commonName: string
-  readonly publicKey: x509.PublicKey
+  readonly subject: RequestedSubject
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array<ArrayBuffer>
   /** Host names, addresses and mail names that the request asks for. Throws when they are malformed. */
   requestedNames(): x509.JsonGeneralNames
+}
+
+/** Whom a certificate is for, DER as it is written and as text, such as `CN=device,O=Example`. */
+export interface RequestedSubject {
+  readonly der: Uint8Array<ArrayBuffer>
+  readonly text: string
+  /** Empty when there is none. */
+  readonly commonName: string
 }
 
 /** A subject is copied into every certificate that is issued for it; real ones take some hundred octets. */
@@ -29,24 +38,47 @@ const MAX_SUBJECT_SIZE = 4096
 export async function readSigningRequest(library: Library, pem: string): Promise<SigningRequest | CsrProblem> {
   if (pem.trim() === '') return 'missing'
   try {
-    const request = parseRequest(library, readSingleBlock(pem))
-    const key = readPublicKey(library, request)
-    const { subjectName: subject, publicKey } = request
-    if (subject.toArrayBuffer().byteLength > MAX_SUBJECT_SIZE) return 'unparsable'
-    const name = library.schema.AsnConvert.parse(subject.toArrayBuffer(), library.asn1.Name)
-    if (![subject.toString(), ...attributeTextsOf(name)].every(isStorable)) return 'unparsable'
-    return (await verifiesSignature(library, request, key))
-      ? { subject, commonName: commonNameOf(name), publicKey, requestedNames: () => requestedNames(library, request) }
-      : 'bad-signature'
+    const der = readSingleBlock(pem)
+    const { signed, subject, key } = takeApart(der)
+    const publicKey = readPublicKey(library, key.whole)
+    if (subject.whole.length > MAX_SUBJECT_SIZE) return 'unparsable'
+    const name = library.schema.AsnConvert.parse(subject.whole, library.asn1.Name)
+    const text = new library.x509.Name(name).toString()
+    if (![text, ...attributeTextsOf(name)].every(isStorable)) return 'unparsable'
+    if (!(await verifiesSignature(signed, publicKey))) return 'bad-signature'
+    return {
+      subject: { der: subject.whole, text, commonName: commonNameOf(name) },
+      publicKey: key.whole,
+      requestedNames: () => requestedNames(library, new library.x509.Pkcs10CertificateRequest(der)),
+    }
   } catch (problem) {
     return problem instanceof WeakKey ? 'weak-key' : 'unparsable'
   }
 }
 
-function parseRequest(library: Library, der: Uint8Array<ArrayBuffer>): x509.Pkcs10CertificateRequest {
-  const parts = parseDer(library, der, library.structures.SignedStructure)
-  if (!consistsOf(library, der, parts)) throw new Error('signing request is malformed')
-  return new library.x509.Pkcs10CertificateRequest(der)
+function takeApart(der: Uint8Array<ArrayBuffer>): {
+  readonly signed: Signed
+  readonly subject: DerElement
+  readonly key: DerElement
+} {
+  const signed = readSigned(der)
+  const [version, subject, key, attributes, ...others] = readSequence(signed.body)
+  if (version?.tag !== DER_TAGS.integer || subject?.tag !== DER_TAGS.sequence || key?.tag !== DER_TAGS.sequence) {
+    throw new Error('signing request is malformed')
+  }
+  if (others.length > 0 || (attributes !== undefined && !areAttributes(attributes))) {
+    throw new Error('signing request has malformed attributes')
+  }
+  return { signed, subject, key }
+}
+
+/** Whether each is an object identifier with a set of values; what they say is looked at when it is wanted. */
+function areAttributes({ tag, content }: DerElement): boolean {
+  if (tag !== DER_TAGS.context0) return false
+  return readElements(content).every(({ tag, content }) => {
+    const [type, values, ...others] = tag === DER_TAGS.sequence ? readElements(content) : []
+    return type?.tag === DER_TAGS.objectIdentifier && values?.tag === DER_TAGS.set && others.length === 0
+  })
 }
 
 function readSingleBlock(pem: string): Uint8Array<ArrayBuffer> {

@@ -1,25 +1,23 @@
 import type { webcrypto } from 'node:crypto'
-import type { AlgorithmIdentifier, SubjectPublicKeyInfo } from '@peculiar/asn1-x509'
-import type * as x509 from '@peculiar/x509'
+import type { SubjectPublicKeyInfo } from '@peculiar/asn1-x509'
 import { toHex } from '../../encoding/hex.ts'
 import type { Library } from '../encoding/library.ts'
 import { parseDer } from '../encoding/parse-der.ts'
-
-/** Kinds of keys that the network accepts, by the parameters that WebCrypto imports them with. */
-export type KeyAlgorithm =
-  | { readonly name: 'ECDSA'; readonly namedCurve: 'P-256' | 'P-384' | 'P-521' }
-  | { readonly name: 'RSASSA-PKCS1-v1_5' }
-  | { readonly name: 'Ed25519' }
+import { ecdsaFromDer } from './ecdsa-form.ts'
+import type { KeyAlgorithm } from './key-algorithm.ts'
+import type { NativeKey } from './native-crypto.ts'
 
 /** A public key of a kind and strength that the network accepts. */
 export interface PublicKey {
   readonly algorithm: KeyAlgorithm
-  /** The algorithm as certificates and PKCS#8 keys name it. */
-  readonly identifier: AlgorithmIdentifier
-  /** SubjectPublicKeyInfo in hexadecimal. */
+  /** SubjectPublicKeyInfo, DER. */
+  readonly der: Uint8Array<ArrayBuffer>
+  /** The same in hexadecimal. */
   readonly encoded: string
   /** The key for signatures over `hash`, imported once. Rejects when an EC point does not lie on its curve. */
   importFor(hash: string): Promise<webcrypto.CryptoKey>
+  /** Whether a signature over `data` by `hash`, in the form of certificates, is that of the private key. Rejects as above. */
+  verifies(hash: string, data: Uint8Array<ArrayBuffer>, signature: Uint8Array<ArrayBuffer>): Promise<boolean>
 }
 
 /** A key that is readable but too weak, or of a kind that no client of the network uses. */
@@ -34,31 +32,59 @@ const RSA_ENCRYPTION = '1.2.840.113549.1.1.1'
 const RSA_BITS = { min: 2048, max: 8192 }
 const RSA_EXPONENT = { min: 65537n, max: 2n ** 31n - 1n }
 
+/** How keys begin whose kind says everything about them: all but the point, or the key, is the same in each. */
+const FIXED_FORMS: readonly { readonly prefix: string; readonly octets: number; readonly algorithm: KeyAlgorithm }[] = [
+  {
+    prefix: '3059301306072a8648ce3d020106082a8648ce3d03010703420004',
+    octets: 91,
+    algorithm: { name: 'ECDSA', namedCurve: 'P-256' },
+  },
+  { prefix: '302a300506032b6570032100', octets: 44, algorithm: { name: 'Ed25519' } },
+]
+
 /**
- * Reads the key of a certificate or signing request. Throws `WeakKey` for anything but RSA of 2048 to 8192 bits with a
- * public exponent of at least 65537, ECDSA on P-256, P-384 or P-521, and Ed25519; throws `Error` when it is malformed.
+ * Reads the key of a certificate or signing request, a SubjectPublicKeyInfo in the distinguished encoding. Throws `WeakKey` for
+ * anything but RSA of 2048 to 8192 bits with a public exponent of at least 65537, ECDSA on P-256, P-384 or P-521, and
+ * Ed25519; throws `Error` when it is malformed.
  */
-export function readPublicKey(library: Library, holder: { readonly publicKey: x509.PublicKey }): PublicKey {
-  const key = understoodKey(holder)
-  const info = library.schema.AsnConvert.parse(key.rawData, library.asn1.SubjectPublicKeyInfo)
-  const algorithm = acceptedAlgorithm(library, key.algorithm, info)
+export function readPublicKey(library: Library, der: Uint8Array<ArrayBuffer>): PublicKey {
+  const { crypto, native } = library
+  const encoded = toHex(der)
+  const fixed = FIXED_FORMS.find(({ prefix, octets }) => der.length === octets && encoded.startsWith(prefix))
+  const algorithm = fixed?.algorithm ?? readAlgorithm(library, der)
   const imported = new Map<string, Promise<webcrypto.CryptoKey>>()
+  let nativeKey: NativeKey | undefined
+  const importFor: PublicKey['importFor'] = (hash) => {
+    const known = imported.get(hash) ?? crypto.subtle.importKey('spki', der, { ...algorithm, hash }, true, ['verify'])
+    imported.set(hash, known)
+    return known
+  }
   return {
     algorithm,
-    identifier: info.algorithm,
-    encoded: toHex(new Uint8Array(key.rawData)),
-    importFor: (hash) => {
-      const known = imported.get(hash) ?? key.export({ ...algorithm, hash }, ['verify'], library.crypto)
-      imported.set(hash, known)
-      return known
+    der,
+    encoded,
+    importFor,
+    async verifies(hash, data, signature) {
+      const scheme = { ...algorithm, hash }
+      const isEcdsa = algorithm.name === 'ECDSA'
+      const form = isEcdsa ? ecdsaFromDer(signature, FIELD_SIZES[algorithm.namedCurve]) : signature
+      if (form === undefined) return false
+      nativeKey ??= native?.publicKey(algorithm, der)
+      if (native !== undefined && nativeKey !== undefined) return native.verifies(nativeKey, scheme, data, signature)
+      return crypto.subtle.verify(scheme, await importFor(hash), form, data)
     },
   }
 }
 
-/** The library reads a key when it is asked for it, and throws on curves that have no name. */
-function understoodKey(holder: { readonly publicKey: x509.PublicKey }): x509.PublicKey {
+function readAlgorithm(library: Library, der: Uint8Array<ArrayBuffer>): KeyAlgorithm {
+  const info = parseDer(library, der, library.asn1.SubjectPublicKeyInfo)
+  return acceptedAlgorithm(library, understoodAlgorithm(library, info), info)
+}
+
+/** The library throws on curves that have no name. */
+function understoodAlgorithm({ x509 }: Library, info: SubjectPublicKeyInfo): Partial<KeyAlgorithm> {
   try {
-    return holder.publicKey
+    return new x509.PublicKey(info).algorithm
   } catch (problem) {
     throw new WeakKey('key is of no kind that is known', { cause: problem })
   }
@@ -91,7 +117,7 @@ function acceptedAlgorithm(
   }
 }
 
-function refuseWeakRsa(library: Library, bits: Uint8Array): void {
+function refuseWeakRsa(library: Library, bits: Uint8Array<ArrayBuffer>): void {
   const key = parseDer(library, bits, library.structures.RsaPublicKey)
   const [modulus, exponent] = [unsigned(key.modulus), unsigned(key.publicExponent)]
   const size = modulus.toString(2).length

@@ -1,9 +1,9 @@
-import type { webcrypto } from 'node:crypto'
 import type { KeySigner, SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
 import type { Library } from '../encoding/library.ts'
 import type { HeldKey } from './held-key.ts'
+import type { KeyAlgorithm } from './key-algorithm.ts'
 import { readPkcs8 } from './pkcs8.ts'
-import type { KeyAlgorithm, PublicKey } from './public-key.ts'
+import type { PublicKey } from './public-key.ts'
 
 /** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
@@ -48,11 +48,10 @@ export async function loadSigningKey(
   if (held === undefined) throw new Error('is missing')
   const { hash, jwa } = signatureSchemeOf(publicKey.algorithm)
   const algorithm = { ...publicKey.algorithm, hash }
-  const key = typeof held === 'string' ? await importKey(library, held, publicKey, hash) : held
-  const sign: SigningKey['sign'] =
-    'sign' in key
-      ? async (data) => webSignature(library, algorithm, await key.sign(data, jwa))
-      : async (data) => new Uint8Array(await library.crypto.subtle.sign(algorithm, key, data))
+  const sign =
+    typeof held === 'string'
+      ? await pemSigner(library, held, publicKey, algorithm)
+      : signerOf(library, held, algorithm, jwa)
   const probe = library.crypto.getRandomValues(new Uint8Array(32))
   const signature = await sign(probe)
   if (!(await library.crypto.subtle.verify(algorithm, await publicKey.importFor(hash), signature, probe))) {
@@ -61,18 +60,30 @@ export async function loadSigningKey(
   return { algorithm, jwa, sign }
 }
 
-async function importKey(
+function signerOf(
+  library: Library,
+  key: HeldKey,
+  algorithm: SigningKey['algorithm'],
+  jwa: SignatureAlgorithm,
+): SigningKey['sign'] {
+  return 'sign' in key
+    ? async (data) => webSignature(library, algorithm, await key.sign(data, jwa))
+    : async (data) => new Uint8Array(await library.crypto.subtle.sign(algorithm, key, data))
+}
+
+async function pemSigner(
   library: Library,
   pem: string,
   publicKey: PublicKey,
-  hash: string,
-): Promise<webcrypto.CryptoKey> {
-  const pkcs8 = readPkcs8(library, pem, publicKey)
-  const key = await library.crypto.subtle
-    .importKey('pkcs8', pkcs8, { ...publicKey.algorithm, hash }, false, ['sign'])
-    .catch(() => undefined)
+  algorithm: SigningKey['algorithm'],
+): Promise<SigningKey['sign']> {
+  const pkcs8 = readPkcs8(pem, publicKey)
+  // It refuses a key of another kind, which the runtime's own crypto would take.
+  const key = await library.crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']).catch(() => undefined)
   if (key === undefined) throw new Error('does not match its certificate, or cannot be parsed')
-  return key
+  const native = library.native?.signer(pkcs8, algorithm)
+  if (native !== undefined) return async (data) => native(data)
+  return async (data) => new Uint8Array(await library.crypto.subtle.sign(algorithm, key, data))
 }
 
 /** Octets of `r` and `s` together. */

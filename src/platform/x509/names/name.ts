@@ -1,5 +1,4 @@
 import type { AttributeValue, Name } from '@peculiar/asn1-x509'
-import type * as x509 from '@peculiar/x509'
 import { toHex } from '../../encoding/hex.ts'
 import type { Library } from '../encoding/library.ts'
 
@@ -59,7 +58,8 @@ function hexOf(octets: ArrayBuffer | null | undefined): string {
   return toHex(new Uint8Array(octets ?? []))
 }
 
-/** A name that consists of a common name. */
-export function nameWithCommonName({ x509 }: Library, text: string): x509.Name {
-  return new x509.Name([{ CN: [{ utf8String: text }] }])
+/** A name that consists of a common name, DER and as text. */
+export function nameWithCommonName({ x509 }: Library, commonName: string) {
+  const name = new x509.Name([{ CN: [{ utf8String: commonName }] }])
+  return { der: new Uint8Array(name.toArrayBuffer()), text: name.toString(), commonName }
 }

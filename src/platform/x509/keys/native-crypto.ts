@@ -1,0 +1,51 @@
+import type { KeyObject } from 'node:crypto'
+import type { KeyAlgorithm } from './key-algorithm.ts'
+
+/** What is signed with a key: `hash` as WebCrypto calls it. */
+type Scheme = KeyAlgorithm & { readonly hash: string }
+
+/** A public key of `node:crypto`. */
+export type NativeKey = KeyObject
+
+/**
+ * Signatures and digests that the runtime's `node:crypto` makes on the spot: WebCrypto hands each to a thread, which costs more
+ * than a signature of P-256 itself. Slower kinds of keys are not here, because they would hold up everybody else.
+ */
+export interface NativeCrypto {
+  sha1(octets: Uint8Array): Uint8Array
+  /** A public key from its SubjectPublicKeyInfo; undefined for slow kinds. Throws for a point that is not on its curve. */
+  publicKey(algorithm: KeyAlgorithm, der: Uint8Array): NativeKey | undefined
+  /** Whether a signature, in the form of certificates, is good. */
+  verifies(key: NativeKey, scheme: Scheme, data: Uint8Array, signature: Uint8Array): boolean
+  /** Signs with a PKCS#8 key, in the form of WebCrypto; undefined for slow kinds. */
+  signer(pkcs8: Uint8Array, scheme: Scheme): ((data: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined
+}
+
+/** Undefined where the runtime has no `node:crypto`, or one without what is asked of it. */
+export async function findNativeCrypto(): Promise<NativeCrypto | undefined> {
+  const native = await import('node:crypto').catch(() => undefined)
+  if (native?.createPublicKey === undefined || native.verify === undefined || native.sign === undefined)
+    return undefined
+  const { createHash, createPrivateKey, createPublicKey, sign, verify } = native
+  return {
+    sha1: (octets) => createHash('sha1').update(octets).digest(),
+    publicKey: (algorithm, der) =>
+      isQuick(algorithm) ? createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' }) : undefined,
+    verifies: (key, scheme, data, signature) => verify(hashOf(scheme), data, key, signature),
+    signer(pkcs8, scheme) {
+      if (!isQuick(scheme)) return undefined
+      const key = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' })
+      return (data) => new Uint8Array(sign(hashOf(scheme), data, { key, dsaEncoding: 'ieee-p1363' }))
+    },
+  }
+}
+
+/** Whether a signature takes less than a tenth of a millisecond. */
+function isQuick(algorithm: KeyAlgorithm): boolean {
+  return algorithm.name === 'Ed25519' || (algorithm.name === 'ECDSA' && algorithm.namedCurve === 'P-256')
+}
+
+/** Ed25519 brings its own. */
+function hashOf({ name, hash }: Scheme): string | null {
+  return name === 'Ed25519' ? null : hash
+}
