@@ -36,7 +36,7 @@ const SLOW = [
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/storage.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
-  'test/documents/generated-client.test.ts',
+  'test/documents/{generated-client,shell}.test.ts',
   // The pages of the API reference in a browser.
   'test/reference/browser.test.ts',
   // What the compiler says of declarations and examples.

@@ -38,11 +38,15 @@ export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 've
  * await writeFile('management.json', JSON.stringify(apiDocuments('1.0.0').management))
  */
 export function apiDocuments(version: string): ApiDocuments {
-  const document = (api: ApiName) => openApiDocument(APIS[api], { ...API_DESCRIPTIONS[api], version })
   return {
-    management: document('management'),
-    client: document('client'),
-    fabric: document('fabric'),
-    portcullis: document('portcullis'),
+    management: apiDocument('management', version),
+    client: apiDocument('client', version),
+    fabric: apiDocument('fabric', version),
+    portcullis: apiDocument('portcullis', version),
   }
+}
+
+/** One of the {@link apiDocuments}. */
+export function apiDocument(api: ApiName, version: string): ApiDocuments[ApiName] {
+  return openApiDocument(APIS[api], { ...API_DESCRIPTIONS[api], version })
 }

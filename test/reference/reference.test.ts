@@ -47,6 +47,17 @@ describe('the API reference', () => {
     }
   }, 60_000)
 
+  it('links to the OpenAPI document of each API, which is there as JSON', async () => {
+    const { text } = await ask('/portcullis/docs')
+    const documents = linksIn(text, '/portcullis/docs').filter(({ pathname }) => pathname.endsWith('.json'))
+    expect(documents.map(({ pathname }) => pathname)).toEqual(
+      ['management', 'client', 'fabric', 'portcullis'].map((api) => `/portcullis/docs/${api}.json`),
+    )
+    const served = await ask('/portcullis/docs/client.json')
+    expect(served.headers.get('content-type')).toBe('application/json')
+    expect(JSON.parse(served.text)).toEqual(JSON.parse(JSON.stringify(apiDocuments(VERSION).client)))
+  })
+
   it('runs nothing, loads nothing from elsewhere and may not be framed', async () => {
     for (const path of ['/portcullis/docs', '/portcullis/docs/management/postServices', '/portcullis/docs/nothing']) {
       const { headers, text } = await ask(path)

@@ -1,8 +1,10 @@
 import type { Style } from '../output/terminal.ts'
-import { type Command, USUAL_EXIT_CODES } from './command.ts'
+import { type Command, EXIT_NO, USUAL_EXIT_CODES } from './command.ts'
 import { variableName } from './options.ts'
 
 const WIDTH = 120
+
+const ANSWER_NO = 'the answer is no: access that is denied, an assertion that fails, something that is wrong'
 
 /** Commands that belong together, under a heading. */
 export interface CommandGroup {
@@ -23,7 +25,7 @@ export function programHelp(groups: readonly CommandGroup[], style: Style): stri
       [style('bold', title), ...rows.map(({ name, summary }) => row(name, summary, column, style))].join('\n'),
     ),
     'portcullis COMMAND --help tells of one command; --version tells which version this is.',
-    exitCodes(USUAL_EXIT_CODES, style),
+    exitCodes({ ...USUAL_EXIT_CODES, [EXIT_NO]: ANSWER_NO }, style),
   ].join('\n\n')
 }
 

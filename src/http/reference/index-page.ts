@@ -1,18 +1,17 @@
 import { API_DESCRIPTIONS, type ApiName } from '../documents.ts'
 import { tagsOf } from '../openapi/tags.ts'
 import { type Html, html } from '../pages/html.ts'
-import { found, type ReferenceEntry } from './operations.ts'
+import { API_NAMES, found, type ReferenceEntry } from './operations.ts'
 import { pageText } from './page-frame.ts'
 
 /** The page of all operations, or of those that a query finds. */
 export function indexPage(entries: readonly ReferenceEntry[], query: string): string {
   const shown = query === '' ? entries : found(entries, query)
-  const names = Object.keys(API_DESCRIPTIONS) as readonly ApiName[]
-  const sections = names.flatMap((api) => {
+  const sections = API_NAMES.flatMap((api) => {
     const ofApi = shown.filter((entry) => entry.api === api)
     return ofApi.length === 0 ? [] : [section(api, ofApi)]
   })
-  const links = names.map((api) => html`<li><a href="#${api}">${API_DESCRIPTIONS[api].title}</a></li>`)
+  const links = API_NAMES.map((api) => html`<li><a href="#${api}">${API_DESCRIPTIONS[api].title}</a></li>`)
   const head =
     query === ''
       ? html`<h1>API reference</h1>
@@ -35,7 +34,7 @@ function section(api: ApiName, entries: readonly ReferenceEntry[]): Html {
   })
   return html`<section id="${api}">
 <h2>${title}</h2>
-<p>${description} Below <code>${basePath}</code>.</p>
+<p>${description} Below <code>${basePath}</code>; as OpenAPI document: <a href="docs/${api}.json">${api}.json</a>.</p>
 ${topics}
 </section>
 `

@@ -16,10 +16,13 @@ export interface ReferenceEntry {
   readonly shape: OperationShape
 }
 
+/** The APIs, in the order of the documents. */
+// Object.keys forgets which keys there are.
+export const API_NAMES = Object.keys(API_DESCRIPTIONS) as readonly ApiName[]
+
 /** The operations of every API, in the order of the documents. */
 export function referenceEntries(): readonly ReferenceEntry[] {
-  const names = Object.keys(API_DESCRIPTIONS) as readonly ApiName[]
-  return names.flatMap((api) =>
+  return API_NAMES.flatMap((api) =>
     APIS[api].map(({ shape }) => {
       const [method = '', path = ''] = shape.route.split(' ')
       const whole = `${API_DESCRIPTIONS[api].basePath}${path}`

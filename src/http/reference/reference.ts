@@ -1,7 +1,9 @@
+import { VERSION } from '../../version.ts'
+import { apiDocument } from '../documents.ts'
 import type { PlainAnswer, PlainFetch } from '../exchange/plain-exchange.ts'
 import { indexPage } from './index-page.ts'
 import { operationPage } from './operation-page.ts'
-import { type ReferenceEntry, referenceEntries } from './operations.ts'
+import { API_NAMES, type ReferenceEntry, referenceEntries } from './operations.ts'
 import { STYLE } from './style.ts'
 
 /** Where the reference lies. */
@@ -22,10 +24,11 @@ const HEADERS = {
 
 /**
  * Answers the reference of all operations below `/portcullis/docs` beside a controller, to everybody: pages without scripts
- * that are written from the operations themselves, each once.
+ * that are written from the operations themselves, each once, and the OpenAPI document of each API as `/portcullis/docs/API.json`.
  */
 export function withReference(fetch: PlainFetch): PlainFetch {
   const entries = referenceEntries()
+  const documents = new Map(API_NAMES.map((api) => [`/${api}.json`, api]))
   const byPath = new Map(entries.map((entry) => [`/${entry.api}/${entry.id}`, entry]))
   const written = new Map<string, string>()
 
@@ -44,6 +47,11 @@ export function withReference(fetch: PlainFetch): PlainFetch {
     if (below === '') return page(index((url.searchParams.get('q') ?? '').trim().slice(0, MAX_QUERY)))
     if (below === '/') return plain(308, '', { location: '../docs' })
     if (below === '/style.css') return { status: 200, headers: typed('text/css; charset=utf-8'), body: STYLE }
+    const api = documents.get(below)
+    if (api !== undefined) {
+      const body = once(below, () => JSON.stringify(apiDocument(api, VERSION)))
+      return { status: 200, headers: typed('application/json'), body }
+    }
     const entry: ReferenceEntry | undefined = byPath.get(below)
     if (entry === undefined) return plain(404, 'there is no such page\n')
     return page(once(below, () => operationPage(entry)))

@@ -68,6 +68,17 @@ describe('portcullis doctor', () => {
     ])
   })
 
+  it('looks at certificates in files of their own as serve takes them', async () => {
+    const file = (name: string) => `.portcullis/pki/${name}`
+    const parts = ['server-cert', 'server-key', 'signing-cert', 'signing-key', 'ca']
+    const files = ['server.pem', 'server.key', 'signing.pem', 'signing.key', 'ca.pem'].map(file)
+    const named = parts.flatMap((part, at) => [`--${part}`, files[at] ?? ''])
+    const { code, found } = await findings('--within-days', '400', ...named)
+    expect([code, found]).toEqual([0, [expect.stringMatching(/server\.pem .* expires on/)]])
+    const some = await run(['doctor', ...named.slice(0, 2)])
+    expect(some).toMatchObject({ code: 2, stderr: expect.stringContaining('--server-cert needs --server-key') })
+  })
+
   it('tells certificates that expired, and keys of others, with 3', async () => {
     const old = { hosts: ['localhost'], trustDomain: 'old.example', now: Date.UTC(2010, 0, 1) }
     const { serverCertPem, serverKeyPem, ...rest } = await createPkiMaterial(old)

@@ -1,4 +1,5 @@
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
 import { STORAGE_OPTIONS } from '../../input/storage-options.ts'
 
 /** `portcullis doctor`. */
@@ -8,6 +9,7 @@ export const DOCTOR = defineCommand({
   options: {
     ...STORAGE_OPTIONS,
     pki: { value: 'DIR', variable: true, summary: 'folder of certificates and keys; default .portcullis/pki' },
+    ...CERTIFICATE_FILE_OPTIONS,
     'within-days': { value: 'DAYS', summary: 'warn of certificates that expire so soon; default 30' },
     repair: { summary: 'restore what every network has, and take references to nothing out' },
     'delete-damaged': { summary: 'delete other records that cannot be read, each of which is named; with --repair' },

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { PkiFileError, type PkiFiles, pkiFilesIn, readPkiFiles } from '../../../node/index.ts'
 import type { Setting } from '../../settings/setting.ts'
 import { exposureNotes } from '../serve/exposure.ts'
+import type { PkiSource } from '../serve/pki-options.ts'
 import type { Finding } from './finding.ts'
 
 /** The instant, and how soon is soon; both in ms. */
@@ -14,17 +15,19 @@ interface Moment {
 /** The parts of a PKI that hold certificates. */
 const CERTIFICATE_PARTS = ['caPem', 'signingCertPem', 'serverCertPem'] as const
 
-/** What is wrong with the certificates and keys of a folder, and who may read them and the database. */
+/** What is wrong with the certificates and keys, and who may read them and the database. */
 export async function examineCertificates(
-  directory: string,
+  source: PkiSource,
   storage: Setting,
   moment: Moment,
 ): Promise<readonly Finding[]> {
-  const files = pkiFilesIn(directory)
+  const files = source.kind === 'files' ? source.files : pkiFilesIn(source.directory)
   const exposed = (await exposureNotes(storage, files)).map((note) =>
     finding('warning', note.replace(/^warning: /, '')),
   )
-  if (!existsSync(directory)) return [finding('warning', `there is no folder ${directory}: --pki names it`), ...exposed]
+  if (source.kind === 'directory' && !existsSync(source.directory)) {
+    return [finding('warning', `there is no folder ${source.directory}: --pki names it`), ...exposed]
+  }
   return [...(await examineFiles(files, moment)), ...exposed]
 }
 

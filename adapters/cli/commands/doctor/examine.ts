@@ -1,20 +1,26 @@
 import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import type { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
 import { withOperator } from '../../input/open-operator.ts'
 import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
 import type { STORAGE_OPTIONS } from '../../input/storage-options.ts'
 import type { Style } from '../../output/terminal.ts'
 import { UsageError } from '../../settings/usage-error.ts'
+import { readPkiSource } from '../serve/pki-options.ts'
 import { examineCertificates } from './examine-certificates.ts'
 import type { Finding } from './finding.ts'
 
-const DEFAULT_PKI = '.portcullis/pki'
 const DAY_MS = 24 * 60 * 60 * 1000
 
+type DoctorOption =
+  | keyof typeof STORAGE_OPTIONS
+  | keyof typeof CERTIFICATE_FILE_OPTIONS
+  | 'pki'
+  | 'within-days'
+  | 'repair'
+  | 'delete-damaged'
+
 /** Looks for what is wrong. Throws {@link UsageError} for a storage that cannot be looked at. */
-export async function examine({
-  options,
-  terminal,
-}: CommandCall<keyof typeof STORAGE_OPTIONS | 'pki' | 'within-days' | 'repair' | 'delete-damaged'>): Promise<Answer> {
+export async function examine({ options, terminal }: CommandCall<DoctorOption>): Promise<Answer> {
   const days = options.typed('within-days') ?? '30'
   if (!/^\d{1,5}$/.test(days)) throw new UsageError(`--within-days takes a whole number, not '${days}'`)
   const deletesDamaged = options.flag('delete-damaged')
@@ -23,7 +29,7 @@ export async function examine({
   const storage = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
   const findings = [
     ...repairs,
-    ...(await examineCertificates(options.value('pki') ?? DEFAULT_PKI, storage, {
+    ...(await examineCertificates(readPkiSource(options), storage, {
       now: Date.now(),
       soonMs: Number(days) * DAY_MS,
     })),

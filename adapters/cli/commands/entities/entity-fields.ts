@@ -29,7 +29,7 @@ export function fieldOptions(collection: string, verb: 'create' | 'patch'): Opti
         value: placeholderOf(schema),
         summary: schema.description ?? '',
         ...(isTextList(schema) && { repeatable: true as const }),
-        ...(schema.enum && { choices: schema.enum }),
+        ...(schema.enum && { choices: choicesOf(schema.enum) }),
       },
     ]),
   )
@@ -72,12 +72,17 @@ function optionOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
+/** What may be written: the type `Invalid` of policies is a word of the API for reading alone. */
+function choicesOf(words: readonly string[]): readonly string[] {
+  return words.filter((word) => word !== 'Invalid')
+}
+
 function isTextList({ type, items }: FieldSchema): boolean {
   return type === 'array' && items?.type === 'string'
 }
 
 function placeholderOf(schema: FieldSchema): string {
-  if (schema.enum !== undefined) return schema.enum.join('|')
+  if (schema.enum !== undefined) return choicesOf(schema.enum).join('|')
   if (isTextList(schema)) return 'TEXT,...'
   switch (schema.type) {
     case 'string':

@@ -47,14 +47,25 @@ export function entityText(entity: Entity, style: Style): string {
 }
 
 function cell(value: unknown): string {
-  const text = isEmpty(value) ? '' : plain(value)
+  // What is referred to has its id in a column of its own.
+  const text = isEmpty(value) || isReference(value) ? '' : plain(value)
   return text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text
 }
 
 function plain(value: unknown): string {
   // What an entity holds was typed by others: control characters could write anything on a terminal.
-  const text = typeof value === 'string' ? value : isTextList(value) ? value.join(', ') : JSON.stringify(value)
-  return text.replace(/\p{Cc}+/gu, ' ')
+  return textOf(value).replace(/\p{Cc}+/gu, ' ')
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (isTextList(value)) return value.join(', ')
+  return isReference(value) ? (value.name ?? value.id) : JSON.stringify(value)
+}
+
+/** Whether it stands for another entity, in the form in which the API names one. */
+function isReference(value: unknown): value is { readonly id: string; readonly name?: string } {
+  return typeof value === 'object' && value !== null && 'entity' in value && 'id' in value
 }
 
 function isTextList(value: unknown): value is readonly string[] {

@@ -1,4 +1,5 @@
 import type { GivenOptions, OptionDeclarations } from '../../command-line/options.ts'
+import { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
 
 /** The options of `portcullis serve`. */
 export const SERVE_OPTIONS = {
@@ -39,11 +40,7 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'folder of certificates and keys, created when missing; default .portcullis/pki',
   },
-  'server-cert': { value: 'FILE', summary: 'TLS server certificate with its intermediates' },
-  'server-key': { value: 'FILE', summary: 'its key' },
-  'signing-cert': { value: 'FILE', summary: 'authority that signs client certificates' },
-  'signing-key': { value: 'FILE', summary: 'its key' },
-  ca: { value: 'FILE', summary: 'trust bundle that the server and the signing certificate lead to' },
+  ...CERTIFICATE_FILE_OPTIONS,
   'trust-domain': {
     value: 'NAME',
     variable: true,

@@ -16,7 +16,7 @@ export function CopyAs({ apis, changes }: { apis: Apis; changes: readonly Change
     try {
       // It writes YAML by a library that nothing else of the page needs.
       const { modelFileOf } = await import('./model-file.ts')
-      setText(await modelFileOf(apis, whole))
+      setText(await modelFileOf(apis.management, whole))
     } catch (error) {
       setProblem(problemText(error))
     }
