@@ -173,7 +173,7 @@ async function openFabric(
 /** Loads the reference of all operations, where it is asked for. */
 async function referenced(fetch: PlainFetch): Promise<PlainFetch> {
   const { withReference } = await import('./http/reference/reference.ts')
-  return withReference(fetch)
+  return withReference(fetch, VERSION)
 }
 
 /** Loads the OpenID provider, where it is on. */

@@ -1,4 +1,3 @@
-import { VERSION } from '../../version.ts'
 import { apiDocument } from '../documents.ts'
 import type { PlainAnswer, PlainFetch } from '../exchange/plain-exchange.ts'
 import { indexPage } from './index-page.ts'
@@ -26,7 +25,7 @@ const HEADERS = {
  * Answers the reference of all operations below `/portcullis/docs` beside a controller, to everybody: pages without scripts
  * that are written from the operations themselves, each once, and the OpenAPI document of each API as `/portcullis/docs/API.json`.
  */
-export function withReference(fetch: PlainFetch): PlainFetch {
+export function withReference(fetch: PlainFetch, version: string): PlainFetch {
   const entries = referenceEntries()
   const documents = new Map(API_NAMES.map((api) => [`/${api}.json`, api]))
   const byPath = new Map(entries.map((entry) => [`/${entry.api}/${entry.id}`, entry]))
@@ -49,7 +48,7 @@ export function withReference(fetch: PlainFetch): PlainFetch {
     if (below === '/style.css') return { status: 200, headers: typed('text/css; charset=utf-8'), body: STYLE }
     const api = documents.get(below)
     if (api !== undefined) {
-      const body = once(below, () => JSON.stringify(apiDocument(api, VERSION)))
+      const body = once(below, () => JSON.stringify(apiDocument(api, version)))
       return { status: 200, headers: typed('application/json'), body }
     }
     const entry: ReferenceEntry | undefined = byPath.get(below)

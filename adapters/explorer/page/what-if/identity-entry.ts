@@ -6,7 +6,7 @@ const NAMES_AT_ONCE = 100
 
 /** An identity as it stands in a model file, with other role attributes: whole, because a model file takes away what it leaves out. */
 export async function identityEntry(
-  { management }: Apis,
+  management: ApiClient<ManagementApi>,
   id: string,
   roleAttributes: readonly string[],
 ): Promise<object> {
