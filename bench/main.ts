@@ -1,5 +1,6 @@
 // Runs the benchmarks, or those named, and prints figures with their ratio to a ceiling measured in the same run:
 //   npm run bench            npm run bench -- controller access            npm run bench -- wire:service,updates
+// Rows are printed as they come. What follows a colon are the parts of a benchmark that are run, where it has parts.
 import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
@@ -13,8 +14,9 @@ import { benchSqlStorage } from './sql-storage.ts'
 import { benchWaits } from './waits.ts'
 import { benchWire } from './wire.ts'
 
-/** By their names; `wire` can be told which of its rows to run. */
-const BENCHES = new Map<string, (rows?: readonly string[]) => Promise<BenchRow[]>>([
+type Bench = (parts?: readonly string[]) => Promise<readonly BenchRow[]> | AsyncIterable<BenchRow>
+
+const BENCHES = new Map<string, Bench>([
   ['controller', benchController],
   ['access', benchAccessIndex],
   ['credentials', benchCredentials],
@@ -47,5 +49,5 @@ console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`)
 for (const [name, bench] of BENCHES) {
   if (named.length > 0 && !named.includes(name)) continue
   console.log(`\n${name}`)
-  for (const row of await bench(rowsOf.get(name))) console.log(line(row))
+  for await (const row of await bench(rowsOf.get(name))) console.log(line(row))
 }

@@ -16,22 +16,29 @@ const COUNTS = (process.env.PORTCULLIS_BENCH_WAITS ?? '5000,50000').split(',').m
 /** For how long (ms) the other writer is watched alone, before each request. */
 const ALONE_MS = 1500
 
+const DATABASES = [
+  ['SQLite', withSqlite],
+  ['PostgreSQL', withPostgres],
+] as const
+
 /**
  * How long others wait while one request takes much away: the longest wait of another writer, against the longest of the same
- * writer alone just before, and the largest write, in time, in processor time and in records.
+ * writer alone just before, and the largest write, in time, in processor time and in records. `parts` are texts, any of which
+ * the name of a row has to contain (`waits:CA,SQLite`).
  */
-export async function benchWaits(): Promise<BenchRow[]> {
-  const rows: BenchRow[] = []
+export async function* benchWaits(parts: readonly string[] = ['']): AsyncGenerator<BenchRow> {
   for (const count of COUNTS) {
     for (const scenario of SCENARIOS) {
-      rows.push(...(await withSqlite((storage) => measured('SQLite', storage, scenario, count))))
-      rows.push(...(await withPostgres((storage) => measured('PostgreSQL', storage, scenario, count))))
+      for (const [database, within] of DATABASES) {
+        const name = `${database}, ${count}: ${scenario.name}`
+        if (!parts.some((part) => name.includes(part))) continue
+        yield within((storage) => measured(name, storage, scenario, count))
+      }
     }
   }
-  return rows
 }
 
-async function measured(database: string, storage: Storage, scenario: Scenario, count: number): Promise<BenchRow[]> {
+async function measured(name: string, storage: Storage, scenario: Scenario, count: number): Promise<BenchRow> {
   const watched = watchedStorage(storage)
   const controller = await createTestController({ storage: watched, clock: 'live' })
   try {
@@ -50,16 +57,14 @@ async function measured(database: string, storage: Storage, scenario: Scenario, 
     const writes = watched.take()
     const most = (of: keyof SeenWrite) => Math.max(...writes.map((write) => write[of]))
     const largest = `${most('heldMs').toFixed(0)} ms, ${most('processorMs').toFixed(0)} ms of this processor, ${most('changes')} records`
-    return [
-      {
-        name: `${database}, ${count}: ${scenario.name}`,
-        value: wait,
-        unit: 'ms',
-        ceiling: { name: 'the writer alone', value: waitAlone },
-        target: '<100 ms',
-        details: `in ${took.toFixed(1)} s; the largest of ${writes.length} writes: ${largest}`,
-      },
-    ]
+    return {
+      name,
+      value: wait,
+      unit: 'ms',
+      ceiling: { name: 'the writer alone', value: waitAlone },
+      target: '<100 ms',
+      details: `in ${took.toFixed(1)} s; the largest of ${writes.length} writes: ${largest}`,
+    }
   } finally {
     await controller.close()
     await storage.close()

@@ -10,7 +10,14 @@ export interface ServerProcess {
   readonly port: number
   /** The processor time that it has used so far, in ms. */
   cpuMs(): Promise<number>
+  /** What it holds, and what is left of that when the garbage collector has run, in bytes. */
+  memory(): Promise<ServerMemory>
   stop(): Promise<void>
+}
+
+export interface ServerMemory {
+  readonly resident: number
+  readonly alive: number
 }
 
 /** The load program. */
@@ -21,7 +28,7 @@ export interface LoadProcess {
 
 export const ADMIN = { username: 'keeper', password: 'the-keys-of-the-bench' } as const
 
-const PROBE = fileURLToPath(new URL('cpu-probe.ts', import.meta.url))
+const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url))
 const CONSTANT_SERVER = fileURLToPath(new URL('constant-server.ts', import.meta.url))
 const LOAD = fileURLToPath(new URL('load.ts', import.meta.url))
 const CLI = fileURLToPath(new URL('../../dist/adapters/cli/main.js', import.meta.url))
@@ -78,6 +85,7 @@ function serverProcess(child: ChildProcess, port: number): ServerProcess {
   return {
     port,
     cpuMs: async () => (await asked<{ cpuMs: number }>(child, 'cpu')).cpuMs,
+    memory: () => asked(child, 'memory'),
     stop: () => ended(child),
   }
 }
