@@ -1,13 +1,11 @@
 import { Gate, Lifetime, RECORD_KINDS, type RecordKind, type Storage, StorageUnavailable } from '../../src/storage.ts'
-import { levelReads } from './cache/cached-reads.ts'
 import { RecordCache } from './cache/record-cache.ts'
-import type { Connection } from './driver/connection.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
 import { type DatabaseOptions, describeDatabase } from './language/database.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
-import { readTransaction, TRANSACTION_OVER } from './transactions/read-transaction.ts'
+import { Reads } from './transactions/reads.ts'
 import { storedTables } from './transactions/stored-tables.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
@@ -57,34 +55,19 @@ export async function kyselyStorage(options: KyselyStorageOptions): Promise<Stor
   const stored = storedTables(database, declared)
   const queue = new WriteQueue(stored, writers, busyTimeoutMs)
   const cache = cachedRecords > 0 ? new RecordCache(cachedRecords) : undefined
+  const reads = new Reads(stored, readers, cache)
   /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
-  const reads = new Gate(Number.POSITIVE_INFINITY)
+  const underWay = new Gate(Number.POSITIVE_INFINITY)
   const lifetime = new Lifetime('the storage is closed')
   /** Another database may come back than the one that went away. */
   const distrustAfter = (error: unknown) => {
     if (error instanceof StorageUnavailable && error.reason !== 'busy') cache?.clear()
   }
   return {
-    async read(work) {
+    async read(work, options) {
       lifetime.assertOpen()
-      const read = async (connection: Connection) => {
-        const handle = new Lifetime(TRANSACTION_OVER)
-        const before = cache?.revision ?? 0
-        await connection.command(database.language.beginRead)
-        try {
-          const state = await stored.feed.read(connection)
-          const cached = cache && (await levelReads(cache, stored.feed, connection, state, before))
-          return await work(readTransaction(stored, connection, state, handle, cached))
-        } finally {
-          handle.end()
-          await connection.command('commit').catch(() => {
-            connection.isBroken = true
-            cache?.clear()
-          })
-        }
-      }
       try {
-        return await reads.run(() => readers.use(read))
+        return await underWay.run(() => reads.run(work, options))
       } catch (error) {
         distrustAfter(error)
         throw error
@@ -100,7 +83,7 @@ export async function kyselyStorage(options: KyselyStorageOptions): Promise<Stor
     close: () =>
       lifetime.close(
         () => queue.drain(),
-        () => reads.idle(),
+        () => underWay.idle(),
         () => connections.close(),
       ),
   }

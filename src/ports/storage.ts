@@ -116,6 +116,16 @@ export interface WriteTransaction extends ReadTransaction {
   collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T>
 }
 
+/** What a storage may know of a read. */
+export interface ReadOptions {
+  /**
+   * Whether the work may be begun afresh, over a later snapshot, before it has come to its end: it changes nothing outside but
+   * what it sets again, and only the answer of its last run counts. A storage may then put off the snapshot until the work
+   * asks for what is not at hand. Default: false.
+   */
+  readonly mayBeginAgain?: boolean
+}
+
 /**
  * Where a controller keeps its records. Guarantees, held by the storage contract suite for every implementation:
  * a write is atomic (a throw rolls everything back), writers are serialised, a write sees every earlier commit and its own
@@ -125,8 +135,8 @@ export interface WriteTransaction extends ReadTransaction {
  * Nothing slow belongs inside `write` (hashing, signing, the network), and work inside a transaction uses its own handle only.
  */
 export interface Storage {
-  /** Runs `work` over one snapshot and answers what it answers. */
-  read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>
+  /** Runs `work` over one snapshot of what is committed by now, or later, and answers what it answers. */
+  read<T>(work: (tx: ReadTransaction) => Promise<T>, options?: ReadOptions): Promise<T>
   /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */
   write<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T>
   /** Makes a durable copy of everything beside the original; absent where a storage makes none. */

@@ -6,7 +6,7 @@ import {
   type ReadCollection,
   type StoredRecord,
 } from '../../../src/index.ts'
-import type { Connection, Row } from '../driver/connection.ts'
+import type { Row, RowSource } from '../driver/connection.ts'
 import { decodeRecord, pageOf, type RecordOrDamage, readable } from '../records/record-row.ts'
 import type { RecordStatements } from '../records/record-statements.ts'
 import { isStorable } from '../schema/field-value.ts'
@@ -17,12 +17,15 @@ import { namedRecords } from './named-records.ts'
 /** A question that names more of the cache's records than this would take the place of everything else. */
 const LARGEST_SHARE = 1 / 4
 
+/** Which records hold values is kept when there are at most so many of them, and so many values. */
+const MOST_HOLDERS = 500
+
 /** The reads that answer whole records. */
 export type RecordReads = Omit<ReadCollection<StoredRecord>, 'findIds' | 'scan'>
 
 /** Where the records of one kind come from that the cache does not hold. */
 export interface RecordSource {
-  readonly connection: Connection
+  readonly connection: RowSource
   readonly table: RecordTable
   readonly statements: RecordStatements
   /** Answers every question whose records have no names; `recordOf` makes the record of a row. */
@@ -57,9 +60,45 @@ export function cachedCollection(
   async function getUnique(field: string, value: string): Promise<RecordOrDamage | undefined> {
     const known = isLevel() ? cache.findUnique(table, field, value) : undefined
     if (known !== undefined) return known.record
+    if (isLevel() && cache.findList(table, field, value)?.length === 0) return undefined
     if (!isStorable(value)) return undefined
     const [row] = await connection.rows(statements.getUnique(field, value))
-    return row && keep(String(row.id), row)
+    if (row !== undefined) return keep(String(row.id), row)
+    if (isLevel()) cache.keepList(table, field, value, [])
+    return undefined
+  }
+
+  /** Those that hold any of the values in a field: which they are is kept for each value, where they are few. */
+  async function findHolders(
+    field: string,
+    values: ReadonlySet<string>,
+    query: FindQuery,
+  ): Promise<Page<StoredRecord>> {
+    const known = knownHolders(field, values)
+    if (known !== undefined) return pageFrom(await getAll(known), query)
+    const rows = new Map<string, string[]>([...values].map((value) => [value, []]))
+    let count = 0
+    const page = await find(query, (row) => {
+      count += 1
+      if (count > MOST_HOLDERS) return decodeRecord(table, row)
+      const record = held(row)
+      if (!(record instanceof DamagedRecord)) rows.get(String(Reflect.get(record, field)))?.push(record.id)
+      return record
+    })
+    const isWhole = page.items.length === page.totalCount && page.damaged === undefined && count <= MOST_HOLDERS
+    if (isWhole && isLevel()) for (const [value, ids] of rows) cache.keepList(table, field, value, ids)
+    return page
+  }
+
+  function knownHolders(field: string, values: ReadonlySet<string>): ReadonlySet<string> | undefined {
+    if (!isLevel()) return undefined
+    const holders = new Set<string>()
+    for (const value of values) {
+      const ids = cache.findList(table, field, value)
+      if (ids === undefined) return undefined
+      for (const id of ids) holders.add(id)
+    }
+    return holders
   }
 
   async function getAll(ids: ReadonlySet<string>): Promise<RecordOrDamage[]> {
@@ -97,7 +136,10 @@ export function cachedCollection(
         return pageFrom(record === undefined ? [] : [record], query)
       }
       const most = cache.capacity * LARGEST_SHARE
-      if (named !== undefined && named.ids.size <= most) return pageFrom(await getAll(named.ids), query)
+      if (named?.by === 'indexed' && named.values.size <= Math.min(most, MOST_HOLDERS)) {
+        return findHolders(named.field, named.values, query)
+      }
+      if (named?.by === 'id' && named.ids.size <= most) return pageFrom(await getAll(named.ids), query)
       const isPage = query.limit !== undefined && query.limit <= most
       return find(query, isPage ? held : (row) => decodeRecord(table, row))
     },

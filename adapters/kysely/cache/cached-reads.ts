@@ -1,4 +1,4 @@
-import type { Connection } from '../driver/connection.ts'
+import type { RowSource } from '../driver/connection.ts'
 import type { ChangeFeed, StoredState } from '../records/change-feed.ts'
 import type { RecordCache } from './record-cache.ts'
 
@@ -20,7 +20,7 @@ const FURTHEST = 1000
 export async function levelReads(
   cache: RecordCache,
   feed: ChangeFeed,
-  connection: Connection,
+  connection: RowSource,
   state: StoredState,
   before: number,
 ): Promise<CachedReads | undefined> {
@@ -33,6 +33,11 @@ export async function levelReads(
     // Others may have moved it meanwhile.
     if (cache.moves === moves) cache.moveTo(revision, changes)
   }
+  return cache.revision === revision ? cachedNow(cache) : undefined
+}
+
+/** The cache for a read of the revision that it is at now. */
+export function cachedNow(cache: RecordCache): CachedReads {
   const { moves } = cache
-  return cache.revision === revision ? { cache, isLevel: () => cache.moves === moves } : undefined
+  return { cache, isLevel: () => cache.moves === moves }
 }

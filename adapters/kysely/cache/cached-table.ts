@@ -1,18 +1,31 @@
 import type { StoredRecord } from '../../../src/index.ts'
 
-/** What is known of one id of a kind. */
-export interface Entry {
+/** What is held of a kind. */
+interface Held {
   readonly table: CachedTable
-  readonly id: string
-  /** Absent when there is no record of the id. */
-  readonly record: StoredRecord | undefined
   readonly size: number
   isUsed: boolean
 }
 
-/** The cached records of one kind, by id and by each unique field. */
+/** What is known of one id of a kind. */
+export interface Entry extends Held {
+  readonly id: string
+  /** Absent when there is no record of the id. */
+  readonly record: StoredRecord | undefined
+}
+
+/** Which records of a kind hold a value in a field. */
+export interface ListEntry extends Held {
+  readonly field: string
+  readonly value: string
+  readonly ids: readonly string[]
+}
+
+/** The cached records of one kind, by id and by each unique field, and which hold a value. */
 export class CachedTable {
   readonly #byId = new Map<string, Entry>()
+  /** By field, then by value. */
+  readonly #lists = new Map<string, Map<string, ListEntry>>()
   readonly #unique: readonly (readonly [field: string, byValue: Map<unknown, Entry>])[]
 
   constructor(unique: readonly string[]) {
@@ -28,12 +41,34 @@ export class CachedTable {
     return this.#unique.find(([name]) => name === field)?.[1].get(value)
   }
 
+  getList(field: string, value: string): ListEntry | undefined {
+    return this.#lists.get(field)?.get(value)
+  }
+
+  /** Every list: any of them may be different after any change of a record. */
+  *lists(): Generator<ListEntry> {
+    for (const byValue of this.#lists.values()) yield* byValue.values()
+  }
+
+  addList(list: ListEntry): void {
+    let byValue = this.#lists.get(list.field)
+    if (byValue === undefined) {
+      byValue = new Map()
+      this.#lists.set(list.field, byValue)
+    }
+    byValue.set(list.value, list)
+  }
+
   add(entry: Entry): void {
     this.#byId.set(entry.id, entry)
     for (const [byValue, value] of this.#uniqueValues(entry)) byValue.set(value, entry)
   }
 
-  remove(entry: Entry): void {
+  remove(entry: Entry | ListEntry): void {
+    if ('ids' in entry) {
+      this.#lists.get(entry.field)?.delete(entry.value)
+      return
+    }
     this.#byId.delete(entry.id)
     for (const [byValue, value] of this.#uniqueValues(entry)) byValue.delete(value)
   }

@@ -5,17 +5,26 @@ import type { RecordTable } from '../schema/record-table.ts'
 export type NamedRecords =
   | { readonly by: 'id'; readonly ids: ReadonlySet<string> }
   | { readonly by: 'unique'; readonly field: string; readonly value: string }
+  | { readonly by: 'indexed'; readonly field: string; readonly values: ReadonlySet<string> }
 
-/** The records that a question names: by their ids, or one by a unique text. Undefined for any other question or order. */
+/** The records that a question names: by their ids, one by a unique text, or those that hold indexed texts. Undefined for any other question or order. */
 export function namedRecords({ kind }: RecordTable, { where, orderBy }: FindQuery): NamedRecords | undefined {
   if (where?.kind !== 'compare' && where?.kind !== 'in') return undefined
   if (where.operand.kind !== 'field' || !isById(orderBy)) return undefined
   const { field } = where.operand
-  if (where.kind === 'in') return field === 'id' ? { by: 'id', ids: texts(where.values) } : undefined
+  const isUnique = kind.unique.includes(field)
+  const isIndexed = (isUnique || kind.indexed.includes(field)) && kind.fields[field] === 'string'
+  if (where.kind === 'in') {
+    if (field === 'id') return { by: 'id', ids: texts(where.values) }
+    const values = texts(where.values)
+    // Unlike an id, a field may hold null.
+    return isIndexed && values.size === where.values.size ? { by: 'indexed', field, values } : undefined
+  }
   const { operator, value } = where
   if (operator !== '=' || typeof value !== 'string') return undefined
   if (field === 'id') return { by: 'id', ids: new Set([value]) }
-  return kind.unique.includes(field) && kind.fields[field] === 'string' ? { by: 'unique', field, value } : undefined
+  if (!isIndexed) return undefined
+  return isUnique ? { by: 'unique', field, value } : { by: 'indexed', field, values: new Set([value]) }
 }
 
 function isById(orderBy: FindQuery['orderBy']): boolean {

@@ -1,6 +1,7 @@
 import type { Change, StoredRecord } from '../../../src/index.ts'
 import type { RecordTable } from '../schema/record-table.ts'
-import { CachedTable, type Entry } from './cached-table.ts'
+import { CachedTable, type Entry, type ListEntry } from './cached-table.ts'
+import { RecentChanges } from './recent-changes.ts'
 
 /** A record of so many characters, or a part of it, counts as one. */
 const CHARACTERS_OF_ONE = 1024
@@ -13,7 +14,8 @@ export class RecordCache {
   readonly capacity: number
   readonly #tables = new Map<string, CachedTable>()
   /** In the order in which they came, or were last spared. */
-  readonly #entries = new Set<Entry>()
+  readonly #entries = new Set<Entry | ListEntry>()
+  readonly #recent = new RecentChanges()
   #size = 0
   #revision = -1
   #moves = 0
@@ -35,7 +37,8 @@ export class RecordCache {
   /** Moves to a revision; without the changes up to there nothing that is held can be trusted any more. */
   moveTo(revision: number, changes: readonly Change[] | undefined): void {
     if (changes === undefined) this.clear()
-    else for (const { kind, id } of changes) this.#drop(this.#tables.get(kind)?.get(id))
+    else for (const { kind, id } of changes) this.#forget(kind, id)
+    this.#recent.moveTo(revision, changes)
     this.#revision = revision
     this.#moves += 1
   }
@@ -44,6 +47,7 @@ export class RecordCache {
     this.#tables.clear()
     this.#entries.clear()
     this.#size = 0
+    this.#recent.clear()
     this.#revision = -1
     this.#moves += 1
   }
@@ -53,25 +57,61 @@ export class RecordCache {
     return used(this.#tables.get(kind.name)?.get(id))
   }
 
+  /** The changes after a revision up to that of the cache; undefined where they are not remembered. */
+  changesSince(revision: number): readonly Change[] | undefined {
+    return this.#recent.since(revision)
+  }
+
   findUnique({ kind }: RecordTable, field: string, value: unknown): Entry | undefined {
     return used(this.#tables.get(kind.name)?.getUnique(field, value))
   }
 
+  /** The ids of the records that hold `value` in an indexed or unique field. */
+  findList({ kind }: RecordTable, field: string, value: string): readonly string[] | undefined {
+    return used(this.#tables.get(kind.name)?.getList(field, value))?.ids
+  }
+
+  keepList(records: RecordTable, field: string, value: string, ids: readonly string[]): void {
+    const table = this.#tableOf(records)
+    this.#drop(table.getList(field, value))
+    const characters = value.length + ids.reduce((sum, id) => sum + id.length, 0)
+    const list: ListEntry = { table, field, value, ids, size: sizeOf(characters), isUsed: false }
+    table.addList(list)
+    this.#add(list)
+  }
+
   /** Keeps what was read of an id: a record of so many characters, or that there is none. */
-  keep({ kind }: RecordTable, id: string, record: StoredRecord | undefined, characters: number): void {
-    const size = 1 + Math.floor(characters / CHARACTERS_OF_ONE)
+  keep(records: RecordTable, id: string, record: StoredRecord | undefined, characters: number): void {
+    const size = sizeOf(characters)
     if (size > this.capacity) return
+    const table = this.#tableOf(records)
+    this.#drop(table.get(id))
+    const entry: Entry = { table, id, record, size, isUsed: false }
+    table.add(entry)
+    this.#add(entry)
+  }
+
+  #tableOf({ kind }: RecordTable): CachedTable {
     let table = this.#tables.get(kind.name)
     if (table === undefined) {
       table = new CachedTable(kind.unique)
       this.#tables.set(kind.name, table)
     }
-    this.#drop(table.get(id))
-    const entry: Entry = { table, id, record, size, isUsed: false }
-    table.add(entry)
+    return table
+  }
+
+  #add(entry: Entry | ListEntry): void {
     this.#entries.add(entry)
-    this.#size += size
+    this.#size += entry.size
     this.#makeRoom()
+  }
+
+  /** What a change of a record makes untrue. */
+  #forget(kind: string, id: string): void {
+    const table = this.#tables.get(kind)
+    if (table === undefined) return
+    this.#drop(table.get(id))
+    for (const list of table.lists()) this.#drop(list)
   }
 
   /** Drops the oldest, but spares those once that were used since they came or were last spared. */
@@ -88,14 +128,18 @@ export class RecordCache {
     }
   }
 
-  #drop(entry: Entry | undefined): void {
+  #drop(entry: Entry | ListEntry | undefined): void {
     if (entry === undefined || !this.#entries.delete(entry)) return
     entry.table.remove(entry)
     this.#size -= entry.size
   }
 }
 
-function used(entry: Entry | undefined): Entry | undefined {
+function sizeOf(characters: number): number {
+  return 1 + Math.floor(characters / CHARACTERS_OF_ONE)
+}
+
+function used<E extends Entry | ListEntry>(entry: E | undefined): E | undefined {
   if (entry !== undefined) entry.isUsed = true
   return entry
 }

@@ -4,8 +4,13 @@ import { asUnavailable } from './unavailable.ts'
 /** One row of an answer, by column. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** What rows are read from. */
+export interface RowSource {
+  rows(query: CompiledQuery): Promise<readonly Row[]>
+}
+
 /** One connection while one transaction has it to itself. */
-export class Connection {
+export class Connection implements RowSource {
   readonly #connection: DatabaseConnection
   /** Set by the first error that speaks of the state of the database; the connection is not used again then. */
   isBroken = false

@@ -45,6 +45,8 @@ export class SqliteConnection implements DatabaseConnection {
         this.#run(query)
         this.#look(0)
         return { rows: [] }
+      default:
+        this.#look(LOOK_INTERVAL_MS)
     }
     return this.#run(query)
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Change } from '../../../src/index.ts'
-import type { Connection } from '../driver/connection.ts'
+import type { Connection, RowSource } from '../driver/connection.ts'
 import type { Database } from '../language/database.ts'
 import { rowInserter, statement } from '../language/statement.ts'
 import { CHANGE_TABLE, STATE_TABLE } from '../schema/bookkeeping.ts'
@@ -33,7 +33,7 @@ export function changeFeed(database: Database) {
   const insert = rowInserter(database, CHANGE_TABLE, ['revision', 'position', 'kind', 'id', 'operation'])
 
   return {
-    async read(connection: Connection): Promise<StoredState> {
+    async read(connection: RowSource): Promise<StoredState> {
       const [row] = await connection.rows(read)
       if (row === undefined) throw new SchemaMismatch(`the table ${database.prefix}${STATE_TABLE} is empty`)
       return { revision: Number(row.revision), forgotten: Number(row.forgotten) }
@@ -61,7 +61,7 @@ export function changeFeed(database: Database) {
 
     /** The changes after `since` up to a state; undefined when some are forgotten or yet to come. */
     async changesSince(
-      connection: Connection,
+      connection: RowSource,
       state: StoredState,
       since: number,
     ): Promise<readonly Change[] | undefined> {

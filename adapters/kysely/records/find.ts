@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
 import type { Filter, FindQuery, Page, StoredRecord } from '../../../src/index.ts'
-import type { Connection, Row } from '../driver/connection.ts'
+import type { Row, RowSource } from '../driver/connection.ts'
 import type { Database } from '../language/database.ts'
 import type { Sql } from '../language/language.ts'
 import type { RecordTable } from '../schema/record-table.ts'
@@ -16,7 +16,7 @@ import { pageOf, type RecordOrDamage } from './record-row.ts'
  */
 export async function find(
   database: Database,
-  connection: Connection,
+  connection: RowSource,
   records: RecordTable,
   query: FindQuery,
   recordOf: (row: Row) => RecordOrDamage,
@@ -47,7 +47,7 @@ export async function find(
 /** The ids of what a question asks for: nothing else of a record is fetched, however large it is. */
 export async function findIds(
   database: Database,
-  connection: Connection,
+  connection: RowSource,
   records: RecordTable,
   { where, orderBy = [], limit, offset = 0 }: FindQuery,
 ): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Connection } from '../driver/connection.ts'
+import type { RowSource } from '../driver/connection.ts'
 import type { Database } from '../language/database.ts'
 import { statement } from '../language/statement.ts'
 import type { RecordTable } from '../schema/record-table.ts'
@@ -12,7 +12,7 @@ const ROWS = 1000
 /** Every record by its id, a slice at a time; only the columns of the named fields are fetched. */
 export async function* scan(
   database: Database,
-  connection: Connection,
+  connection: RowSource,
   records: RecordTable,
   fields: readonly string[],
 ): AsyncGenerator<readonly RecordOrDamage[], void> {

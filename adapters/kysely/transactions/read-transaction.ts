@@ -9,7 +9,7 @@ import type {
 } from '../../../src/storage.ts'
 import { cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
 import type { CachedReads } from '../cache/cached-reads.ts'
-import type { Connection } from '../driver/connection.ts'
+import type { RowSource } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import { find, findIds } from '../records/find.ts'
 import { decodeRecord, pageOf, readable } from '../records/record-row.ts'
@@ -23,7 +23,7 @@ export const TRANSACTION_OVER = 'the transaction has ended: what it gave out can
 /** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
 export function readTransaction(
   stored: StoredTables,
-  connection: Connection,
+  connection: RowSource,
   state: StoredState,
   lifetime: Lifetime,
   cached?: CachedReads,
@@ -36,14 +36,15 @@ export function readTransaction(
     },
     async changesSince(revision) {
       lifetime.assertOpen()
-      return stored.feed.changesSince(connection, state, revision)
+      const known = revision <= state.revision && cached?.isLevel() ? cached.cache.changesSince(revision) : undefined
+      return known ?? stored.feed.changesSince(connection, state, revision)
     },
   }
 }
 
 export function readCollection<T extends StoredRecord>(
   stored: StoredTables,
-  connection: Connection,
+  connection: RowSource,
   kind: RecordKind,
   lifetime: Lifetime,
   cached?: CachedReads,

@@ -89,7 +89,7 @@ export function faultPlan(): FaultPlan {
       throw new ConnectionDropped()
     },
     storage: (storage) => ({
-      read: (work) => reach(() => storage.read(work)),
+      read: (work, options) => reach(() => storage.read(work, options)),
       write: (work) => reach(() => storage.write(work)),
       close: () => storage.close(),
       ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve() }),

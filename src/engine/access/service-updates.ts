@@ -38,11 +38,12 @@ export class ServiceUpdates {
     const caller = callerOf(call)
     const now = this.#context.clock.now()
     const known = this.#looks.get(caller.apiSession.id)
-    const look = await this.#context.storage.read(async (tx): Promise<Look | ServiceView> => {
+    const lookAgain = async (tx: ReadTransaction): Promise<Look | ServiceView> => {
       const isCurrent = known !== undefined && (known.until === undefined || now < known.until)
       if (isCurrent && !(await mayHaveChanged(tx, known.revision, caller))) return { ...known, revision: tx.revision }
       return viewServices(this.#context, tx, caller)
-    })
+    }
+    const look = await this.#context.storage.read(lookAgain, { mayBeginAgain: true })
     const lastChangeAt = 'lastChangeAt' in look ? look.lastChangeAt : await keepServiceView(this.#context, caller, look)
     this.#looks.set(caller.apiSession.id, { revision: look.revision, until: look.until, lastChangeAt })
     return lastChangeAt

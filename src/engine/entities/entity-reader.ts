@@ -41,14 +41,15 @@ export class EntityReader {
   list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
     refuseUnreadable(call, resource, query.where)
     const turn = this.#context.turns.begin()
-    return this.#context.storage.read(async (tx) => {
+    const readPage = async (tx: ReadTransaction) => {
       const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
       await turn()
       const items = await this.#details(tx, call, resource, page.items)
       // Writing the JSON of a long page takes as long as all this.
       await turn()
       return { items, totalCount: page.totalCount }
-    })
+    }
+    return this.#context.storage.read(readPage, { mayBeginAgain: true })
   }
 
   /**
@@ -58,7 +59,8 @@ export class EntityReader {
    */
   async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
     readId(id)
-    return this.#context.storage.read((tx) => this.#oneWithin<R>(tx, call, resource, id, isWithin))
+    const readOne = (tx: ReadTransaction) => this.#oneWithin<R>(tx, call, resource, id, isWithin)
+    return this.#context.storage.read(readOne, { mayBeginAgain: true })
   }
 
   /**
@@ -94,7 +96,7 @@ export class EntityReader {
 
   /** A record at hand in its wire form. */
   show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<DetailOf<R>> {
-    return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record))
+    return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record), { mayBeginAgain: true })
   }
 
   async #oneWithin<R extends Resource>(

@@ -81,7 +81,8 @@ export class ApiSessions {
     const tokenDigest = this.#context.digest.sha256(token)
     const now = this.#context.clock.now()
     let ended: string | undefined
-    const caller = await this.#context.storage.read(async (tx) => {
+    const readCaller = async (tx: ReadTransaction) => {
+      ended = undefined
       const stored = await findOne(tx, apiSessions, 'tokenDigest', tokenDigest)
       const identity = stored && (await tx.collection(identities).get(stored.identityId))
       if (stored === undefined || identity === undefined || isDisabled(identity, now)) return undefined
@@ -90,7 +91,8 @@ export class ApiSessions {
       if (standing === 'over') ended = stored.id
       if (standing !== 'underway') return undefined
       return callerOfSession(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
-    })
+    }
+    const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
     // What the clock has ended must not begin again when it goes back.
     if (ended !== undefined) await this.#ends.endForGood(ended)
     if (caller === undefined) return undefined

@@ -9,6 +9,7 @@ import { times } from '../../support/property-runs.ts'
 const RUNS = times(100, 50)
 const IDS = ['a', 'b', 'c', 'd', 'e', '\u{1f600}'] as const
 const SERIALS = ['x', 'y', null] as const
+const OWNERS = ['o', 'p', null] as const
 
 /** One event in the life of two storages over one database. */
 type Event =
@@ -18,7 +19,12 @@ type Event =
       readonly puts: readonly Machine[]
       readonly deletes: readonly string[]
     }
-  | { readonly kind: 'look'; readonly by: number; readonly questions: readonly Question[] }
+  | {
+      readonly kind: 'look'
+      readonly by: number
+      readonly questions: readonly Question[]
+      readonly mayBeginAgain: boolean
+    }
   | { readonly kind: 'begin' | 'end'; readonly by: number; readonly read: number }
   | { readonly kind: 'look back'; readonly read: number; readonly questions: readonly Question[] }
 
@@ -57,7 +63,7 @@ async function run(storages: readonly Storage[], history: readonly Event[]): Pro
     for (const event of history) {
       if (event.kind === 'write') await write(await storageOf(event.by), model, event.puts, event.deletes)
       else if (event.kind === 'look')
-        await (await storageOf(event.by)).read((tx) => compare(tx, model, event.questions))
+        await (await storageOf(event.by)).read((tx) => compare(tx, model, event.questions), event)
       else if (event.kind === 'look back') {
         const read = reads.get(event.read)
         if (read !== undefined) await compare(read.tx, read.model, event.questions)
@@ -117,6 +123,7 @@ const record: fc.Arbitrary<Machine> = fc
   .record({
     cost: fc.nat(1000),
     serial: fc.constantFrom(...SERIALS),
+    owner: fc.constantFrom(...OWNERS),
     roles: fc.constantFrom([], ['red'], ['red', 'blue']),
   })
   .chain((fields) => fc.constantFrom(...IDS).map((id) => machine(id, fields)))
@@ -132,6 +139,12 @@ const question: fc.Arbitrary<Question> = fc
       }),
       fc.constantFrom('x', 'y').map((wanted): readonly [string, Question['isMeant']] => {
         return [`serial = "${wanted}"`, ({ serial }) => serial === wanted]
+      }),
+      fc.constantFrom('o', 'p').map((wanted): readonly [string, Question['isMeant']] => {
+        return [`owner = "${wanted}"`, ({ owner }) => owner === wanted]
+      }),
+      fc.constantFrom('owner', 'serial').map((field): readonly [string, Question['isMeant']] => {
+        return [`${field} in ["o", "x", "none"]`, (found) => found[field] === 'o' || found[field] === 'x']
       }),
       fc.constant<readonly [string, Question['isMeant']]>(['true', () => true]),
     ),
@@ -153,7 +166,15 @@ const events: fc.Arbitrary<readonly Event[]> = fc.array(
         deletes: fc.subarray([...IDS], { maxLength: 2 }),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('look' as const), by, questions: asked }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('look' as const),
+        by,
+        questions: asked,
+        mayBeginAgain: fc.boolean(),
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('begin' as const, 'end' as const), by, read }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('look back' as const), read, questions: asked }) },
   ),

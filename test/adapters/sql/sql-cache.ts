@@ -11,10 +11,11 @@ import {
   tickets,
   where,
 } from '../../../adapters/storage-contract/kinds.ts'
-import type { ReadTransaction, Storage } from '../../../src/index.ts'
+import type { ReadOptions, ReadTransaction, Storage } from '../../../src/index.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeInterleavings } from './sql-cache.property.ts'
 import { describeCacheRoom } from './sql-cache-room.ts'
+import { describeDeferredReads } from './sql-deferred-reads.ts'
 
 /** A database that is empty, and a way to do what no storage does. */
 export interface CachedDatabase {
@@ -37,7 +38,20 @@ const WAYS: readonly [string, (tx: ReadTransaction) => Promise<Machine | undefin
     'a unique field',
     async (tx) => (await tx.collection(machines).find({ where: where('serial = "S-1"'), limit: 1 })).items[0],
   ],
+  ['an indexed field', async (tx) => (await tx.collection(machines).find({ where: where('owner = "O"') })).items[0]],
+  [
+    'a list of values of an indexed field',
+    async (tx) => (await tx.collection(machines).find({ where: where('owner in ["O", "P"]') })).items[0],
+  ],
+  [
+    'a list of values of a unique field',
+    async (tx) => (await tx.collection(machines).find({ where: where('serial in ["S-1", "S-2"]') })).items[0],
+  ],
 ]
+
+/** Each way to read: at once from a snapshot, or from one that is put off. */
+const MODES: readonly ReadOptions[] = [{}, { mayBeginAgain: true }]
+const READS = MODES.flatMap((mode) => WAYS.map(([name, ask]) => [name, mode, ask] as const))
 
 /** Declares the tests of what a storage keeps in memory: it is never behind what is committed, and never ahead of a snapshot. */
 export function describeCache(fresh: () => Promise<CachedDatabase>): void {
@@ -48,22 +62,25 @@ export function describeCache(fresh: () => Promise<CachedDatabase>): void {
     return { one, two, execute, close: () => Promise.all([one.close(), two.close()]) }
   }
 
-  it.each(WAYS)('shows by %s what another storage has just inserted, changed and deleted', async (_, ask) => {
-    const { one, two, close } = await twoStorages()
-    for (let round = 1; round <= 10; round += 1) {
-      const [writer, reader] = round % 2 === 0 ? [one, two] : [two, one]
-      const look = () => Promise.all([writer.read(ask), reader.read(ask)])
-      expect(await look()).toEqual([undefined, undefined])
-      const first = machine('m1', { serial: 'S-1', cost: round })
-      await insertAll(writer, machines, [first])
-      expect(await look()).toEqual([first, first])
-      const second = { ...first, owner: 'somebody' }
-      await writer.write((tx) => tx.collection(machines).update(second))
-      expect(await look()).toEqual([second, second])
-      await writer.write((tx) => tx.collection(machines).delete('m1'))
-    }
-    await close()
-  })
+  it.each(READS)(
+    'shows by %s (%o) what another storage has just inserted, changed and deleted',
+    async (_, mode, ask) => {
+      const { one, two, close } = await twoStorages()
+      for (let round = 1; round <= 10; round += 1) {
+        const [writer, reader] = round % 2 === 0 ? [one, two] : [two, one]
+        const look = () => Promise.all([writer.read(ask, mode), reader.read(ask, mode)])
+        expect(await look()).toEqual([undefined, undefined])
+        const first = machine('m1', { serial: 'S-1', owner: 'O', cost: round })
+        await insertAll(writer, machines, [first])
+        expect(await look()).toEqual([first, first])
+        const second = { ...first, note: 'changed' }
+        await writer.write((tx) => tx.collection(machines).update(second))
+        expect(await look()).toEqual([second, second])
+        await writer.write((tx) => tx.collection(machines).delete('m1'))
+      }
+      await close()
+    },
+  )
 
   it('follows a unique value from one record to another', async () => {
     const { one, two, close } = await twoStorages()
@@ -106,8 +123,8 @@ export function describeCache(fresh: () => Promise<CachedDatabase>): void {
 
   it.each(WAYS)('shows a read by %s its own snapshot, however far others have gone', async (_, ask) => {
     const { one, two, close } = await twoStorages()
-    const before = machine('m1', { serial: 'S-1', cost: 1 })
-    const after = machine('m1', { serial: 'S-1', cost: 2 })
+    const before = machine('m1', { serial: 'S-1', owner: 'O', cost: 1 })
+    const after = machine('m1', { serial: 'S-1', owner: 'O', cost: 2 })
     await insertAll(one, machines, [before])
     const begun = signal()
     const written = signal()
@@ -192,6 +209,7 @@ export function describeCache(fresh: () => Promise<CachedDatabase>): void {
   })
 
   describeCacheRoom(fresh)
+  describeDeferredReads(fresh)
   describeInterleavings(async () => {
     const { dialect } = await fresh()
     return (options): Promise<Storage> => kyselyStorage({ ...options, dialect, kinds })
