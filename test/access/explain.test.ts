@@ -1,6 +1,7 @@
 import { apiDocuments } from 'portcullis'
 import { ApiError, createPortcullisClient } from 'portcullis/client'
 import { describe, expect, it } from 'vitest'
+import { delegate } from '../support/delegate.ts'
 import { world } from '../support/world.ts'
 
 /** Alice may dial web once her endpoint is in the domain; the token is the admin's. */
@@ -161,6 +162,31 @@ describe('the API of our own', () => {
     const { token } = (await alice.api.call('POST /authenticate', login)).data
     expect((await post('')).status).toBe(401)
     expect((await post(token)).status).toBe(401)
+  })
+
+  it.each([
+    ['/explain', ['identity', 'service', 'service-policy', 'posture-check', 'router']],
+    ['/simulate', ['service-policy', 'identity', 'service']],
+  ] as const)('POST %s is for who may read every kind that it tells of', async (path, kinds) => {
+    const { controller, connection } = await scene()
+    const statusWith = async (name: string, readable: readonly string[]) => {
+      const { token } = await delegate(
+        controller,
+        name,
+        readable.map((kind) => `${kind}.read`),
+      )
+      const request = new Request(`${connection.baseUrl}/portcullis/v1${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'zt-session': token },
+        body: JSON.stringify(path === '/explain' ? { identity: 'alice', service: 'web' } : { changes: [] }),
+      })
+      return (await controller.fetch(request)).status
+    }
+    for (const kind of kinds) {
+      const others = kinds.filter((one) => one !== kind)
+      expect([kind, await statusWith(`without ${kind}`, others)]).toEqual([kind, 401])
+    }
+    expect(await statusWith('reader', kinds)).toBe(200)
   })
 
   it('has a document of its own', () => {

@@ -2,7 +2,7 @@
  * What the wire reference (8.2 to 8.4) asks of a caller: nothing, an API session whose second factor may be missing, an
  * API session, to be an admin (or, to read, `admin_readonly`), or a permission. Our own operations may ask for any permission.
  */
-export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | 'delegate' | { readonly permission: string }
+export type AccessRule = 'open' | 'partial' | 'auth' | 'admin' | 'delegate' | 'reader' | { readonly permission: string }
 
 const OPEN: ReadonlySet<string> = new Set([
   'GET /',
@@ -80,8 +80,8 @@ const PARTS: ReadonlySet<string> = new Set([
 
 /** Our own operations ask for the permission to read what they speak of. */
 const OWN: Readonly<Record<string, AccessRule>> = {
-  'POST /explain': { permission: 'identity.read' },
-  'POST /simulate': { permission: 'service-policy.read' },
+  'POST /explain': 'reader',
+  'POST /simulate': 'reader',
   'GET /trust-anchors': { permission: 'ca.read' },
   'GET /graph': 'delegate',
   'GET /graph/members': 'delegate',

@@ -136,7 +136,9 @@ function isLetIn(credential: Credential, { api, route }: Row): boolean {
   if (rule === 'partial') return true
   if (credential === 'pending' || credential === 'pending reader') return false
   if (rule === 'auth' || credential === 'admin') return true
-  if (credential === 'readonly') return isRead && !ADMINS_ONLY.test(route)
+  if (credential === 'readonly') return rule === 'reader' || (isRead && !ADMINS_ONLY.test(route))
+  // What tells of several kinds takes the right to read them all.
+  if (rule === 'reader') return false
   if (rule === 'admin') return false
   if (rule === 'delegate') return credential === 'service'
   return credential === 'exact' || (credential === 'service' && rule.permission.startsWith('service.'))

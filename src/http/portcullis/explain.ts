@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Explanation, explanationText } from '../../domain/explain/index.ts'
 import { instant } from '../../domain/time/instant.ts'
 import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
+import { requireReading } from '../../engine/context/readable.ts'
 import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../../resources/access/access-questions.ts'
 import { Id, Instant } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
@@ -14,7 +15,8 @@ export const explainOperation = defineOperation(
     route: 'POST /explain',
     summary: 'Explains whether an identity may dial or bind a service, each by id or name',
     description:
-      'Tells policies, posture checks and edge routers, what is missing, and what would help. Writes nothing.',
+      'Tells policies, posture checks and edge routers, what is missing, and what would help. Writes nothing. Takes the right ' +
+      'to read all of them: identities, services, service policies, posture checks and routers.',
     access: { entity: 'identity', action: 'read' },
     body: described(
       z.object({
@@ -41,7 +43,8 @@ export const explainOperation = defineOperation(
     data: ExplanationData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, body }) => {
+  async ({ engine, call, body }) => {
+    requireReading(call, ['identity', 'service', 'service-policy', 'posture-check', 'router'])
     const { identity, service, type, changes = [], ...circumstances } = body
     // The schema takes what the resources' own requests take, which is what their type says.
     const assumed = { ...circumstances, changes: changes as readonly object[] as readonly SimulatedChange[] }

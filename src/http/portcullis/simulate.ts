@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
 import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
-import { mayRead } from '../../engine/context/readable.ts'
+import { requireReading } from '../../engine/context/readable.ts'
 import {
   AssumedPosture,
   PairCursor,
@@ -61,7 +60,8 @@ export const simulateOperation = defineOperation(
     description:
       'Changes are made in order on a view of the network as it is; posture counts for nothing. Pairs come in pages. ' +
       'With `identities`, `posture`, `mfa` or `at` posture counts: what passes now is held against what would pass then, ' +
-      'of a hundred identities to a page, and who asks may read identities. Counts are then of the first page.',
+      'of a hundred identities to a page. Counts are then of the first page. Takes the right to read service policies, ' +
+      'identities and services.',
     access: { entity: 'service-policy', action: 'read' },
     body: described(
       z.object({
@@ -87,10 +87,10 @@ export const simulateOperation = defineOperation(
     errors: ['NOT_FOUND'],
   },
   async ({ engine, call, request, body }) => {
+    requireReading(call, ['service-policy', 'identity', 'service'])
     const { changes, limit, cursor } = request
     const { identities, mfa, at } = body
     const isJudged = [identities, body.posture, mfa, at].some((one) => one !== undefined)
-    if (isJudged && !mayRead(call, 'identity')) throw new ControllerError('UNAUTHORIZED')
     const circumstances = isJudged ? { identities, posture: body.posture, mfa, at } : undefined
     return { data: await engine.simulate(asSimulated(changes), { limit, cursor }, circumstances) }
   },
