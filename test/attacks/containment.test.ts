@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { adminOf, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
-import { newKey, selfSigned } from '../contract/http/signing-request.ts'
+import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
+import type { MountedController } from '../contract/http/mount.ts'
+import { newKey, selfSigned, signingRequest } from '../contract/http/signing-request.ts'
 import { completeMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, authPolicy, login, type Person, person } from '../support/people.ts'
@@ -125,6 +126,41 @@ describe('a delegate does not become more than it is', () => {
     expect(anchors.body.data).toEqual([
       { id: signerId, name: 'mine', kind: 'external-jwt-signer', mayAuthenticateAdmins: false },
     ])
+  })
+})
+
+describe('an enrollment that is outstanding when its identity gains rights', () => {
+  const invite = async (api: ForeignClient) => {
+    const body = { name: 'later', type: 'Device', isAdmin: false, enrollment: { ott: true } }
+    const id = await create(api, '/identities', body)
+    return { id, token: (await read(api, `/identities/${id}`)).enrollment.ott.token }
+  }
+  const redeem = (mounted: MountedController, token: string) =>
+    foreignClient(mounted, CLIENT).post('/enroll/ott', { token, clientCsr: signingRequest(newKey()) })
+
+  it.each([
+    ['made by a delegate', 'management', { isAdmin: true }],
+    ['made by a delegate, for a stronger one', 'management', { permissions: ['ca'] }],
+    ['made by an administrator, that a delegate could read', 'admin', { isAdmin: true }],
+  ] as const)('is void: %s', async (_, maker, rights) => {
+    const here = await scene(['identity'])
+    const { id, token } = await invite(here[maker])
+    expect((await here.admin.patch(`/identities/${id}`, rights)).status).toBe(200)
+    const answer = await redeem(here.mounted, token)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_ENROLLMENT_TOKEN'])
+    expect(await read(here.admin, `/identities/${id}/enrollments`)).toEqual([])
+  })
+
+  it.each([
+    ['nobody with fewer rights could read it', ['service'], { isAdmin: true }],
+    ['who could read it has these rights', ['identity'], { permissions: ['identity.read'] }],
+  ] as const)('stays good where %s', async (_, permissions, rights) => {
+    const mounted = await mount()
+    const admin = await adminOf(mounted)
+    await person(mounted, admin, 'delegate', { permissions })
+    const { id, token } = await invite(admin)
+    expect((await admin.patch(`/identities/${id}`, rights)).status).toBe(200)
+    expect((await redeem(mounted, token)).status).toBe(200)
   })
 })
 

@@ -1,10 +1,11 @@
 import { covers, type Permission, permits, type RightsHolder } from '../../domain/authority.ts'
 import { ControllerError } from '../../domain/errors.ts'
 import { fieldOf, leavesOf } from '../../domain/filter/index.ts'
-import type { FindQuery } from '../../ports/storage.ts'
+import type { FindQuery, ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import type { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { type Call, isAdminCall } from '../context/call.ts'
+import { privilegedIdentities } from './privileged-identities.ts'
 
 /** What lets somebody enroll in the place of whom an enrollment is meant for. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
@@ -36,9 +37,25 @@ function mayInvite(call: Call, invited: RightsHolder | 'router'): boolean {
   if (isAdminCall(call)) return true
   if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
   const { identity } = call.caller
-  const needed = invited === 'router' ? INVITE_ROUTERS : INVITE_IDENTITIES
-  if (!needed.some((permission) => permits(identity.permissions, permission))) return false
-  return invited === 'router' || covers(identity, invited)
+  if (invited === 'router') return permitsOne(identity, INVITE_ROUTERS)
+  return permitsOne(identity, INVITE_IDENTITIES) && covers(identity, invited)
+}
+
+/**
+ * Reports whether somebody may have seen the secrets of an identity's enrollments who may not any more, once it has the rights
+ * that it is to have.
+ */
+export async function mayHaveBeenSeen(
+  tx: ReadTransaction,
+  before: RightsHolder,
+  after: RightsHolder,
+): Promise<boolean> {
+  const able = await privilegedIdentities(tx)
+  return able.some((one) => permitsOne(one, INVITE_IDENTITIES) && covers(one, before) && !covers(one, after))
+}
+
+function permitsOne({ permissions }: RightsHolder, needed: readonly Permission[]): boolean {
+  return needed.some((permission) => permits(permissions, permission))
 }
 
 /**

@@ -10,6 +10,7 @@ import { type Identities, identities } from '../../resources/identities/identiti
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { services } from '../../resources/services/services.ts'
+import { mayHaveBeenSeen } from '../authority/invitation-secrets.ts'
 import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { Behaviour, PendingChange } from '../records/behaviour.ts'
@@ -57,11 +58,14 @@ export const identityBehaviour: Behaviour<Identities> = {
 
   /**
    * An identity that gains rights loses the API sessions for which a third party vouched: whether that one is trusted to let
-   * in somebody with these rights is asked when they log in again.
+   * in somebody with these rights is asked when they log in again. It also loses the enrollments whose tokens a delegate may
+   * know who lacks these rights.
    */
   async precede(tx, { kind, before, after }, part) {
     if (kind === 'delete' || covers(before, after)) return undefined
-    return deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
+    const rest = await deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
+    if (rest !== undefined || !(await mayHaveBeenSeen(tx, before, after))) return rest
+    return deleteEach(tx, enrollments, equals('identityId', after.id), part)
   },
 
   members: identityMembers,
