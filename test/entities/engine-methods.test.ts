@@ -196,6 +196,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     circuit: { ...ID, withoutCall: true },
     pathOf: { taken: { sessionId: 'x' }, withoutCall: true },
     endCircuit: { taken: { id: 'x', immediate: true }, withoutCall: true },
+    hostsOf: INNER,
     routers: INNER,
     router: { ...ID, withoutCall: true },
     validateModel: { ...ID, withoutCall: true },

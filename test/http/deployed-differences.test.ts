@@ -34,6 +34,19 @@ describe('requests that deployed controllers read in a way of their own', () => 
       await create(admin, '/terminators', { ...body, identitySecret })
   })
 
+  it('an empty externalAuthUrl is none', async () => {
+    const admin = await adminOf(await mount())
+    const keys = { jwksEndpoint: 'https://idp.example/keys', externalAuthUrl: '' }
+    const body = { name: 'idp', issuer: 'https://idp.example', audience: 'network', enabled: true, ...keys }
+    const id = await create(admin, '/external-jwt-signers', body)
+    const shown = async () => (await read(admin, `/external-jwt-signers/${id}`)).externalAuthUrl
+    expect(await shown()).toBeNull()
+    await admin.patch(`/external-jwt-signers/${id}`, { externalAuthUrl: 'https://idp.example/login' })
+    expect(await shown()).toBe('https://idp.example/login')
+    await admin.patch(`/external-jwt-signers/${id}`, { externalAuthUrl: '' })
+    expect(await shown()).toBeNull()
+  })
+
   it.each(['not a uri', 'https://exa mple/keys'])('%j is no jwksEndpoint', async (jwksEndpoint) => {
     const admin = await adminOf(await mount())
     const body = { name: 'idp', issuer: 'https://idp.example', audience: 'network', enabled: true }

@@ -55,6 +55,7 @@ function emptied(signer: Signer): Signer {
     certPem: signer.certPem || null,
     jwksEndpoint: signer.jwksEndpoint || null,
     kid: signer.kid || null,
+    externalAuthUrl: signer.externalAuthUrl || null,
     claimsProperty: signer.claimsProperty || '/sub',
     enrollNameClaimsSelector: signer.enrollNameClaimsSelector || '/sub',
     enrollAttributeClaimsSelector: signer.enrollAttributeClaimsSelector || null,

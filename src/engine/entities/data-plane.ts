@@ -7,6 +7,7 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { LinkPatch } from '../../resources/routers/link-requests.ts'
+import { terminators } from '../../resources/routers/terminators.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
 import { services } from '../../resources/services/services.ts'
 import type { CircuitView, EngineContext, ModelComparison } from '../context/context.ts'
@@ -92,6 +93,13 @@ export class DataPlaneService {
     readId(id)
     readValue('immediate', z.boolean(), immediate)
     if (this.#context.dataPlane.view?.endCircuit(id, immediate) !== true) await this.#unknown('circuit', id)
+  }
+
+  /** Who hosts at terminators, by their ids: an identity, a router for itself, or nobody, an empty text. */
+  async hostsOf(terminatorIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const where = ids(terminatorIds)
+    const { items } = await this.#context.storage.read((tx) => tx.collection(terminators).find({ where }))
+    return new Map(items.map(({ id, hostId }) => [id, hostId]))
   }
 
   /** Edge routers and transit routers. */

@@ -5,4 +5,5 @@
 export { circuitOperations } from './circuits.ts'
 export { linkOperations } from './links.ts'
 export { fabricRouterOperations } from './routers.ts'
-export { FABRIC_TERMINATORS as fabricTerminators, fabricServices, terminatorsOfFabricService } from './services.ts'
+export { fabricServices } from './services.ts'
+export { fabricTerminators } from './terminators.ts'

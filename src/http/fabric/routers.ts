@@ -1,14 +1,11 @@
 import { z } from 'zod'
 import type { SymbolTable } from '../../domain/filter/index.ts'
-import { equals } from '../../domain/filter/index.ts'
 import { instant } from '../../domain/time/instant.ts'
 import type { RouterView } from '../../engine/entities/data-plane.ts'
 import { pageOf } from '../../engine/records/page-of.ts'
 import { Links, Tags } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
-import { terminators } from '../../resources/routers/terminators.ts'
 import { defineOperation } from '../operations/define-operation.ts'
-import { wireSchema } from '../operations/wire-schema.ts'
 
 const RouterData = described(
   z.object({
@@ -78,19 +75,6 @@ export const fabricRouterOperations = {
       data: RouterData,
     },
     async ({ engine, params }) => ({ data: shown(await engine.dataPlane.router(params.id)) }),
-  ),
-  terminators: defineOperation(
-    {
-      route: 'GET /routers/{id}/terminators',
-      summary: 'Lists the terminators at one router',
-      access: { entity: 'terminator', action: 'read' },
-      data: wireSchema(terminators),
-      symbols: terminators.symbols,
-    },
-    async ({ engine, call, params, find }) => {
-      await engine.dataPlane.router(params.id)
-      return { page: await engine.reader.list(call, terminators, find, async () => equals('routerId', params.id)) }
-    },
   ),
 } as const
 

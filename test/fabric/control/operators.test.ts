@@ -37,6 +37,26 @@ it('an operator makes a link dear or takes it out of use: circuits take another 
   expect(firstLink()).toBe('link-2')
 })
 
+it('terminators tell everywhere in the fabric API who hosts at which router', async () => {
+  const world = await fabricWorld()
+  const { serviceId } = await tunnelNetwork(world)
+  const router = await world.router('server', TUNNELER)
+  await host(router, serviceId)
+  const routerId = String((await world.call('GET', '/terminators/terminator-1')).routerId)
+  const made = { service: serviceId, router: routerId, binding: 'transport', address: 'tcp:a:1', identity: 'left' }
+  const id = await world.create('/terminators', made)
+  const _links = { self: { href: `./routers/${routerId}` } }
+  const atRouter = { router: { _links, entity: 'routers', id: routerId, name: 'server' } }
+  const byHand = { ...atRouter, id, hostId: '', identity: 'left', instanceId: 'left' }
+  const byRouter = { ...atRouter, hostId: routerId, binding: 'tunnel' }
+  expect(await world.call('GET', `/fabric/v1/terminators/${id}`)).toMatchObject(byHand)
+  for (const above of ['', `/services/${serviceId}`, `/routers/${routerId}`]) {
+    const listed = Object.values(await world.call('GET', `/fabric/v1${above}/terminators`))
+    expect(listed).toHaveLength(2)
+    expect(listed).toEqual(expect.arrayContaining([expect.objectContaining(byHand), expect.objectContaining(byRouter)]))
+  }
+})
+
 it.each([
   ['a negative cost', '/fabric/v1/links/link-1', { staticCost: -1 }, '400'],
   ['what is no number', '/fabric/v1/links/link-1', { staticCost: '7' }, '400'],
