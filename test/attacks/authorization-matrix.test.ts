@@ -105,7 +105,8 @@ async function outcome(row: Row, credential: Credential): Promise<string> {
 describe('authorization', () => {
   const outcomes = new Map<string, Readonly<Record<Credential, string>>>()
 
-  it('is as reviewed for every operation and credential', async () => {
+  // Some three thousand requests.
+  it('is as reviewed for every operation and credential', { timeout: 180_000 }, async () => {
     for (const row of ALL_ROWS) {
       const cells: Partial<Record<Credential, string>> = {}
       for (const credential of CREDENTIALS) cells[credential] = await outcome(row, credential)

@@ -45,7 +45,7 @@ export class CachedTable {
     return this.#lists.get(field)?.get(value)
   }
 
-  /** Every list: any of them may be different after any change of a record. */
+  /** Every list, because each may be different after a change of a record. */
   *lists(): Generator<ListEntry> {
     for (const byValue of this.#lists.values()) yield* byValue.values()
   }
