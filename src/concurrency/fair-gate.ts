@@ -1,10 +1,6 @@
 /**
  * Lets one piece of work run after the other, of several parties in turns: what one of them hands in is waited for by the others
  * once, however much it is. Work that fails leaves as what succeeds does.
- *
- * @example
- * const lists = new FairGate()
- * await lists.run('alice', async () => 'made while nobody else makes one')
  */
 export class FairGate {
   /** What each party waits to begin, in the order of their turns; a party that waits for nothing is not there. */
@@ -17,12 +13,7 @@ export class FairGate {
     return this.#size
   }
 
-  /**
-   * Runs work of a party when its turn comes. Answers and throws what the work does.
-   *
-   * @example
-   * const answer = await new FairGate().run('alice', async () => 'alone')
-   */
+  /** Runs work of a party when its turn comes. Answers and throws what the work does. */
   async run<T>(party: string, work: () => Promise<T>): Promise<T> {
     this.#size += 1
     if (this.#isTaken) await this.#turnOf(party)

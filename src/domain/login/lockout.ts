@@ -22,6 +22,11 @@ export function isLocked({ lockedAt, lockedUntil }: PasswordAttempts, now: numbe
   return lockedAt !== null && (lockedUntil === null || now < lockedUntil)
 }
 
+/** Reports whether a password is locked until somebody unlocks it. */
+export function isLockedForGood({ lockedAt, lockedUntil }: PasswordAttempts): boolean {
+  return lockedAt !== null && lockedUntil === null
+}
+
 /** The attempts after another failure at `now` (ms). Failures during a lock neither count nor prolong it. */
 export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: number): PasswordAttempts {
   if (isLocked(known, now)) return known

@@ -205,7 +205,8 @@ export function indexedPolicy(
   const { type, semantic } = record
   return {
     id: record.id,
-    semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf',
+    // What is neither, in a store that is damaged, grants less rather than more.
+    semantic: semantic === 'AnyOf' ? 'AnyOf' : 'AllOf',
     roles,
     ...(type === 'Dial' || type === 'Bind' ? { type } : {}),
   }

@@ -1,6 +1,7 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
+import { isLockedForGood } from '../../domain/login/lockout.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
@@ -14,6 +15,7 @@ import { ifReadable, isStored } from '../records/damaged-records.ts'
 import { administrators } from './privileged-identities.ts'
 
 type Identity = RecordOf<typeof identities>
+type Authenticator = RecordOf<typeof authenticators>
 
 /** What decides whether an administrator is let in, of what an identity's record holds. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
@@ -63,10 +65,25 @@ async function canLogIn(tx: ReadTransaction, identity: Identity, now: number): P
     .find({ where: equals('identityId', identity.id) })
   // What cannot be read was not taken away by this write.
   if (damaged.length > 0) return true
-  const has = (method: 'updb' | 'cert') => own.some((one) => one.method === method)
-  if (primary.updb.allowed && has('updb')) return true
-  if (primary.cert.allowed && (has('cert') || (await hasNamingCa(tx, identity)))) return true
+  if (primary.updb.allowed && own.some((one) => one.method === 'updb' && !isLockedForGood(one))) return true
+  if (primary.cert.allowed && ((await hasCertificate(tx, identity, own)) || (await hasNamingCa(tx, identity))))
+    return true
   return primary.extJwt.allowed && hasSigner(tx, identity, primary.extJwt.allowedSigners, now)
+}
+
+/** A certificate of a third party stands for its identity as long as its authority lets it in by it. */
+async function hasCertificate(
+  tx: ReadTransaction,
+  identity: Identity,
+  own: readonly Authenticator[],
+): Promise<boolean> {
+  for (const { method, caId } of own) {
+    if (method !== 'cert') continue
+    if (caId === null) return true
+    const ca = await tx.collection(cas).get(caId)
+    if (ca?.isAuthEnabled && ca.isVerified && (ca.externalIdClaim === null || identity.externalId !== null)) return true
+  }
+  return false
 }
 
 async function hasNamingCa(tx: ReadTransaction, { externalId }: Identity): Promise<boolean> {

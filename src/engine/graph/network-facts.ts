@@ -60,7 +60,9 @@ export async function networkFacts(
 async function servicePolicyLinks(tx: ReadTransaction): Promise<readonly GraphPolicy[]> {
   const { items } = await tx.collection(servicePolicies).find()
   return items.flatMap(({ id, name, type, semantic, identityRoles: from, serviceRoles: to, postureCheckRoles }) =>
-    type === 'Invalid' ? [] : [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }],
+    type === 'Dial' || type === 'Bind'
+      ? [{ id, name, type, semantic, from, to, isGuarded: postureCheckRoles.length > 0 }]
+      : [],
   )
 }
 

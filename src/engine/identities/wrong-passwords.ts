@@ -1,5 +1,5 @@
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { afterFailure, isLocked, type LockoutRules } from '../../domain/login/lockout.ts'
+import { afterFailure, isLocked, isLockedForGood, type LockoutRules } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
@@ -13,6 +13,9 @@ import { writeInParts } from '../records/parts.ts'
 import { endApiSessions } from './identity-state.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
+
+/** How long (ms) wrong passwords lock the password without which no administrator could log in, at a policy that locks for good. */
+const LAST_LOCK_MS = 60_000
 
 /**
  * Counts a wrong password. The count is in the store and each write sees the one before, so that of any number of
@@ -33,7 +36,11 @@ export async function recordWrongPassword(
     const counted = { ...known, ...afterFailure(known, rules, now) }
     await tx.collection(authenticators).update(counted)
     const isNew = !isLocked(known, now) && isLocked(counted, now)
-    return isNew && disablesLockedOut && disable(tx, identityId, counted.lockedUntil, now)
+    const isDisabling = isNew && disablesLockedOut && (await disable(tx, identityId, counted.lockedUntil, now))
+    if (isNew && isLockedForGood(counted) && (await wasLastAdministrator(tx, identityId, now))) {
+      await tx.collection(authenticators).update({ ...counted, lockedUntil: now + LAST_LOCK_MS })
+    }
+    return isDisabling
   })
   if (!isShutOut) return
   await writeInParts(
@@ -49,7 +56,13 @@ async function disable(tx: WriteTransaction, id: string, disabledUntil: number |
   const identity = await tx.collection(identities).get(id)
   if (identity === undefined || isDisabled(identity, now)) return false
   await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
-  if (!isAdministrator(identity) || (await hasAdministratorWhoLogsIn(tx, now))) return true
+  if (!(await wasLastAdministrator(tx, id, now))) return true
   await tx.collection(identities).update(identity)
   return false
+}
+
+/** Reports whether no administrator could log in any more, of whom this identity is one. */
+async function wasLastAdministrator(tx: WriteTransaction, id: string, now: number): Promise<boolean> {
+  const identity = await tx.collection(identities).get(id)
+  return identity !== undefined && isAdministrator(identity) && !(await hasAdministratorWhoLogsIn(tx, now))
 }

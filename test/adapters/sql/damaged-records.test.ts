@@ -267,6 +267,19 @@ describe.each([
     expect(results).toContainEqual({ description: expect.stringContaining('is damaged'), fixed: false })
   })
 
+  it('takes a policy of no type that there is for one that grants nothing, live and from the start', async () => {
+    const { admin, alice, serviceId, database, controller } = await start()
+    const own = foreignClient(mountOf(controller), '/portcullis/v1', admin.token)
+    await database.run(`update service_policies set type = 'Everything'`)
+    expect((await own.get('/graph')).status).toBe(200)
+    const again = await createTestController({ storage: await database.open({ cachedRecords: 0 }) })
+    onTestFinished(() => again.close())
+    const { token } = await adminOf(mountOf(again))
+    const question = { identity: alice.id, service: serviceId }
+    const explained = await foreignClient(mountOf(again), '/portcullis/v1', token).post('/explain', question)
+    expect([explained.status, explained.body.data.allowed]).toEqual([200, false])
+  })
+
   it('ends a session that is for nothing when it starts', async () => {
     const { alice, database, serviceId } = await start()
     await alice.api.post('/posture-response-bulk', [{ id: 'x', typeId: 'DOMAIN', domain: 'a.example' }])
