@@ -1,5 +1,5 @@
 import type { webcrypto } from 'node:crypto'
-import { findNativeCrypto, type NativeCrypto } from '../keys/native-crypto.ts'
+import { findNativeCrypto, type NativeCrypto } from '../crypto/native-crypto.ts'
 import { declareStructures, type Structures } from './structures.ts'
 
 interface Modules {

@@ -1,11 +1,11 @@
 import type { webcrypto } from 'node:crypto'
 import type { SubjectPublicKeyInfo } from '@peculiar/asn1-x509'
 import { toHex } from '../../encoding/hex.ts'
+import type { KeyAlgorithm } from '../crypto/key-algorithm.ts'
+import type { NativeKey } from '../crypto/native-crypto.ts'
 import type { Library } from '../encoding/library.ts'
 import { parseDer } from '../encoding/parse-der.ts'
 import { ecdsaFromDer } from './ecdsa-form.ts'
-import type { KeyAlgorithm } from './key-algorithm.ts'
-import type { NativeKey } from './native-crypto.ts'
 
 /** A public key of a kind and strength that the network accepts. */
 export interface PublicKey {

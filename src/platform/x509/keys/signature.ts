@@ -1,5 +1,5 @@
+import type { KeyAlgorithm } from '../crypto/key-algorithm.ts'
 import type { Signed } from '../encoding/signed.ts'
-import type { KeyAlgorithm } from './key-algorithm.ts'
 import type { PublicKey } from './public-key.ts'
 
 /** How a signature is made, by the content of its object identifier (RFC 5758, RFC 4055, RFC 8410) in hexadecimal. */

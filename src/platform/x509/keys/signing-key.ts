@@ -1,7 +1,7 @@
 import type { KeySigner, SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
+import type { KeyAlgorithm } from '../crypto/key-algorithm.ts'
 import type { Library } from '../encoding/library.ts'
 import type { HeldKey } from './held-key.ts'
-import type { KeyAlgorithm } from './key-algorithm.ts'
 import { readPkcs8 } from './pkcs8.ts'
 import type { PublicKey } from './public-key.ts'
 
