@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { composed, jsonText, keepText } from '../../src/engine/records/wire-form/json-text.ts'
+import {
+  composed,
+  jsonText,
+  keepText,
+  keptBytes,
+  madeWith,
+  variantOf,
+} from '../../src/engine/records/wire-form/json-text.ts'
 import { runs } from '../support/property-runs.ts'
 
 const instant = fc.date({ noInvalidDate: true })
@@ -39,4 +46,40 @@ it('a form that is put together of the same two again is the same, and another o
   }
   const [members = {}] = rights
   expect(jsonText(composed(keepText({ id: 'b' }), members))).toBe('{"id":"b","rights":[0]}')
+})
+
+it('the bytes of a form are those of its text, once for all, and only where its text is kept', () => {
+  fc.assert(
+    fc.property(members, members, (base, rights) => {
+      const form = composed(keepText(base), keepText(rights))
+      const bytes = keptBytes(form)
+      expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)).toBe(jsonText(form))
+      expect(keptBytes(form)).toBe(bytes)
+    }),
+    runs(200),
+  )
+  expect(keptBytes({ id: 'a' })).toBeUndefined()
+  expect(keptBytes('a')).toBeUndefined()
+})
+
+it('a form is made once while it is made of the same, unless it is long', () => {
+  const members = keepText({ rights: [] })
+  const sources = [{ id: 'a' }, { id: 'b' }, undefined]
+  const form = madeWith(members, sources, () => ({ id: 'a', ...members }))
+  expect(madeWith(members, [...sources], () => ({ id: 'another', ...members }))).toBe(form)
+  const other = madeWith(members, [sources[0], { id: 'b' }, undefined], () => ({ id: 'other', ...members }))
+  expect(jsonText(other)).toBe('{"id":"other","rights":[]}')
+  const long = { id: 'x'.repeat(10_000) }
+  expect(madeWith(members, [long], () => ({ ...long }))).not.toBe(madeWith(members, [long], () => ({ ...long })))
+  expect(madeWith({ rights: [] }, sources, () => ({ id: 'new' }))).toEqual({ id: 'new' })
+})
+
+it('a variant is made once of a form whose text is kept', () => {
+  const kept = keepText({ id: 'a', _links: 'far' })
+  const near = (form: object) => ({ ...form, _links: 'near' })
+  const variant = variantOf(kept, near)
+  expect(variantOf(kept, near)).toBe(variant)
+  expect(jsonText(variant)).toBe('{"id":"a","_links":"near"}')
+  expect(variantOf(kept, (form: object) => ({ ...form, _links: 'here' }))).toEqual({ id: 'a', _links: 'here' })
+  expect(variantOf({ id: 'b' }, near)).toEqual({ id: 'b', _links: 'near' })
 })

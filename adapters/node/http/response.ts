@@ -67,7 +67,12 @@ export function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, reading
   const length = writeHead(answer, outgoing)
   if (reading !== undefined) outgoing.once('close', awaitReading(outgoing, length, reading))
   if (length <= PIECE_BYTES) outgoing.end(answer.body)
-  else void sendInPieces(Buffer.from(answer.body), outgoing)
+  else void sendInPieces(bytesOf(answer.body), outgoing)
+}
+
+/** The bytes of a body, which are copied only where they are none yet. */
+function bytesOf(body: string | Uint8Array): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
 /** What is written at once is held, and encrypted, at once. */

@@ -85,6 +85,21 @@ export function jsonText(form: unknown): string {
   return TEXTS.has(form) ? keptText(form) : written(form)
 }
 
+const ENCODER = new TextEncoder()
+
+/** The UTF-8 of texts that stand in lists again and again. */
+const BYTES = new WeakMap<object, Uint8Array>()
+
+/** The JSON text of a form in UTF-8, where its text is kept: encoded once. Nobody may change the bytes. */
+export function keptBytes(form: unknown): Uint8Array | undefined {
+  if (typeof form !== 'object' || form === null || !TEXTS.has(form)) return undefined
+  const known = BYTES.get(form)
+  if (known !== undefined) return known
+  const bytes = ENCODER.encode(keptText(form))
+  BYTES.set(form, bytes)
+  return bytes
+}
+
 function written(form: object): string {
   const parts = COMPOSITIONS.get(form)
   if (parts === undefined) return JSON.stringify(form)

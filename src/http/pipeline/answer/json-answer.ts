@@ -8,7 +8,7 @@ export function jsonAnswer(status: number, body: unknown, headers?: GivenHeaders
 }
 
 /** A JSON answer that is written already, with its line feed. */
-export function jsonTextAnswer(status: number, text: string, headers?: GivenHeaders): PlainAnswer {
+export function jsonTextAnswer(status: number, text: string | Uint8Array, headers?: GivenHeaders): PlainAnswer {
   return answerOf(status, 'application/json', text, headers)
 }
 
