@@ -1,14 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 
-const PROGRAM = fileURLToPath(new URL('../../adapters/cli/main.ts', import.meta.url))
+/** How `portcullis` is started: from its sources in a clone, as it was built in the installed package. */
+function programArguments(): readonly string[] {
+  const root = dirname(createRequire(import.meta.url).resolve('portcullis/package.json'))
+  const source = join(root, 'adapters/cli/main.ts')
+  if (existsSync(source)) return ['--conditions=portcullis-source', source]
+  return [join(root, 'dist/adapters/cli/main.js')]
+}
 
 export const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' } as const
 
 /** One `portcullis serve` process of the cluster, on a storage (`sqlite:` or `postgres:`) and the certificates in a directory. */
 export async function startMember(directory: string, storage: string) {
-  const args = ['--conditions=portcullis-source', PROGRAM, 'serve', '--listen', '127.0.0.1:0']
+  const args = [...programArguments(), 'serve', '--listen', '127.0.0.1:0']
   const child = spawn(process.execPath, [...args, '--pki', 'pki', '--storage', storage], {
     cwd: directory,
     env: {

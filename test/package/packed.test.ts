@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadedBy } from './loaded-by.ts'
@@ -173,6 +174,30 @@ describe('the packed package in an empty project', () => {
     expect(hasher).toMatch(/^hasher: ApiError: 400 COULD_NOT_VALIDATE: .*Code generation from strings/)
     expect(both).toBe('both: COULD_NOT_VALIDATE')
   }, 120_000)
+
+  it('has what its documents link to', async () => {
+    const folder = join(project, 'node_modules/portcullis')
+    const documents = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.md'))
+    expect(documents.length).toBeGreaterThan(20)
+    for (const document of documents) {
+      const text = await readFile(join(folder, document), 'utf8')
+      const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path)
+      for (const path of links) await expect(stat(join(folder, dirname(document), path))).resolves.toBeDefined()
+    }
+  })
+
+  it('brings examples that run where they are copied to', async () => {
+    await run('npm', ['install', 'express', 'kysely', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+    await cp(join(project, 'node_modules/portcullis/examples'), join(project, 'examples'), { recursive: true })
+    const flags = ['--no-warnings', 'examples/express/main.ts']
+    const env = { ...process.env, PORT: '0', ADMIN_PASSWORD: 'a-long-password' }
+    const example = execFile(nodeOf('24'), flags, { cwd: project, env })
+    const ended = once(example, 'exit')
+    const [line] = await Promise.race([once(example.stdout ?? example, 'data'), ended])
+    expect(String(line)).toMatch(/^https:\/\/localhost:\d+ is served/)
+    example.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  })
 
   it('is as small as it was', async () => {
     const { size } = await stat(tarball)

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type ReleaseFacts, releaseNeeds } from '../../scripts/release-needs.ts'
 
@@ -31,5 +33,14 @@ describe('what a release needs', () => {
     const needs = releaseNeeds({ ...READY, ...facts })
     expect(needs).toHaveLength(1)
     expect(needs[0]).toMatch(told)
+  })
+})
+
+describe('the workflow that publishes', () => {
+  it('names the actions of others by commit, with the version beside it', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../.github/workflows/release.yml'), 'utf8')
+    const used = text.match(/uses: .*/g) ?? []
+    expect(used.length).toBeGreaterThan(0)
+    for (const action of used) expect(action).toMatch(/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 })
