@@ -21,11 +21,45 @@ export interface NativeCrypto {
   signer(pkcs8: Uint8Array, scheme: Scheme): ((data: Uint8Array) => Uint8Array<ArrayBuffer>) | undefined
 }
 
-/** Undefined where the runtime has no `node:crypto`, or one without what is asked of it. */
-export async function findNativeCrypto(): Promise<NativeCrypto | undefined> {
+let found: Promise<NativeCrypto | undefined> | undefined
+
+/** Undefined where the runtime has no `node:crypto`, or one that does not do what is asked of it. */
+export function findNativeCrypto(): Promise<NativeCrypto | undefined> {
+  found ??= tryNativeCrypto()
+  return found
+}
+
+async function tryNativeCrypto(): Promise<NativeCrypto | undefined> {
   const native = await import('node:crypto').catch(() => undefined)
   if (native?.createPublicKey === undefined || native.verify === undefined || native.sign === undefined)
     return undefined
+  const candidate = nativeCrypto(native)
+  return (await isWhole(native, candidate)) ? candidate : undefined
+}
+
+/** Whether a signature can be made and verified: runtimes other than Node have these functions, and refuse some arguments. */
+async function isWhole(native: typeof import('node:crypto'), candidate: NativeCrypto): Promise<boolean> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+  try {
+    const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+    const data = new Uint8Array(candidate.sha1(new Uint8Array(1)))
+    const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', pair.privateKey))
+    const signature = candidate.signer(pkcs8, algorithm)?.(data)
+    const key = candidate.publicKey(algorithm, new Uint8Array(await crypto.subtle.exportKey('spki', pair.publicKey)))
+    if (signature === undefined || key === undefined) return false
+    // Signing has the form of WebCrypto, verifying that of certificates.
+    const secret = native.createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' })
+    const ofCertificates = native.sign('sha256', data, secret)
+    return (
+      (await crypto.subtle.verify(algorithm, pair.publicKey, signature, data)) &&
+      candidate.verifies(key, algorithm, data, ofCertificates)
+    )
+  } catch {
+    return false
+  }
+}
+
+function nativeCrypto(native: typeof import('node:crypto')): NativeCrypto {
   const { createHash, createPrivateKey, createPublicKey, sign, verify } = native
   return {
     sha1: (octets) => createHash('sha1').update(octets).digest(),
@@ -47,5 +81,6 @@ function isQuick(algorithm: KeyAlgorithm): boolean {
 
 /** Ed25519 brings its own. */
 function hashOf({ name, hash }: Scheme): string | null {
-  return name === 'Ed25519' ? null : hash
+  // Not every runtime knows the names of WebCrypto, such as SHA-256.
+  return name === 'Ed25519' ? null : hash.toLowerCase().replace('-', '')
 }
