@@ -53,8 +53,8 @@ export async function kyselyStorage(options: KyselyStorageOptions): Promise<Stor
   }
 
   const stored = storedTables(database, declared)
-  const queue = new WriteQueue(stored, writers, busyTimeoutMs)
   const cache = cachedRecords > 0 ? new RecordCache(cachedRecords) : undefined
+  const queue = new WriteQueue(stored, writers, busyTimeoutMs, cache)
   const reads = new Reads(stored, readers, cache)
   /** How many at once is a matter of the connections; here they are known, so that `close` can wait for them. */
   const underWay = new Gate(Number.POSITIVE_INFINITY)

@@ -37,18 +37,20 @@ export function cachedCollection(
   { cache, isLevel }: CachedReads,
   { connection, table, statements, find }: RecordSource,
 ): RecordReads {
+  const { name: kind } = table.kind
+
   function keep(id: string, row: Row): RecordOrDamage {
     const record = decodeRecord(table, row)
-    if (!(record instanceof DamagedRecord) && isLevel()) cache.keep(table, id, record, charactersOf(row))
+    if (!(record instanceof DamagedRecord) && isLevel(kind, id)) cache.keep(table, id, record, charactersOf(row))
     return record
   }
 
   function keepAbsence(id: string): void {
-    if (isLevel()) cache.keep(table, id, undefined, 0)
+    if (isLevel(kind, id)) cache.keep(table, id, undefined, 0)
   }
 
   async function get(id: string): Promise<StoredRecord | undefined> {
-    const known = isLevel() ? cache.find(table, id) : undefined
+    const known = isLevel(kind, id) ? cache.find(table, id) : undefined
     if (known !== undefined) return known.record
     if (!isStorable(id)) return undefined
     const [row] = await connection.rows(statements.get([id]))
@@ -58,13 +60,13 @@ export function cachedCollection(
   }
 
   async function getUnique(field: string, value: string): Promise<RecordOrDamage | undefined> {
-    const known = isLevel() ? cache.findUnique(table, field, value) : undefined
+    const known = isLevel(kind) ? cache.findUnique(table, field, value) : undefined
     if (known !== undefined) return known.record
-    if (isLevel() && cache.findList(table, field, value)?.length === 0) return undefined
+    if (isLevel(kind) && cache.findList(table, field, value)?.length === 0) return undefined
     if (!isStorable(value)) return undefined
     const [row] = await connection.rows(statements.getUnique(field, value))
     if (row !== undefined) return keep(String(row.id), row)
-    if (isLevel()) cache.keepList(table, field, value, [])
+    if (isLevel(kind)) cache.keepList(table, field, value, [])
     return undefined
   }
 
@@ -86,12 +88,12 @@ export function cachedCollection(
       return record
     })
     const isWhole = page.items.length === page.totalCount && page.damaged === undefined && count <= MOST_HOLDERS
-    if (isWhole && isLevel()) for (const [value, ids] of rows) cache.keepList(table, field, value, ids)
+    if (isWhole && isLevel(kind)) for (const [value, ids] of rows) cache.keepList(table, field, value, ids)
     return page
   }
 
   function knownHolders(field: string, values: ReadonlySet<string>): ReadonlySet<string> | undefined {
-    if (!isLevel()) return undefined
+    if (!isLevel(kind)) return undefined
     const holders = new Set<string>()
     for (const value of values) {
       const ids = cache.findList(table, field, value)
@@ -104,9 +106,8 @@ export function cachedCollection(
   async function getAll(ids: ReadonlySet<string>): Promise<RecordOrDamage[]> {
     const found: RecordOrDamage[] = []
     const missing = new Set<string>()
-    const mayLook = isLevel()
     for (const id of ids) {
-      const known = mayLook ? cache.find(table, id) : undefined
+      const known = isLevel(kind, id) ? cache.find(table, id) : undefined
       if (known?.record !== undefined) found.push(known.record)
       else if (known === undefined && isStorable(id)) missing.add(id)
     }
@@ -123,7 +124,7 @@ export function cachedCollection(
   /** The record of a row that was fetched anyway: the one that is held, so that what was made of it stays good. */
   function held(row: Row): RecordOrDamage {
     const id = String(row.id)
-    const known = isLevel() ? cache.find(table, id) : undefined
+    const known = isLevel(kind, id) ? cache.find(table, id) : undefined
     return known?.record ?? keep(id, row)
   }
 

@@ -2,11 +2,31 @@ import type { RowSource } from '../driver/connection.ts'
 import type { ChangeFeed, StoredState } from '../records/change-feed.ts'
 import type { RecordCache } from './record-cache.ts'
 
-/** The cache as one read may use it: while it holds the records of the read's own snapshot, and no longer. */
+/** The cache as one transaction may use it: while it holds the records of its own snapshot, and no longer. */
 export interface CachedReads {
   readonly cache: RecordCache
-  /** False from the moment at which the cache has moved on to another revision. */
-  isLevel(): boolean
+  /**
+   * Whether the cache is level with the transaction in what it holds of a record, or, without an id, of which records a kind
+   * has: false from the moment at which the cache has moved on, and of what the transaction has changed.
+   */
+  isLevel(kind: string, id?: string): boolean
+}
+
+/** What writes have changed that are not committed yet: the cache knows nothing of it. */
+export class Uncommitted {
+  readonly #ids = new Map<string, Set<string>>()
+
+  add(kind: string, id: string): void {
+    const ids = this.#ids.get(kind)
+    if (ids === undefined) this.#ids.set(kind, new Set([id]))
+    else ids.add(id)
+  }
+
+  /** Whether the record was changed; without an id, whether some record of the kind was. */
+  has(kind: string, id?: string): boolean {
+    const ids = this.#ids.get(kind)
+    return ids !== undefined && (id === undefined || ids.has(id))
+  }
 }
 
 /** Across more revisions than that the cache starts afresh. */
@@ -23,6 +43,7 @@ export async function levelReads(
   connection: RowSource,
   state: StoredState,
   before: number,
+  uncommitted?: Uncommitted,
 ): Promise<CachedReads | undefined> {
   const { revision } = state
   if (revision < before) cache.clear()
@@ -33,11 +54,13 @@ export async function levelReads(
     // Others may have moved it meanwhile.
     if (cache.moves === moves) cache.moveTo(revision, changes)
   }
-  return cache.revision === revision ? cachedNow(cache) : undefined
+  return cache.revision === revision ? cachedNow(cache, uncommitted) : undefined
 }
 
-/** The cache for a read of the revision that it is at now. */
-export function cachedNow(cache: RecordCache): CachedReads {
+/** The cache for a transaction on the revision that it is at now. */
+export function cachedNow(cache: RecordCache, uncommitted?: Uncommitted): CachedReads {
   const { moves } = cache
-  return { cache, isLevel: () => cache.moves === moves }
+  const isThere = () => cache.moves === moves
+  if (uncommitted === undefined) return { cache, isLevel: isThere }
+  return { cache, isLevel: (kind, id) => isThere() && !uncommitted.has(kind, id) }
 }

@@ -1,5 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import { type Change, Lifetime } from '../../../src/storage.ts'
+import type { Uncommitted } from '../cache/cached-reads.ts'
 import type { Connection, Row } from '../driver/connection.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import type { WriteUnderWay } from '../records/write-record.ts'
@@ -11,11 +12,14 @@ export class Draft implements WriteUnderWay {
   readonly state: StoredState
   readonly lifetime = new Lifetime(TRANSACTION_OVER)
   readonly changes: Change[] = []
+  readonly #uncommitted: Uncommitted
   /** The first error by which a change may have been left half done; the write is then rolled back, caught or not. */
   failure: unknown
 
-  constructor(connection: Connection, state: StoredState) {
+  /** What it changes is noted in `uncommitted` too. */
+  constructor(connection: Connection, state: StoredState, uncommitted: Uncommitted) {
     this.connection = connection
+    this.#uncommitted = uncommitted
     this.state = state
   }
 
@@ -28,6 +32,7 @@ export class Draft implements WriteUnderWay {
   }
 
   note(kind: string, id: string, operation: Change['operation']): void {
+    this.#uncommitted.add(kind, id)
     this.changes.push({ revision: this.state.revision + 1, kind, id, operation })
   }
 

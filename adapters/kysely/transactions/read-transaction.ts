@@ -36,8 +36,8 @@ export function readTransaction(
     },
     async changesSince(revision) {
       lifetime.assertOpen()
-      const known = revision <= state.revision && cached?.isLevel() ? cached.cache.changesSince(revision) : undefined
-      return known ?? stored.feed.changesSince(connection, state, revision)
+      const isKnown = cached?.cache.revision === state.revision && revision <= state.revision
+      return (isKnown && cached.cache.changesSince(revision)) || stored.feed.changesSince(connection, state, revision)
     },
   }
 }

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../src/storage.ts'
+import { type Change, type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../src/storage.ts'
+import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-reads.ts'
+import type { RecordCache } from '../cache/record-cache.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { ConnectionSource } from '../driver/connections.ts'
 import { beginWrite } from '../language/begin-write.ts'
-import type { StoredState } from '../records/change-feed.ts'
 import { Draft } from './draft.ts'
 import type { StoredTables } from './stored-tables.ts'
 import { writeTransaction } from './write-transaction.ts'
@@ -19,6 +20,15 @@ type Outcome =
   | { readonly isDone: true; readonly result: unknown }
   | { readonly isDone: false; readonly reason: unknown }
 
+/** What a group has done, which the commit makes true. */
+interface Collected {
+  readonly outcomes: readonly Outcome[]
+  /** The revision that it began with, and the one that it reaches by the changes. */
+  readonly before: number
+  readonly revision: number
+  readonly changes: readonly Change[]
+}
+
 /** One commit serves at most so many writes, begun within so many ms. */
 const GROUP_SIZE = 256
 const GROUP_MS = 20
@@ -32,14 +42,16 @@ export class WriteQueue {
   readonly #stored: StoredTables
   readonly #writers: ConnectionSource
   readonly #busyTimeoutMs: number
+  readonly #cache: RecordCache | undefined
   readonly #waiting: QueuedWrite[] = []
   readonly #current = new AsyncLocalStorage<Lifetime>()
   #running: Promise<void> | undefined
 
-  constructor(stored: StoredTables, writers: ConnectionSource, busyTimeoutMs: number) {
+  constructor(stored: StoredTables, writers: ConnectionSource, busyTimeoutMs: number, cache?: RecordCache) {
     this.#stored = stored
     this.#writers = writers
     this.#busyTimeoutMs = busyTimeoutMs
+    this.#cache = cache
   }
 
   async add<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
@@ -82,8 +94,10 @@ export class WriteQueue {
   async #transact(connection: Connection, group: QueuedWrite[]): Promise<readonly Outcome[]> {
     await beginWrite(this.#stored.database, connection, this.#busyTimeoutMs)
     try {
-      const outcomes = await this.#collect(connection, group)
+      const { outcomes, before, changes, revision } = await this.#collect(connection, group)
       await connection.command('commit')
+      // What this process has written it need not ask for.
+      if (this.#cache?.revision === before && revision > before) this.#cache.moveTo(revision, changes)
       return outcomes
     } catch (error) {
       await connection.command('rollback').catch(() => {
@@ -93,39 +107,49 @@ export class WriteQueue {
     }
   }
 
-  async #collect(connection: Connection, group: QueuedWrite[]): Promise<Outcome[]> {
-    const before = await this.#stored.feed.read(connection)
+  async #collect(connection: Connection, group: QueuedWrite[]): Promise<Collected> {
+    const { feed } = this.#stored
+    const cache = this.#cache
+    const known = cache?.revision ?? 0
+    const before = await feed.read(connection)
+    const uncommitted = new Uncommitted()
+    // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
+    const cached = cache && (await levelReads(cache, feed, connection, before, known, uncommitted))
     const outcomes: Outcome[] = []
+    const changes: Change[] = []
     const since = performance.now()
     let state = before
     do {
       const next = this.#waiting.shift()
       if (next === undefined) break
       group.push(next)
-      const { outcome, revision } = await this.#runOne(connection, state, next)
+      const draft = new Draft(connection, state, uncommitted)
+      const outcome = await this.#runOne(connection, draft, next, cached)
       outcomes.push(outcome)
-      state = { ...state, revision }
+      if (!outcome.isDone || draft.changes.length === 0) continue
+      for (const change of draft.changes) changes.push(change)
+      state = { ...state, revision: state.revision + 1 }
     } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
     if (state.revision > before.revision) await this.#stored.feed.advance(connection, before, state.revision)
-    return outcomes
+    return { outcomes, before: before.revision, changes, revision: state.revision }
   }
 
   /** Runs one write in a savepoint. Throws only when the connection is of no more use. */
   async #runOne(
     connection: Connection,
-    state: StoredState,
+    draft: Draft,
     { work }: QueuedWrite,
-  ): Promise<{ outcome: Outcome; revision: number }> {
-    const draft = new Draft(connection, state)
+    cached: CachedReads | undefined,
+  ): Promise<Outcome> {
     await connection.command('savepoint one_write')
     try {
-      const tx = writeTransaction(this.#stored, draft)
+      const tx = writeTransaction(this.#stored, draft, cached)
       const result = await this.#current.run(draft.lifetime, work, tx)
       if (draft.failure !== undefined) throw draft.failure
       draft.lifetime.end()
       await this.#stored.feed.append(connection, draft.changes)
       await connection.command('release savepoint one_write')
-      return { outcome: { isDone: true, result }, revision: state.revision + Number(draft.changes.length > 0) }
+      return { isDone: true, result }
     } catch (reason) {
       draft.lifetime.end()
       // The database may have rolled back the whole transaction by itself.
@@ -133,7 +157,7 @@ export class WriteQueue {
       if (failure !== undefined) throw failure
       await connection.command('rollback to savepoint one_write')
       await connection.command('release savepoint one_write')
-      return { outcome: { isDone: false, reason }, revision: state.revision }
+      return { isDone: false, reason }
     }
   }
 }
