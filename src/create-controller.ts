@@ -25,8 +25,8 @@ import type { EdgeRouters } from './resources/routers/edge-routers.ts'
 import type { TransitRouters } from './resources/routers/transit-routers.ts'
 import { BUILD_DATE, VERSION } from './version.ts'
 
-/** A zero-trust network controller, ready to be mounted. */
-export interface Controller {
+/** A zero-trust network controller, ready to be mounted; `await using` closes it at the end of a block. */
+export interface Controller extends AsyncDisposable {
   /** Answers requests of both APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
   /** The headers of every answer; an adapter gives them with what it refuses before the controller sees it. */
@@ -122,6 +122,14 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
+  const close = () =>
+    lifetime.close(
+      async () => engine.timelines.closeAll(),
+      () => observed.stop(),
+      () => timetable.close(),
+      () => presence.close(),
+      () => storage.close(),
+    )
   return {
     fetch: webFetch(referred, readWebBody),
     answerHeaders: answerHeaders(identity),
@@ -138,14 +146,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
     changeAddress: composition.changeAddress,
     caPem: engine.network.caPem,
     openFabric: (fabricOptions) => openFabric(engine, presence, fabricOptions),
-    close: () =>
-      lifetime.close(
-        async () => engine.timelines.closeAll(),
-        () => observed.stop(),
-        () => timetable.close(),
-        () => presence.close(),
-        () => storage.close(),
-      ),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -1,6 +1,13 @@
 import { decodeJwt } from 'jose'
-import { type ControllerOptions, createController, createPkiMaterial, type PkiMaterial } from 'portcullis'
+import {
+  type Controller,
+  type ControllerOptions,
+  createController,
+  createPkiMaterial,
+  type PkiMaterial,
+} from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
+import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 
@@ -160,6 +167,18 @@ describe('a controller that was closed', () => {
     const answer = await controller.fetch(new Request(`https://controller.example.org:1280${path}`))
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
     expect(answer.headers.get('ziti-instance-id')).toBe(controller.answerHeaders['ziti-instance-id'] ?? null)
+  })
+
+  it('is closed with its server at the end of a block that uses them', async () => {
+    const used = async (): Promise<[Controller, string]> => {
+      await using controller = await create({})
+      await using server = await serve(controller, { port: 0 })
+      return [controller, server.url]
+    }
+    const [controller, url] = await used()
+    const answer = await controller.fetch(new Request('https://controller.example.org:1280/edge/client/v1/version'))
+    expect(answer.status).toBe(503)
+    await expect(httpsFetch({ ca: controller.caPem })(new Request(url))).rejects.toThrow()
   })
 
   it('answers 503 to what was under way', async () => {

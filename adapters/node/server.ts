@@ -56,8 +56,8 @@ export interface ServeOptions extends ListenerOptions {
   readonly fabric?: boolean | ControlChannelOptions
 }
 
-/** A controller that is being served. */
-export interface RunningServer {
+/** A controller that is being served; `await using` closes it at the end of a block, before the controller that was made before it. */
+export interface RunningServer extends AsyncDisposable {
   /** Where it is reached: `https://host:port` of what it is bound to. */
   readonly url: string
   /** The port that is bound, also where the system chose it. */
@@ -138,6 +138,14 @@ export async function serve(controller: ServableController, options: ServeOption
 
   const lifetime = new Lifetime('the server is closed')
   const closed = new Promise((resolve) => server.once('close', resolve))
+  const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
+    lifetime.close(
+      () => void server.close(),
+      () => control.close(),
+      () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
+      () => connections.destroy(),
+      () => closed,
+    )
   return {
     url: urlOf(host, port),
     port,
@@ -145,15 +153,8 @@ export async function serve(controller: ServableController, options: ServeOption
       return control.address
     },
     openFabric,
-    close({ graceMs = DEFAULT_GRACE_MS } = {}) {
-      return lifetime.close(
-        () => void server.close(),
-        () => control.close(),
-        () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
-        () => connections.destroy(),
-        () => closed,
-      )
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
     replaceCertificate(certificate = controller.tls()) {
       server.setSecureContext(tlsOptions(certificate))
       control.replaceCertificate(certificate)

@@ -21,7 +21,7 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
 }
 
 /** A controller in memory with a clock that the test turns. */
-export interface TestController extends Omit<Controller, 'events'>, Endpoints, AsyncDisposable {
+export interface TestController extends Omit<Controller, 'events'>, Endpoints {
   /** What it was made over, for a test that looks at, or damages, what is stored. */
   readonly storage: Storage
   readonly events: TestEvents
