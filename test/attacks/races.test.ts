@@ -10,7 +10,15 @@ import { sessions } from '../../src/resources/access/sessions.ts'
 import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { mfas } from '../../src/resources/login/mfas.ts'
 import { serviceViews } from '../../src/resources/services/service-views.ts'
-import { type Answer, adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
+import {
+  type Answer,
+  adminOf,
+  CLIENT,
+  create,
+  type ForeignClient,
+  foreignClient,
+  read,
+} from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../contract/http/signing-request.ts'
 import { pendingMfa } from '../support/mfa-enrollment.ts'
@@ -19,23 +27,31 @@ import { apisOf, authPolicy, login, type Person, person } from '../support/peopl
 
 const NOW = Date.UTC(2026, 0, 1)
 
-/** A storage of which the next write waits until something else was done. */
+/** A storage of which the next write waits until something else was done, or what wrote waits until then. */
 function interrupted(storage: Storage) {
   let meanwhile: (() => Promise<unknown>) | undefined
+  let afterwards: (() => Promise<unknown>) | undefined
   const waiting: Storage = {
     read: (work) => storage.read(work),
     async write(work) {
       const first = meanwhile
       meanwhile = undefined
       await first?.()
-      return storage.write(work)
+      const last = afterwards
+      afterwards = undefined
+      const written = await storage.write(work)
+      await last?.()
+      return written
     },
     close: () => storage.close(),
   }
   const before = (act: () => Promise<unknown>) => {
     meanwhile = act
   }
-  return { storage: waiting, before }
+  const after = (act: () => Promise<unknown>) => {
+    afterwards = act
+  }
+  return { storage: waiting, before, after }
 }
 
 /** Two controllers over one SQLite file, as two processes have them, and alice, who may dial a service. */
@@ -129,6 +145,24 @@ describe('between a check and its write', () => {
     const scene = await twoControllers()
     scene.held.before(() => take(scene))
     expect((await login(scene.one, scene.bob)).status).toBe(401)
+    expect(await leftovers(scene, scene.bob)).toEqual(NOTHING)
+  })
+
+  it.each(ENDS)('a session that ends during its own login, as its holder is %s, leaves nothing', async (_, take) => {
+    const scene = await twoControllers()
+    const [earlier] = (
+      await scene.admin.get(`/api-sessions?filter=${encodeURIComponent(`identity = "${scene.bob.id}"`)}`)
+    ).body.data
+    expect((await scene.admin.delete(`/api-sessions/${earlier.id}`)).status).toBe(200)
+    // The session is there, and its login not answered yet.
+    scene.held.after(async () => expect((await take(scene)).status).toBe(200))
+    const answer = await login(scene.one, scene.bob)
+    expect(answer.status).toBeLessThan(500)
+    expect(await leftovers(scene, scene.bob)).toEqual(NOTHING)
+    const token = answer.body.data?.token ?? 'none'
+    const session = foreignClient(scene.two, CLIENT, token)
+    expect((await session.get('/current-api-session')).status).toBe(401)
+    expect((await session.get('/current-api-session/service-updates')).status).toBe(401)
     expect(await leftovers(scene, scene.bob)).toEqual(NOTHING)
   })
 
