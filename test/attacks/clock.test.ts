@@ -1,4 +1,6 @@
+import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+import { KnownProviders } from '../../src/engine/oidc/signers/known-providers.ts'
 import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { adminOf } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
@@ -56,5 +58,38 @@ describe('an API session and a clock that goes back', () => {
     expect(await status()).toBe(200)
     clock.advance(30_000 + 30 * MINUTE)
     expect(await status()).toBe(401)
+  })
+})
+
+describe('what is believed for some minutes, when the clock goes back by a year', () => {
+  it('is asked for anew, as what an external provider tells of itself', async () => {
+    let now = Date.UTC(2026, 0, 1)
+    let asked = 0
+    const keySets = {
+      refusal: () => undefined,
+      fetch: async () => {
+        asked += 1
+        throw new Error('nobody there')
+      },
+    }
+    const providers = new KnownProviders({ clock: { now: () => now }, keySets })
+    const ask = async () => {
+      await providers.at('https://idp.example')
+      return asked
+    }
+    expect([await ask(), await ask()]).toEqual([1, 1])
+    now -= 365 * 1440 * MINUTE
+    expect(await ask()).toBe(2)
+  })
+
+  it('keeps nobody from another snapshot', async () => {
+    const stored = memoryStorage()
+    const storage = { read: stored.read, write: stored.write, close: stored.close, snapshot: async () => undefined }
+    const mounted = await mount({ storage })
+    const { engine } = mounted.controller
+    expect(await engine.snapshots.create()).toBe(true)
+    await expect(engine.snapshots.create()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    mounted.clock.advance(-365 * 1440 * MINUTE)
+    expect(await engine.snapshots.create()).toBe(true)
   })
 })

@@ -22,7 +22,8 @@ export class Snapshots {
     const { storage, clock } = this.#context
     if (storage.snapshot === undefined) return false
     const now = clock.now()
-    if (this.#last !== undefined && now - this.#last < INTERVAL_MS) throw new ControllerError('RATE_LIMITED')
+    const isRecent = this.#last !== undefined && this.#last <= now && now - this.#last < INTERVAL_MS
+    if (isRecent) throw new ControllerError('RATE_LIMITED')
     const before = this.#last
     this.#last = now
     try {

@@ -9,6 +9,7 @@ const MAX_REMEMBERED = 200
 
 interface Known {
   readonly provider: Promise<ExternalProvider | undefined>
+  readonly askedAt: number
   until: number
 }
 
@@ -25,8 +26,9 @@ export class KnownProviders {
   async at(baseUrl: string): Promise<ExternalProvider | undefined> {
     const now = this.#context.clock.now()
     const known = this.#known.get(baseUrl)
-    if (known !== undefined && now < known.until) return known.provider
-    const asked: Known = { provider: this.#ask(baseUrl), until: now + FRESH_MS }
+    // What was asked ahead of now, before the clock was put back, was asked long ago.
+    if (known !== undefined && known.askedAt <= now && now < known.until) return known.provider
+    const asked: Known = { provider: this.#ask(baseUrl), askedAt: now, until: now + FRESH_MS }
     this.#known.set(baseUrl, asked)
     const provider = await asked.provider
     if (provider === undefined) asked.until = now + RETRY_MS
