@@ -1,49 +1,68 @@
+interface Waiting {
+  readonly weight: number
+  begin(): void
+}
+
 /**
- * Lets one piece of work run after the other, of several parties in turns: what one of them hands in is waited for by the others
- * once, however much it is. Work that fails leaves as what succeeds does.
+ * Lets so much work run at once, of several parties in turns: what one of them hands in is waited for by the others once,
+ * however much it is. Work that fails leaves as what succeeds does.
  */
 export class FairGate {
+  readonly #places: number
   /** What each party waits to begin, in the order of their turns; a party that waits for nothing is not there. */
-  readonly #waiting = new Map<string, (() => void)[]>()
-  #isTaken = false
-  #size = 0
+  readonly #parties = new Map<string, Waiting[]>()
+  #taken = 0
+  #waiting = 0
 
-  /** How much runs and waits. */
-  get size(): number {
-    return this.#size
+  /** Work of the weight `places` together runs at once; heavier work runs alone. */
+  constructor(places: number) {
+    this.#places = places
+  }
+
+  /** How many pieces of work wait for their turn. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Reports whether nothing runs or waits. */
+  get isIdle(): boolean {
+    return this.#taken === 0
   }
 
   /** Runs work of a party when its turn comes. Answers and throws what the work does. */
-  async run<T>(party: string, work: () => Promise<T>): Promise<T> {
-    this.#size += 1
-    if (this.#isTaken) await this.#turnOf(party)
-    this.#isTaken = true
+  async run<T>(party: string, weight: number, work: () => Promise<T>): Promise<T> {
+    if (this.#waiting === 0 && this.#fits(weight)) this.#taken += weight
+    else await this.#turnOf(party, weight)
     try {
       return await work()
     } finally {
-      this.#size -= 1
+      this.#taken -= weight
       this.#beginNext()
     }
   }
 
-  #turnOf(party: string): Promise<void> {
-    return new Promise((resolve) => {
-      const own = this.#waiting.get(party)
-      if (own === undefined) this.#waiting.set(party, [resolve])
-      else own.push(resolve)
+  #fits(weight: number): boolean {
+    return this.#taken === 0 || this.#taken + weight <= this.#places
+  }
+
+  #turnOf(party: string, weight: number): Promise<void> {
+    this.#waiting += 1
+    return new Promise((begin) => {
+      const own = this.#parties.get(party)
+      if (own === undefined) this.#parties.set(party, [{ weight, begin }])
+      else own.push({ weight, begin })
     })
   }
 
-  /** The place stays taken when somebody gets it: a newcomer cannot overtake. */
+  /** Places go straight to those who wait: a newcomer cannot overtake. */
   #beginNext(): void {
-    const [next] = this.#waiting
-    if (next === undefined) {
-      this.#isTaken = false
-      return
+    for (const [party, [first, ...others]] of this.#parties) {
+      if (first === undefined || !this.#fits(first.weight)) return
+      this.#parties.delete(party)
+      if (others.length > 0) this.#parties.set(party, others)
+      this.#waiting -= 1
+      this.#taken += first.weight
+      first.begin()
     }
-    const [party, [first, ...others]] = next
-    this.#waiting.delete(party)
-    if (others.length > 0) this.#waiting.set(party, others)
-    first?.()
   }
 }

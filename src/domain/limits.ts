@@ -47,7 +47,7 @@ export interface Limits {
   readonly loginBytes: number
   /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
   readonly answerBytes: number
-  /** Lists of more than a hundred entities that one identity waits for, one after the other; a further one is refused. */
+  /** Lists that one identity waits for, where it asks for so many that they are made in turns; a further one is refused. */
   readonly listsPerIdentity: number
   /** Bytes of events that are remembered, for those who look back; the oldest go for new ones. */
   readonly timelineBytes: number
@@ -80,7 +80,7 @@ export const DEFAULT_LIMITS: Limits = {
   loginBytesPerNetwork: 8 * KIB * KIB,
   loginBytes: 64 * KIB * KIB,
   answerBytes: 16 * KIB * KIB,
-  listsPerIdentity: 100,
+  listsPerIdentity: 1000,
   timelineBytes: KIB * KIB,
   eventStreams: 200,
   eventStreamsPerIdentity: 8,

@@ -21,7 +21,7 @@ import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
-import { isLongList, LongLists } from './long-lists.ts'
+import { ListTurns } from './list-turns.ts'
 import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
 
@@ -76,7 +76,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     openid: new Router(apis.openid?.operations ?? []),
   }
 
-  const longLists = new LongLists(options.turns, options.limits.listsPerIdentity)
+  const listTurns = new ListTurns(options.turns, options.limits.listsPerIdentity)
 
   let written: ApiDocuments | undefined
   const documents = () => {
@@ -121,8 +121,8 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       } as never)
       return envelope(shape, result, input.find, options.limits, options.profile)
     }
-    const isLong = isLongList(shape, input.find)
-    const enveloped = isLong ? await longLists.answer(caller, remoteAddress, make) : await make()
+    const isList = shape.symbols !== undefined
+    const enveloped = isList ? await listTurns.run(input.find, caller, remoteAddress, make) : await make()
     const challenge = caller && secondaryChallenge(caller)
     if (challenge === undefined) return enveloped
     return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }
