@@ -34,6 +34,25 @@ describe('a delegate', () => {
         return own.send('PUT', `/trust-anchors/${id}`, { body: { mayAuthenticateAdmins: true } })
       },
     ],
+    ...(['externalAuthUrl', 'clientId'] as const).map(
+      (field): [string, readonly string[], (here: Scene) => Promise<Answer>] => [
+        `sends those who log in by a signer of administrators elsewhere (${field})`,
+        ['external-jwt-signer'],
+        async ({ admin, management, boss }) => {
+          const certPem = selfSigned(newKey(), '/CN=idp')
+          const facts = {
+            issuer: 'https://idp.example',
+            audience: 'network',
+            enabled: true,
+            useExternalId: true,
+            certPem,
+          }
+          const id = await create(admin, '/external-jwt-signers', { name: 'idp', ...facts })
+          await admin.patch(`/identities/${boss.id}`, { externalId: 'boss@idp' })
+          return management.patch(`/external-jwt-signers/${id}`, { [field]: 'https://mallory.example' })
+        },
+      ],
+    ),
     [
       'gives an administrator a policy of its own',
       ['auth-policy', 'identity'],

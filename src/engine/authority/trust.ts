@@ -12,15 +12,19 @@ type Identity = RecordOf<typeof identities>
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
 
-/** What decides whom the tokens of a signer authenticate, and whether they do. */
+/** What decides whom the tokens of a signer authenticate, whether they do, and where people are sent for them. */
 export const DECISIVE_OF_SIGNERS = [
   'audience',
   'certPem',
   'claimsProperty',
+  'clientId',
   'enabled',
+  'externalAuthUrl',
   'issuer',
   'jwksEndpoint',
   'kid',
+  'scopes',
+  'targetToken',
   'useExternalId',
 ] as const satisfies readonly (keyof Signer)[]
 

@@ -4,7 +4,7 @@ import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { type ExternalJwtSigners, externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { DECISIVE_OF_SIGNERS } from '../authority/trust.ts'
+import { DECISIVE_OF_SIGNERS, isSame } from '../authority/trust.ts'
 import { isAdminCall } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { Behaviour } from '../records/behaviour.ts'
@@ -33,7 +33,7 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     checkKeySource(context, after)
     await checkEnrollment(tx, after)
     const { before } = change
-    const isUnchanged = before !== undefined && DECISIVE_OF_SIGNERS.every((field) => before[field] === after[field])
+    const isUnchanged = before !== undefined && isSame(before, after, DECISIVE_OF_SIGNERS)
     // What an administrator edits besides does not make it trusted: that is asked for by itself.
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
