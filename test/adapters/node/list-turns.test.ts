@@ -1,5 +1,4 @@
-import type { ControllerFetch, Limits, Storage } from 'portcullis'
-import { memoryStorage } from 'portcullis/memory'
+import type { ControllerFetch, Limits } from 'portcullis'
 import { createListener } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,24 +7,17 @@ import { exchange, gate, parseResponse, requestText, withHttpServer } from './ra
 
 /** Clients of a controller over sockets, none of which is answered before all have asked. */
 async function crowd(limits: Partial<Limits>, count: number) {
-  const stored = memoryStorage()
-  let held: Promise<void> = Promise.resolve()
-  const storage: Storage = {
-    read: (work) => held.then(() => stored.read(work)),
-    write: (work) => stored.write(work),
-    close: () => stored.close(),
-  }
-  const controller = await createTestController({ storage, limits })
+  const controller = await createTestController({ limits })
   onTestFinished(() => controller.close())
   const tokens = [await adminToken(controller), await adminToken(controller)]
   const released = gate()
-  held = released.opened
   const seen: string[] = []
   const answered: string[] = []
   const fetch: ControllerFetch = async (request, connection) => {
     const what = request.headers.get('x-what') ?? ''
     seen.push(what)
     if (seen.length === count) released.open()
+    await released.opened
     const response = await controller.fetch(request, connection)
     answered.push(what)
     return response
