@@ -43,13 +43,25 @@ export async function createSealer(
 
 /**
  * Seals on the spot, by the runtime's `node:crypto`: WebCrypto hands a text of some bytes to a thread, which costs many times
- * what it takes. Undefined where the runtime has none.
+ * what it takes. Undefined where the runtime has none, or one that cannot do it.
  */
 export async function findNativeCipher(key: Bytes): Promise<Cipher | undefined> {
   const native = await import('node:crypto').catch(() => undefined)
-  if (native?.createCipheriv === undefined || native.createDecipheriv === undefined) return undefined
-  const { createCipheriv, createDecipheriv } = native
+  try {
+    const cipher = native && nativeCipher(native, key)
+    const probe = new Uint8Array(NONCE_BYTES)
+    await cipher?.open(probe, probe, new Uint8Array(await cipher.seal(probe, probe, probe)))
+    return cipher
+  } catch {
+    return undefined
+  }
+}
+
+function nativeCipher(native: typeof import('node:crypto'), bytes: Bytes): Cipher {
+  const { createCipheriv, createDecipheriv, createSecretKey } = native
   const options = { authTagLength: TAG_BYTES }
+  // Made ready once, which takes longer than to seal.
+  const key = createSecretKey(bytes)
   return {
     async seal(nonce, purpose, content) {
       const cipher = createCipheriv('aes-256-gcm', key, nonce, options).setAAD(purpose)

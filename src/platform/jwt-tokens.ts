@@ -1,5 +1,6 @@
 import { toBase64, toBase64Url } from '../domain/encoding/base64.ts'
 import type { TokenJudgement, Tokens } from '../ports/credentials/tokens.ts'
+import { loadJose } from './jose-library.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
 /** Longer ones are nobody's: ours hold some two thousand characters. */
@@ -21,7 +22,7 @@ class UnknownKey extends Error {
 export function createJwtTokens(server: ServerCredentials): Tokens {
   async function judge(token: string, now: number): Promise<TokenJudgement> {
     if (token.length > MAX_TOKEN_LENGTH) return { outcome: 'invalid' }
-    const { jwtVerify, errors } = await import('jose')
+    const { jwtVerify, errors } = await loadJose()
     try {
       const { payload } = await jwtVerify(token, (header) => verifyingKey(server, header), {
         currentDate: new Date(now),
@@ -68,7 +69,7 @@ async function verifyingKey(server: ServerCredentials, { kid = '', alg }: { kid?
 }
 
 async function publicJwk({ certificate, kid, jwa, hash }: TokenKey) {
-  const { exportJWK } = await import('jose')
+  const { exportJWK } = await loadJose()
   return { ...(await exportJWK(await certificate.publicKey.importFor(hash))), kid, use: 'sig', alg: jwa }
 }
 

@@ -6,14 +6,29 @@ const ID_LENGTH = 10
 /** Bytes from here on would make the first letters of the alphabet likelier, so they are drawn again. */
 const UNBIASED = 256 - (256 % ALPHABET.length)
 
+/** So many bytes are drawn at once for ids, because each draw costs more than what it yields. */
+const DRAWN = 2000
+
+/** Bytes for ids that were drawn and not used yet. */
+const ahead = { bytes: new Uint8Array(0), used: 0 }
+
+function nextByte(): number {
+  if (ahead.used >= ahead.bytes.length) {
+    ahead.bytes = crypto.getRandomValues(new Uint8Array(DRAWN))
+    ahead.used = 0
+  }
+  const byte = ahead.bytes[ahead.used] ?? 0
+  ahead.used += 1
+  return byte
+}
+
 /** Randomness of the runtime's WebCrypto. Ids are ten characters of 0-9a-zA-Z, each equally likely (59 bits). */
 export const systemRandom: Random = {
   id: () => {
     let id = ''
     while (id.length < ID_LENGTH) {
-      for (const byte of crypto.getRandomValues(new Uint8Array(2 * ID_LENGTH))) {
-        if (byte < UNBIASED && id.length < ID_LENGTH) id += ALPHABET.charAt(byte % ALPHABET.length)
-      }
+      const byte = nextByte()
+      if (byte < UNBIASED) id += ALPHABET.charAt(byte % ALPHABET.length)
     }
     return id
   },

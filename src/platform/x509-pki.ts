@@ -1,5 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import { BoundedMap } from '../domain/bounded-map.ts'
+import { bytesText } from '../domain/encoding/base64.ts'
 import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
 import { toHex } from './encoding/hex.ts'
 import type { PkiSource } from './pki-source.ts'
@@ -54,7 +55,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
   const network = new Map<string, Certificate>()
   const readAll = async (part: 'caPem' | 'signingCertPem') => {
     const certificates = await readPart(part, () => readCertificates(library, source[part], network))
-    for (const certificate of certificates) network.set(certificate.pem, certificate)
+    for (const certificate of certificates) network.set(bytesText(certificate.der), certificate)
     return certificates
   }
   const configured = await readAll('caPem')
@@ -112,7 +113,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
   }
 
   const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
-  const known = { get: (pem: string) => network.get(pem) ?? clients.get(pem) }
+  const known = { get: (octets: string) => network.get(octets) ?? clients.get(octets) }
 
   /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
   const readSent = (der: Uint8Array): Certificate | undefined => {
@@ -129,7 +130,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
     const intermediates = sent.filter((certificate) => certificate !== undefined)
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
     const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...own, ...intermediates], now }))
-    if (trusted) clients.set(leaf.pem, leaf)
+    if (trusted) clients.set(bytesText(leaf.der), leaf)
     return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
   }
 

@@ -1,10 +1,16 @@
 const CHUNK = 0x8000
 
+/** A text with one character for each byte, which stands for these bytes and no others. */
+export function bytesText(bytes: Uint8Array): string {
+  if (bytes.length <= CHUNK) return String.fromCharCode(...bytes)
+  let text = ''
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  return text
+}
+
 /** Standard base64 with padding, on one line. */
 export function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
-  return btoa(binary)
+  return btoa(bytesText(bytes))
 }
 
 /** Base64 for tokens and addresses, without padding. */

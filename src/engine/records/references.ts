@@ -39,8 +39,16 @@ export interface ReferenceTo {
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
 }
 
+const REFERENCES = new Map<string, readonly ReferenceTo[]>()
+
 /** Every field that refers to entities of a resource. */
 export function referencesTo(target: Resource): readonly ReferenceTo[] {
+  const references = REFERENCES.get(target.name) ?? findReferencesTo(target)
+  REFERENCES.set(target.name, references)
+  return references
+}
+
+function findReferencesTo(target: Resource): readonly ReferenceTo[] {
   return RESOURCES.flatMap((resource) =>
     Object.entries(resource.definition.references ?? {}).flatMap(([field, { to, orTo, onDelete }]) =>
       to === target.name || orTo === target.name ? [{ resource, field, onDelete }] : [],

@@ -4,6 +4,8 @@ import { type Limits, tooLarge } from '../../domain/limits.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import type { EngineContext } from '../context/context.ts'
+import { collectionOf } from './collection-of.ts'
+import { ifReadable } from './damaged-records.ts'
 import { deletePart } from './deletion.ts'
 import { MORE, type Part, WHOLE } from './parts.ts'
 
@@ -19,7 +21,18 @@ const MAX_REMEMBERED = 10_000
 interface Estimate {
   count: number
   since: number
+  /** The earliest records when that was last asked for, in order, as far as they have not been ended since. */
+  earliest: readonly Earliest[]
 }
+
+/** A record and the instant by which it was the earliest. Used again meanwhile, it has another one, and is not it any more. */
+interface Earliest {
+  readonly id: string
+  readonly instant: unknown
+}
+
+/** How many of the earliest records are asked for at once: to put all records of an owner in order takes long. */
+const EARLIEST_AHEAD = 32
 
 /** Counting takes longer the more there are, and most insertions are far from any limit. */
 const ESTIMATES = new WeakMap<EngineContext, BoundedMap<string, Estimate>>()
@@ -28,7 +41,7 @@ function estimateOf(context: EngineContext, owner: string): Estimate {
   const known = ESTIMATES.get(context) ?? new BoundedMap<string, Estimate>(MAX_REMEMBERED)
   ESTIMATES.set(context, known)
   // Nothing is known at first, so that the first insertion counts.
-  const estimate = known.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER }
+  const estimate = known.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER, earliest: [] }
   known.set(owner, estimate)
   return estimate
 }
@@ -55,16 +68,40 @@ export async function makeRoom<R extends Resource>(
   const totalCount = await countNearLimit(estimate, most, () => countOf(tx, resource, where))
   if (totalCount < most) return undefined
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
-  const orderBy = [...new Set([endsEarliest, 'createdAt'])].map(earliestFirst)
   const beyond = Math.min(totalCount - most + 1, ENDED_AT_ONCE)
-  const { items } = await tx.collection(resource).find({ where, orderBy, limit: beyond })
-  for (const { id } of items) {
+  for (let ended = 0; ended < beyond; ended += 1) {
+    const id = await earliestOf(tx, resource, where, endsEarliest, estimate)
+    if (id === undefined) break
     if (!part.isOver() && (await deletePart(tx, resource, id, part)) !== MORE) continue
     // The next write counts anew.
     estimate.since = Number.MAX_SAFE_INTEGER
     return MORE
   }
   return undefined
+}
+
+/**
+ * The record of an owner whose `field` lies furthest back. What was among the earliest and has not changed since is so still,
+ * because what others have there only grows.
+ */
+async function earliestOf(
+  tx: WriteTransaction,
+  resource: Resource,
+  where: Filter,
+  field: string,
+  estimate: Estimate,
+): Promise<string | undefined> {
+  for (let isAsked = false; ; isAsked = true) {
+    for (let next = estimate.earliest[0]; next !== undefined; next = estimate.earliest[0]) {
+      const record = await ifReadable(() => collectionOf(tx, resource).get(next.id))
+      if (record !== undefined && record[field] === next.instant) return next.id
+      estimate.earliest = estimate.earliest.slice(1)
+    }
+    if (isAsked) return undefined
+    const orderBy = [...new Set([field, 'createdAt'])].map(earliestFirst)
+    const { items } = await collectionOf(tx, resource).find({ where, orderBy, limit: EARLIEST_AHEAD })
+    estimate.earliest = items.map((record) => ({ id: record.id, instant: record[field] }))
+  }
 }
 
 /** Records that count as of an owner, and the indexed field that holds its id. */

@@ -1,7 +1,9 @@
 import type { JWTPayload } from 'jose'
+import { fromBase64 } from '../../domain/encoding/base64.ts'
 import { holdsStorableText } from '../../domain/storable-text.ts'
 import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/credentials/external-tokens.ts'
 import type { KeySets } from '../../ports/key-sets.ts'
+import { loadJose } from '../jose-library.ts'
 import { createSignerKeys, type KeysForToken } from './signer-keys.ts'
 import { UnfitKey, type VerificationKeyOptions } from './verification-key.ts'
 
@@ -17,7 +19,7 @@ export function createExternalTokens(keySets: KeySets, options: VerificationKeyO
       return typeof claims?.iss === 'string' ? claims.iss : undefined
     },
     verify: async (token, signer, now): Promise<TokenVerdict> => {
-      const { errors } = await import('jose')
+      const { errors } = await loadJose()
       const keys = keysOf(signer, now)
       const verify = () => verifiedClaims(token, signer, keys, now)
       try {
@@ -42,7 +44,7 @@ async function verifiedClaims(
   keys: KeysForToken,
   now: number,
 ): Promise<JWTPayload> {
-  const { jwtVerify } = await import('jose')
+  const { jwtVerify } = await loadJose()
   const { payload } = await jwtVerify(
     token,
     ({ kid, alg }) => {
@@ -64,7 +66,7 @@ function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | un
   const [, body, ...rest] = token.split('.')
   if (body === undefined || rest.length !== 1) return undefined
   try {
-    const octets = Uint8Array.from(atob(body.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
+    const octets = fromBase64(body.replaceAll('-', '+').replaceAll('_', '/'))
     const claims: unknown = JSON.parse(new TextDecoder().decode(octets))
     return typeof claims === 'object' && claims !== null ? { ...claims } : undefined
   } catch {

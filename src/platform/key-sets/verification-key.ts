@@ -1,5 +1,6 @@
 import type { CryptoKey, JWK } from 'jose'
 import { fromBase64 } from '../../domain/encoding/base64.ts'
+import { loadJose } from '../jose-library.ts'
 import { readCertificates } from '../x509/certificates/certificate.ts'
 import { loadLibrary } from '../x509/encoding/library.ts'
 import { writePem } from '../x509/encoding/pem.ts'
@@ -25,14 +26,14 @@ const LEAST_RSA_EXPONENT = 65_537n
  * key is too weak or does not fit the algorithm.
  */
 export async function certificateKey(pem: string, alg: string): Promise<VerificationKey> {
-  const { importX509 } = await import('jose')
+  const { importX509 } = await loadJose()
   const [{ notAfter }] = readCertificates(await loadLibrary(), pem)
   return { key: strong(await importX509(pem, alg)), notAfter }
 }
 
 /** The key of a member of a key set. Only its public parts are read, whatever else there is. Throws as above. */
 export async function jwkKey(jwk: JWK, alg: string, options: VerificationKeyOptions): Promise<VerificationKey> {
-  const { importJWK } = await import('jose')
+  const { importJWK } = await loadJose()
   const kty = alg.startsWith('ES') ? 'EC' : 'RSA'
   const [certificate] = jwk.x5c ?? []
   const isTyped = jwk.kty === kty || (jwk.kty === undefined && certificate !== undefined && options.allowsUntypedKeys)

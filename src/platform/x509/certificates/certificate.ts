@@ -1,4 +1,5 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
+import { bytesText } from '../../../domain/encoding/base64.ts'
 import { isStorable } from '../../../domain/storable-text.ts'
 import { toHex } from '../../encoding/hex.ts'
 import type { Library } from '../encoding/library.ts'
@@ -31,7 +32,7 @@ export interface Certificate extends Validity {
   isSignedWith(key: PublicKey): Promise<boolean>
 }
 
-/** Certificates that were read before, by their PEM text. */
+/** Certificates that were read before, by their octets as {@link bytesText}. */
 export type KnownCertificates = Pick<ReadonlyMap<string, Certificate>, 'get'>
 
 /** Reads a DER certificate of at most 64 KiB. Throws when it is malformed or its key is too weak for the network. */
@@ -41,11 +42,10 @@ export function readCertificate(
   known?: KnownCertificates,
 ): Certificate {
   if (der.length > MAX_PEM_SIZE) throw new Error('certificate is larger than 64 KiB')
-  const pem = writePem('CERTIFICATE', der)
-  return known?.get(pem) ?? readUnknown(library, der, pem)
+  return known?.get(bytesText(der)) ?? readUnknown(library, der)
 }
 
-function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>, pem: string): Certificate {
+function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>): Certificate {
   const { structure, signed, parts } = takeApart(library, der)
   const { tbsCertificate: body } = structure
   if (toHex(signed.algorithm) !== toHex(parts.algorithm.whole)) {
@@ -60,7 +60,7 @@ function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>, pem: string
   const signers = new Set<string>()
   return {
     der,
-    pem,
+    pem: writePem('CERTIFICATE', der),
     serial: toHex(parts.serial.content),
     subjectDer: parts.subject.whole,
     encodedIssuer: toHex(parts.issuer.whole),
