@@ -10,15 +10,15 @@ const UNBIASED = 256 - (256 % ALPHABET.length)
 const DRAWN = 2000
 
 /** Bytes for ids that were drawn and not used yet. */
-const ahead = { bytes: new Uint8Array(0), used: 0 }
+const AHEAD = { bytes: new Uint8Array(0), used: 0 }
 
 function nextByte(): number {
-  if (ahead.used >= ahead.bytes.length) {
-    ahead.bytes = crypto.getRandomValues(new Uint8Array(DRAWN))
-    ahead.used = 0
+  if (AHEAD.used >= AHEAD.bytes.length) {
+    AHEAD.bytes = crypto.getRandomValues(new Uint8Array(DRAWN))
+    AHEAD.used = 0
   }
-  const byte = ahead.bytes[ahead.used] ?? 0
-  ahead.used += 1
+  const byte = AHEAD.bytes[AHEAD.used] ?? 0
+  AHEAD.used += 1
   return byte
 }
 

@@ -114,6 +114,28 @@ describe('what one endpoint stores', () => {
     expect(states).toEqual([200, 401, 200, 200])
   })
 
+  it('are API sessions of which always the one ends that was not used for longest, and none where one has ended by itself', async () => {
+    const mounted = await mount({ limits: { apiSessionsPerIdentity: 3 } })
+    const alice = await person(mounted, await adminOf(mounted), 'alice')
+    const apis = new Map<string, Awaited<ReturnType<typeof apisOf>>['api']>()
+    const begin = async (name: string) => {
+      mounted.clock.advance(61_000)
+      apis.set(name, (await apisOf(mounted, alice)).api)
+    }
+    for (const name of ['a', 'b', 'c', 'd']) await begin(name)
+    mounted.clock.advance(61_000)
+    expect((await apis.get('b')?.get('/current-identity'))?.status).toBe(200)
+    await begin('e')
+    expect((await apis.get('d')?.delete('/current-api-session'))?.status).toBe(200)
+    await begin('f')
+    await begin('g')
+    const states = await Promise.all(
+      [...apis].map(async ([name, api]) => `${name} ${(await api.get('/current-identity')).status}`),
+    )
+    // Of a to d the first had to go for d, c for e because b was used, nobody for f because d was gone, and b for g.
+    expect(states).toEqual(['a 401', 'b 401', 'c 401', 'd 401', 'e 200', 'f 200', 'g 200'])
+  })
+
   it('are API sessions within the limit after a store had more of them', async () => {
     const mounted = await mount({ limits: { apiSessionsPerIdentity: 5 } })
     const alice = await person(mounted, await adminOf(mounted), 'alice')
