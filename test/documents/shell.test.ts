@@ -39,3 +39,13 @@ it('the model of its guide passes its own assertions, and fails as the guide say
   expect(failure).toMatch(/^FAIL/)
   expect([code, stdout]).toEqual([3, expect.stringContaining(failure ?? '')])
 })
+
+it('a model that is a program is refused with a hint where its package makes it none', async () => {
+  writeFileSync(join(cwd, 'package.json'), '{ "type": "commonjs" }')
+  const program = `export default ${JSON.stringify({ services: [{ name: 'wiki' }], assertions: [{ as: [], dial: {} }] })}`
+  writeFileSync(join(cwd, 'network.js'), program)
+  const { code, stderr } = await portcullis(['test', 'network.js'], { cwd }).ended
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/network\.js: cannot be loaded: .*"type": "module".*\.mjs/)])
+  writeFileSync(join(cwd, 'network.mjs'), program)
+  expect((await portcullis(['test', 'network.mjs'], { cwd }).ended).stderr).not.toContain('cannot be loaded')
+})

@@ -60,6 +60,13 @@ async function defaultExport(name: string): Promise<unknown> {
   } catch (error) {
     const isTypeScript = error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     if (isTypeScript) throw mistake(name, `Node ${process.versions.node} runs no TypeScript: take Node 22.18 or later`)
+    if (error instanceof SyntaxError) {
+      // What npm makes of an empty folder is a package of CommonJS, whose .ts and .js files are no modules.
+      const hint = /import statement|token 'export'/.test(error.message)
+        ? '; without "type": "module" in package.json, end its name in .mts or .mjs'
+        : ''
+      throw mistake(name, `cannot be loaded: ${error.message}${hint}`)
+    }
     throw error
   }
 }

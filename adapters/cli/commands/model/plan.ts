@@ -17,8 +17,9 @@ ${CONNECTION_DETAILS}`,
   examples: ['portcullis plan network.yaml --url https://ctrl.example.org:1280 --ca ca.pem'],
   exitCodes: { 0: 'the plan can be applied', [EXIT_NO]: 'an assertion would fail' },
   run: async (call) => {
-    const { options, operands } = call
+    const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
+    const { coloured } = await import('./coloured.ts')
     const { planModel, planText } = await import('../../../model/index.ts')
     const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'plan')
@@ -27,7 +28,7 @@ ${CONNECTION_DETAILS}`,
     )
     const { changes, unchanged, access, assertions } = plan
     const code = assertions.failed === 0 ? 0 : EXIT_NO
-    return { text: planText(plan), value: { changes, unchanged, access, assertions }, code }
+    return { text: coloured(planText(plan), terminal.style), value: { changes, unchanged, access, assertions }, code }
   },
 })
 
@@ -46,6 +47,7 @@ ${CONNECTION_DETAILS}`,
   run: async (call) => {
     const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
+    const { coloured } = await import('./coloured.ts')
     const { AssertionsFailed, applyPlan, planModel, planText } = await import('../../../model/index.ts')
     const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'apply')
@@ -54,16 +56,17 @@ ${CONNECTION_DETAILS}`,
         const plan = await planModel(admin, model, { prune: options.flag('prune') })
         const { changes, unchanged, access, assertions } = plan
         const value = { changes, unchanged, access, assertions }
+        const text = coloured(planText(plan), terminal.style)
         try {
           await applyPlan(admin, plan, ({ done, total, change }) =>
             terminal.progress(`${done} of ${total}: ${change.action} ${change.key} '${change.name}'`),
           )
         } catch (error) {
           if (!(error instanceof AssertionsFailed)) throw error
-          return { text: `${planText(plan)}\n\nNothing was changed.`, value, code: EXIT_NO }
+          return { text: `${text}\n\nNothing was changed.`, value, code: EXIT_NO }
         }
         terminal.endProgress()
-        return { text: changes.length === 0 ? planText(plan) : `${planText(plan)}\n\nApplied.`, value }
+        return { text: changes.length === 0 ? text : `${text}\n\nApplied.`, value }
       }),
     )
   },

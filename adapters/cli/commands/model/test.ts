@@ -25,6 +25,7 @@ ${CONNECTION_DETAILS}`,
   run: async (call) => {
     const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes, written } = await import('./model-files.ts')
+    const { coloured } = await import('./coloured.ts')
     const { junit, tap, testController, testModel, testText } = await import('../../../model/index.ts')
     const format = options.typed('format') ?? 'text'
     if (!['text', 'tap', 'junit'].includes(format)) {
@@ -37,8 +38,9 @@ ${CONNECTION_DETAILS}`,
     const result = await withoutMistakes(() =>
       isRunning ? withConnection(call, ({ access: admin }) => testController(admin, model)) : testModel(model),
     )
-    const text =
-      format === 'tap' ? tap(result) : format === 'junit' ? junit(result, operands.join(' ')) : `${testText(result)}\n`
+    const isFile = options.typed('output') !== undefined
+    const shown = isFile ? testText(result) : coloured(testText(result), terminal.style)
+    const text = format === 'tap' ? tap(result) : format === 'junit' ? junit(result, operands.join(' ')) : `${shown}\n`
     const answer = await written(text, options.typed('output'), terminal)
     return { text: answer, value: result, code: result.failed === 0 ? 0 : EXIT_NO }
   },
