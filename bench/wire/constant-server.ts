@@ -4,8 +4,21 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { createServer } from 'node:https'
 import { tlsOptions } from 'portcullis/node'
 
-/** How the constant is answered: by Node, Express or Hono alone, or by a controller's adapter of them. */
-export type ConstantServerKind = 'bare' | 'express' | 'hono' | 'node-adapter' | 'express-adapter' | 'hono-adapter'
+/**
+ * How the constant is answered: by Node, Express, Fastify or Hono alone, or by a controller's adapter of them, which is given it
+ * as a web `Response`, or in plain values as controllers give their answers to those adapters that take them.
+ */
+export type ConstantServerKind =
+  | 'bare'
+  | 'express'
+  | 'fastify'
+  | 'hono'
+  | 'node-adapter'
+  | 'express-adapter'
+  | 'hono-adapter'
+  | 'plain-node-adapter'
+  | 'plain-express-adapter'
+  | 'plain-fastify-adapter'
 
 /** The argument of the process, as JSON. */
 export interface ConstantServerOptions {
@@ -23,6 +36,10 @@ const { kind, pki, status, headers, body, burnMs } = OPTIONS
 const BYTES = Buffer.from(body)
 const FETCH = async () => new Response(body, { status, headers })
 const CONTROLLER = { fetch: FETCH, answerHeaders: {} }
+const PLAIN_FETCH = Object.assign(async () => new Response(body, { status, headers }), {
+  plain: async () => ({ status, headers, body }),
+})
+const PLAIN_CONTROLLER = { fetch: PLAIN_FETCH, answerHeaders: {} }
 
 function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (burnMs > 0) burn()
@@ -46,11 +63,24 @@ async function listener(): Promise<RequestListener> {
       return answer
     case 'node-adapter':
       return (await import('portcullis/node')).createListener(FETCH)
+    case 'plain-node-adapter':
+      return (await import('portcullis/node')).createListener(PLAIN_FETCH)
+    case 'fastify':
+    case 'plain-fastify-adapter': {
+      const { fastifyController } = await import('portcullis/fastify')
+      const app = (await import('fastify')).default()
+      if (kind === 'fastify') app.all('/*', (_request, reply) => void reply.code(status).headers(headers).send(body))
+      else await app.register(fastifyController, { controller: PLAIN_CONTROLLER })
+      await app.ready()
+      return app.routing
+    }
     case 'express':
       return (await import('express')).default().use(answer)
-    case 'express-adapter': {
+    case 'express-adapter':
+    case 'plain-express-adapter': {
       const { expressHandler } = await import('portcullis/express')
-      return (await import('express')).default().use(expressHandler(CONTROLLER))
+      const controller = kind === 'express-adapter' ? CONTROLLER : PLAIN_CONTROLLER
+      return (await import('express')).default().use(expressHandler(controller))
     }
     case 'hono':
     case 'hono-adapter': {

@@ -27,6 +27,7 @@ const MANAGEMENT = '/edge/management/v1'
 const CLIENT = '/edge/client/v1'
 
 const SERVICE = ({ adminToken, serviceIds }: Network) => get(adminToken, `${MANAGEMENT}/services/${serviceIds[7]}`)
+const POST_SERVICE = ({ adminToken }: Network) => [post(`${MANAGEMENT}/services`, { name: 'a service' }, adminToken)]
 const CURRENT_IDENTITY = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-identity`)
 const UPDATES = ({ identityToken }: Network) => get(identityToken, `${CLIENT}/current-api-session/service-updates`)
 const CERTIFICATE_LOGIN = () => [post(`${CLIENT}/authenticate?method=cert`, {})]
@@ -39,18 +40,26 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
   ['current-identity', { title: 'GET current-identity', requests: CURRENT_IDENTITY, targetOver: 0.12 }],
   ['updates', { title: 'GET service-updates', requests: UPDATES, targetOver: 0.12 }],
   ['updates-memory', { title: 'GET service-updates, memory', server: 'memory', requests: UPDATES, targetOver: 0.12 }],
-  ['node', { title: 'Node adapter, constant', server: 'node-adapter', requests: SERVICE, targetOver: 0.04 }],
+  ['node', { title: 'Node adapter, constant Response', server: 'node-adapter', requests: SERVICE, targetOver: 0.04 }],
+  ['node-post', { title: 'the same, with a body', server: 'node-adapter', requests: POST_SERVICE, targetOver: 0.04 }],
+  ['node-plain', { title: 'Node adapter, plain', server: 'plain-node-adapter', requests: SERVICE, targetOver: 0.04 }],
   [
-    'node-post',
-    {
-      title: 'Node adapter, constant, with a body',
-      server: 'node-adapter',
-      requests: ({ adminToken }) => [post(`${MANAGEMENT}/services`, { name: 'a service' }, adminToken)],
-      targetOver: 0.04,
-    },
+    'node-plain-post',
+    { title: 'the same, with a body', server: 'plain-node-adapter', requests: POST_SERVICE, targetOver: 0.04 },
   ],
-  ['express', { title: 'Express adapter, constant', server: 'express-adapter', below: 'express', requests: SERVICE }],
-  ['hono', { title: 'Hono adapter, constant', server: 'hono-adapter', below: 'hono', requests: SERVICE }],
+  [
+    'express',
+    { title: 'Express adapter, constant Response', server: 'express-adapter', below: 'express', requests: SERVICE },
+  ],
+  [
+    'express-plain',
+    { title: 'Express adapter, plain', server: 'plain-express-adapter', below: 'express', requests: SERVICE },
+  ],
+  [
+    'fastify-plain',
+    { title: 'Fastify adapter, plain', server: 'plain-fastify-adapter', below: 'fastify', requests: SERVICE },
+  ],
+  ['hono', { title: 'Hono adapter, constant Response', server: 'hono-adapter', below: 'hono', requests: SERVICE }],
   [
     'services',
     {

@@ -13,6 +13,7 @@ import { apiPathOf, BASES, openIdPathOf } from '../operations/paths.ts'
 import type { VersionFacts } from '../operations/version-facts.ts'
 import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
 import { envelope } from './answer/envelope.ts'
+import { KeptLists } from './answer/kept-lists.ts'
 import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './answer/problem.ts'
 import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
@@ -76,6 +77,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     openid: new Router(apis.openid?.operations ?? []),
   }
 
+  const keptLists = new KeptLists()
   const listTurns = new ListTurns(options.turns, options.limits.listsPerIdentity)
 
   let written: ApiDocuments | undefined
@@ -119,7 +121,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
         ...input,
         request: input.body,
       } as never)
-      return envelope(shape, result, input.find, options.limits, options.profile)
+      return envelope(shape, result, input.find, options.limits, options.profile, keptLists)
     }
     const isList = shape.symbols !== undefined
     const enveloped = isList ? await listTurns.run(input.find, caller, remoteAddress, make) : await make()

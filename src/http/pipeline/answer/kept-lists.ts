@@ -1,0 +1,66 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
+import { keptBytes } from '../../../engine/records/wire-form/json-text.ts'
+
+/** How the answer with a list begins. */
+export const LIST_HEAD = '{"data":['
+
+const ENCODER = new TextEncoder()
+const COMMA = 0x2c
+/** So many lists are kept, of at most so many bytes each: 16 MB in all. */
+const MAX_KEPT = 64
+const MAX_BYTES = 262_144
+
+interface KeptList {
+  readonly items: readonly unknown[]
+  readonly tail: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Lists whose items are the same objects again, as those of callers with the same rights are until an entity changes: their
+ * bytes are put together once. Memory that is taken anew for every long answer has the garbage collector go through all there is.
+ */
+export class KeptLists {
+  /** By their first items. */
+  readonly #kept = new BoundedMap<unknown, KeptList>(MAX_KEPT)
+
+  /**
+   * The answer with a list whose items are all encoded already, with no more of them than have `most` bytes together, one at
+   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells what follows so many items.
+   */
+  bytes(items: readonly unknown[], most: number, tailOf: (count: number) => string): Uint8Array | undefined {
+    const parts: Uint8Array[] = []
+    let length = 0
+    for (const item of items) {
+      const part = keptBytes(item)
+      if (part === undefined) return undefined
+      if (length + 1 + part.length > most && parts.length > 0) break
+      length += 1 + part.length
+      parts.push(part)
+    }
+    const tail = tailOf(parts.length)
+    const known = this.#kept.get(items[0])
+    if (known !== undefined && known.tail === tail && isSame(known.items, items)) return known.bytes
+    const bytes = concatenated(parts, tail)
+    if (bytes.length <= MAX_BYTES) this.#kept.set(items[0], { items, tail, bytes })
+    return bytes
+  }
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, position) => item === other[position])
+}
+
+function concatenated(parts: readonly Uint8Array[], tail: string): Uint8Array {
+  const pieces = [ENCODER.encode(LIST_HEAD), ...parts, ENCODER.encode(tail)]
+  const commas = Math.max(0, parts.length - 1)
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, commas))
+  let at = 0
+  for (const [position, piece] of pieces.entries()) {
+    // Between two items, not after the head or before the tail.
+    if (position > 1 && position < pieces.length - 1) all[at++] = COMMA
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
