@@ -1,4 +1,5 @@
 import { fromBase64, toBase64 } from '../domain/encoding/base64.ts'
+import { concatenated } from '../domain/encoding/concatenated.ts'
 import type { Sealer } from '../ports/credentials/sealer.ts'
 
 const KEY_BYTES = 32
@@ -65,14 +66,14 @@ function nativeCipher(native: typeof import('node:crypto'), bytes: Bytes): Ciphe
   return {
     async seal(nonce, purpose, content) {
       const cipher = createCipheriv('aes-256-gcm', key, nonce, options).setAAD(purpose)
-      return joined(cipher.update(content), cipher.final(), cipher.getAuthTag())
+      return concatenated([cipher.update(content), cipher.final(), cipher.getAuthTag()])
     },
     async open(nonce, purpose, sealed) {
       const end = sealed.length - TAG_BYTES
       if (end < 0) throw new Error('is shorter than its tag')
       const decipher = createDecipheriv('aes-256-gcm', key, nonce, options).setAAD(purpose)
       decipher.setAuthTag(sealed.subarray(end))
-      return joined(decipher.update(sealed.subarray(0, end)), decipher.final())
+      return concatenated([decipher.update(sealed.subarray(0, end)), decipher.final()])
     },
   }
 }
@@ -87,14 +88,4 @@ export async function webCipher(key: Bytes): Promise<Cipher> {
     open: async (nonce, purpose, sealed) =>
       new Uint8Array(await crypto.subtle.decrypt(parametersOf(nonce, purpose), imported, sealed)),
   }
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }

@@ -1,3 +1,4 @@
+import { concatenated } from '../../../domain/encoding/concatenated.ts'
 import type { ModelCodec, ModelEvent, ModelState } from '../../../ports/fabric/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import type { EngineContext } from '../../context/context.ts'
@@ -99,7 +100,7 @@ export class DataModel {
     known.index = tx.revision
     if (events.length === 0) return []
     const pieces = await this.#write(events, (few) => this.#codec.changes(few))
-    const step = { index: tx.revision, events: joined(pieces) }
+    const step = { index: tx.revision, events: concatenated(pieces) }
     known.log.add(step)
     return [step]
   }
@@ -145,14 +146,4 @@ export class DataModel {
     }
     return few.length === 0 ? pieces : [...pieces, write(few)]
   }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let position = 0
-  for (const piece of pieces) {
-    all.set(piece, position)
-    position += piece.length
-  }
-  return all
 }

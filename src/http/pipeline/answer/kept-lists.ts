@@ -1,11 +1,13 @@
 import { BoundedMap } from '../../../domain/bounded-map.ts'
+import { concatenated } from '../../../domain/encoding/concatenated.ts'
 import { keptBytes } from '../../../engine/records/wire-form/json-text.ts'
 
 /** How the answer with a list begins. */
 export const LIST_HEAD = '{"data":['
 
 const ENCODER = new TextEncoder()
-const COMMA = 0x2c
+const HEAD = ENCODER.encode(LIST_HEAD)
+const COMMA = ENCODER.encode(',')
 /** So many lists are kept, of at most so many bytes each: 16 MB in all. */
 const MAX_KEPT = 64
 const MAX_BYTES = 262_144
@@ -41,7 +43,7 @@ export class KeptLists {
     const tail = tailOf(parts.length)
     const known = this.#kept.get(items[0])
     if (known !== undefined && known.tail === tail && isSame(known.items, items)) return known.bytes
-    const bytes = concatenated(parts, tail)
+    const bytes = listOf(parts, tail)
     if (bytes.length <= MAX_BYTES) this.#kept.set(items[0], { items, tail, bytes })
     return bytes
   }
@@ -51,16 +53,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, position) => item === other[position])
 }
 
-function concatenated(parts: readonly Uint8Array[], tail: string): Uint8Array {
-  const pieces = [ENCODER.encode(LIST_HEAD), ...parts, ENCODER.encode(tail)]
-  const commas = Math.max(0, parts.length - 1)
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, commas))
-  let at = 0
-  for (const [position, piece] of pieces.entries()) {
-    // Between two items, not after the head or before the tail.
-    if (position > 1 && position < pieces.length - 1) all[at++] = COMMA
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
+function listOf(parts: readonly Uint8Array[], tail: string): Uint8Array {
+  const items = parts.flatMap((part, position) => (position === 0 ? [part] : [COMMA, part]))
+  return concatenated([HEAD, ...items, ENCODER.encode(tail)])
 }

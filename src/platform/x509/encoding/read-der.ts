@@ -15,9 +15,8 @@ interface Place {
   readonly end: number
 }
 
-/** Several times what real certificates have. */
-const MAX_DEPTH = 32
-const MAX_NODES = 1000
+/** Several times what real certificates have; the time that reading takes grows with the number of elements. */
+export const DER_LIMITS = { maxDepth: 32, maxNodes: 1000 } as const
 
 const HIGH_BIT = 0x80
 const CONSTRUCTED = 0x20
@@ -55,7 +54,7 @@ export function isDistinguished(der: Uint8Array<ArrayBuffer>): boolean {
     for (let at = from; at < limit; ) {
       const place = placeAt(der, at, limit)
       nodes += 1
-      if (nodes > MAX_NODES || depth > MAX_DEPTH) return false
+      if (nodes > DER_LIMITS.maxNodes || depth > DER_LIMITS.maxDepth) return false
       const isGood = isConstructed(place) ? areDistinguished(place.begin, place.end, depth + 1) : isValue(der, place)
       if (!isGood || (depth === 1 && place.end !== limit)) return false
       at = place.end
@@ -67,6 +66,11 @@ export function isDistinguished(der: Uint8Array<ArrayBuffer>): boolean {
   } catch {
     return false
   }
+}
+
+/** Throws unless `der` is {@link isDistinguished}. */
+export function requireDistinguished(der: Uint8Array<ArrayBuffer>): void {
+  if (!isDistinguished(der)) throw malformed()
 }
 
 /** Throws for a text in pieces: of the universal types only sequences and sets are made of others. */

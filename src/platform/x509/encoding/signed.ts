@@ -1,5 +1,5 @@
 import { toHex } from '../../encoding/hex.ts'
-import { isDistinguished, readElements, readSequence } from './read-der.ts'
+import { readElements, readSequence, requireDistinguished } from './read-der.ts'
 import { DER_TAGS } from './write-der.ts'
 
 /** Something signed: a certificate or a signing request. */
@@ -17,7 +17,7 @@ export interface Signed {
  * signature of whole octets, and of nothing else, for the signature covers only the body.
  */
 export function readSigned(der: Uint8Array<ArrayBuffer>): Signed {
-  if (!isDistinguished(der)) throw new Error('not the distinguished encoding')
+  requireDistinguished(der)
   const [body, algorithm, signature, ...others] = readSequence(der)
   const [id, , ...more] = algorithm === undefined ? [] : readElements(algorithm.content)
   const isWhole =

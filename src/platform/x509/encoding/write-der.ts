@@ -1,3 +1,5 @@
+import { concatenated } from '../../../domain/encoding/concatenated.ts'
+
 /** Tags of the encoding: those of universal types, and of the few context-specific ones that are written here. */
 export const DER_TAGS = {
   boolean: 0x01,
@@ -31,15 +33,7 @@ export const DER_TAGS = {
 /** An element in the distinguished encoding (X.690): tag, the shortest form of the length, and the contents in order. */
 export function writeDer(tag: number, ...contents: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const length = contents.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const header = [tag, ...lengthOctets(length)]
-  const element = new Uint8Array(header.length + length)
-  element.set(header)
-  let at = header.length
-  for (const content of contents) {
-    element.set(content, at)
-    at += content.byteLength
-  }
-  return element
+  return concatenated([Uint8Array.of(tag, ...lengthOctets(length)), ...contents])
 }
 
 function lengthOctets(length: number): readonly number[] {
