@@ -1,14 +1,15 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { serve } from 'portcullis/node'
+import { enrollDevice, enrollRouter } from './enroll.ts'
 import { type Admin, createNetwork, letRoutersCarry, logIn } from './network.ts'
-import { routerConfig } from './router-config.ts'
+import type { RouterConfig } from './router-config.ts'
 import { fetchFile, freePorts, openClock, serveWeb, untilStopped } from './web.ts'
-import { runZiti, ZitiProcesses } from './ziti.ts'
+import { ZitiProcesses } from './ziti.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-example' }
 
@@ -43,13 +44,8 @@ export async function runTraffic(ziti: string, tell: (line: string) => void): Pr
     const admin = await logIn(controller, ADMIN)
     const { dialPolicy } = await createNetwork(admin, web.port)
 
-    const startRouter = async (name: string, config: Parameters<typeof routerConfig>[0]) => {
-      const fields = { name, isTunnelerEnabled: true, roleAttributes: ['all'] }
-      const id = await admin.create('/edge-routers', fields)
-      const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
-      await writeFile(file(`${name}.jwt`), String(enrollmentJwt))
-      await writeFile(file(`${name}.yml`), routerConfig(config))
-      await runZiti(ziti, file(`${name}.log`), ['router', 'enroll', file(`${name}.yml`), '--jwt', file(`${name}.jwt`)])
+    const startRouter = async (name: string, config: RouterConfig) => {
+      const id = await enrollRouter(admin, ziti, { name, isTunnelerEnabled: true }, config)
       processes.start(file(`${name}.log`), ['router', 'run', file(`${name}.yml`)])
       await untilOnline(admin, id)
       tell(`router ${name} enrolled and is online`)
@@ -60,7 +56,7 @@ export async function runTraffic(ziti: string, tell: (line: string) => void): Pr
       ['host', 'hosts'],
       ['client', 'clients'],
     ] as const) {
-      await enrollDevice(admin, ziti, { name, role, jwt: file(`${name}.jwt`), identity: file(`${name}.json`) })
+      await enrollDevice(admin, ziti, { name, role, files: file(name) })
     }
     processes.start(file('host.log'), ['tunnel', 'host', '--identity', file('host.json')])
     processes.start(file('client.log'), ['tunnel', 'proxy', '--identity', file('client.json'), `web:${byProxy}`])
@@ -86,20 +82,6 @@ export async function runTraffic(ziti: string, tell: (line: string) => void): Pr
     await server.close({ graceMs: 0 })
     await controller.close()
   }
-}
-
-async function enrollDevice(
-  admin: Admin,
-  ziti: string,
-  { name, role, jwt, identity }: Record<'name' | 'role' | 'jwt' | 'identity', string>,
-): Promise<void> {
-  const fields = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
-  const id = await admin.create('/identities', fields)
-  const { enrollment } = await admin.call('GET', `/identities/${id}`)
-  // An identity that was created with `ott` has this member until it enrolls.
-  const { ott } = enrollment as { readonly ott: { readonly jwt: string } }
-  await writeFile(jwt, ott.jwt)
-  await runZiti(ziti, `${identity}.log`, ['edge', 'enroll', '--jwt', jwt, '--out', identity])
 }
 
 async function untilOnline(admin: Admin, id: string): Promise<void> {

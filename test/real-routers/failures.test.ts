@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, letRoutersCarry } from '../../examples/traffic/network.ts'
 import { routerConfig } from '../../examples/traffic/router-config.ts'
 import { fetchFile, freePorts, openClock, serveWeb, untilStopped } from '../../examples/traffic/web.ts'
-import { findZiti, runZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
+import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 import { portcullis } from '../adapters/cli/cli-process.ts'
 import { httpsClient } from '../support/https-fetch.ts'
 
@@ -67,18 +68,8 @@ function run({ config }: Pick<RealRouter, 'config'>, ...more: string[]): ChildPr
 }
 
 async function startRouter(name: string, config: Omit<RealRouter['config'], 'files'>): Promise<RealRouter> {
-  const id = await admin.create('/edge-routers', { name, isTunnelerEnabled: true, roleAttributes: ['all'] })
-  const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
   const own = { ...config, files: file(name) }
-  await writeFile(file(`${name}.jwt`), String(enrollmentJwt))
-  await writeFile(file(`${name}.yml`), routerConfig(own))
-  await runZiti(ziti ?? '', file(`${name}.log`), [
-    'router',
-    'enroll',
-    file(`${name}.yml`),
-    '--jwt',
-    file(`${name}.jwt`),
-  ])
+  const id = await enrollRouter(admin, ziti ?? '', { name, isTunnelerEnabled: true }, own)
   const router = { id, config: own, process: run({ config: own }) }
   await until(() => isOnline(router), true)
   return router

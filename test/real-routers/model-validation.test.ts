@@ -10,10 +10,10 @@ import { routerSide } from 'portcullis/fabric'
 import { memoryStorage } from 'portcullis/memory'
 import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { enrollDevice, enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, logIn } from '../../examples/traffic/network.ts'
-import { routerConfig } from '../../examples/traffic/router-config.ts'
 import { fetchFile, freePorts, serveWeb } from '../../examples/traffic/web.ts'
-import { findZiti, runZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
+import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 import { changeAtRandom } from './random-changes.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-test' }
@@ -41,23 +41,13 @@ let router: ChildProcess
 let takesOverrides = true
 const file = (name: string) => join(folder, name)
 
-async function device(name: string, role: string): Promise<void> {
-  const fields = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
-  const { enrollment } = await admin.call('GET', `/identities/${await admin.create('/identities', fields)}`)
-  await writeFile(file(`${name}.jwt`), String(Reflect.get(Object(Reflect.get(Object(enrollment), 'ott')), 'jwt')))
-  const args = ['edge', 'enroll', '--jwt', file(`${name}.jwt`), '--out', file(`${name}.json`)]
-  await runZiti(ziti ?? '', file(`${name}.log`), args)
-}
+const device = (name: string, role: string) => enrollDevice(admin, ziti ?? '', { name, role, files: file(name) })
 
 /** Creates, enrolls and starts a router; answers its id once it is online. */
 async function newRouter(name: string): Promise<string> {
   const [linkPort = 0, edgePort = 0] = await freePorts(2)
-  const id = await admin.create('/edge-routers', { name, roleAttributes: ['all'], isTunnelerEnabled: true })
-  const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
-  await writeFile(file(`${name}.jwt`), String(enrollmentJwt))
-  await writeFile(file(`${name}.yml`), routerConfig({ files: file(name), linkPort, edgePort }))
-  const enroll = ['router', 'enroll', file(`${name}.yml`), '--jwt', file(`${name}.jwt`)]
-  await runZiti(ziti ?? '', file(`${name}.log`), enroll)
+  const fields = { name, isTunnelerEnabled: true }
+  const id = await enrollRouter(admin, ziti ?? '', fields, { files: file(name), linkPort, edgePort })
   router = await startRouter(name, id)
   return id
 }

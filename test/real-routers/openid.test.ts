@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,10 +9,10 @@ import { routerSide } from 'portcullis/fabric'
 import { memoryStorage } from 'portcullis/memory'
 import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { enrollDevice, enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, logIn } from '../../examples/traffic/network.ts'
-import { routerConfig } from '../../examples/traffic/router-config.ts'
 import { fetchFile, freePorts, openClock, serveWeb, untilStopped } from '../../examples/traffic/web.ts'
-import { findZiti, runZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
+import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 
 const ADMIN = { username: 'admin', password: 'admin-of-the-test' }
 const ziti = findZiti()
@@ -47,31 +47,12 @@ function run(args: readonly string[]): Promise<string> {
 }
 
 async function device(name: string, role: string): Promise<void> {
-  const fields = { name, type: 'Device', isAdmin: false, roleAttributes: [role], enrollment: { ott: true } }
-  const id = await admin.create('/identities', fields)
-  ids.set(name, id)
-  const { enrollment } = await admin.call('GET', `/identities/${id}`)
-  // An identity that was created with `ott` has this member until it enrolls.
-  const { ott } = enrollment as { readonly ott: { readonly jwt: string } }
-  await writeFile(file(`${name}.jwt`), ott.jwt)
-  await runZiti(ziti ?? '', file(`${name}.log`), [
-    'edge',
-    'enroll',
-    '--jwt',
-    file(`${name}.jwt`),
-    '--out',
-    file(`${name}.json`),
-  ])
+  ids.set(name, await enrollDevice(admin, ziti ?? '', { name, role, files: file(name) }))
 }
 
 async function router(name: string, linkPort: number, edgePort: number): Promise<void> {
-  const id = await admin.create('/edge-routers', { name, roleAttributes: ['all'] })
+  const id = await enrollRouter(admin, ziti ?? '', { name }, { files: file(name), linkPort, edgePort })
   ids.set(name, id)
-  const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
-  await writeFile(file(`${name}.jwt`), String(enrollmentJwt))
-  await writeFile(file(`${name}.yml`), routerConfig({ files: file(name), linkPort, edgePort }))
-  const enroll = ['router', 'enroll', file(`${name}.yml`), '--jwt', file(`${name}.jwt`)]
-  await runZiti(ziti ?? '', file(`${name}.log`), enroll)
   processes.start(file(`${name}.log`), ['router', 'run', file(`${name}.yml`)])
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await admin.call('GET', `/edge-routers/${id}`)).isOnline === true) return

@@ -1,13 +1,14 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { httpsFetch } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, letRoutersCarry, logIn } from '../../examples/traffic/network.ts'
-import { routerConfig } from '../../examples/traffic/router-config.ts'
+import type { RouterConfig } from '../../examples/traffic/router-config.ts'
 import { fetchFile, freePorts, openClock, serveWeb } from '../../examples/traffic/web.ts'
-import { findZiti, runZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
+import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 import { portcullis, portIn, workersOf } from '../adapters/cli/cli-process.ts'
 
 const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
@@ -26,13 +27,9 @@ let byRouter = 0
 let controlPort = 0
 const file = (name: string) => join(folder, name)
 
-async function startRouter(name: string, config: Omit<Parameters<typeof routerConfig>[0], 'files'>): Promise<string> {
-  const id = await admin.create('/edge-routers', { name, isTunnelerEnabled: true, roleAttributes: ['all'] })
-  const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
-  await writeFile(file(`${name}.jwt`), String(enrollmentJwt))
-  await writeFile(file(`${name}.yml`), routerConfig({ ...config, files: file(name) }))
-  const enroll = ['router', 'enroll', file(`${name}.yml`), '--jwt', file(`${name}.jwt`)]
-  await runZiti(ziti ?? '', file(`${name}.log`), enroll)
+async function startRouter(name: string, config: Omit<RouterConfig, 'files'>): Promise<string> {
+  const fields = { name, isTunnelerEnabled: true }
+  const id = await enrollRouter(admin, ziti ?? '', fields, { ...config, files: file(name) })
   processes.start(file(`${name}.log`), ['router', 'run', file(`${name}.yml`)])
   await vi.waitUntil(async () => (await admin.call('GET', `/edge-routers/${id}`)).isOnline, { timeout: MINUTE })
   return id
