@@ -9,9 +9,9 @@ import type { Revocations } from './login/revocations.ts'
 import { tellChanges } from './records/tell-changes.ts'
 
 /** Everything that judges a write before it is committed, whoever writes. */
-export function guardWrites({ writes, clock }: EngineContext): void {
-  writes.guard(containRights)
-  writes.guard((tx, write) => keepAnAdministrator(tx, write, clock.now()))
+export function guardWrites(context: EngineContext): void {
+  context.writes.guard(containRights)
+  context.writes.guard((tx, write) => keepAnAdministrator(context, tx, write))
 }
 
 /**

@@ -16,15 +16,12 @@ export interface PasswordAttempts {
 export const NO_FAILED_ATTEMPTS: PasswordAttempts = { failedAttempts: 0, lockedAt: null, lockedUntil: null }
 
 const MINUTE_MS = 60_000
+/** The longest lock, minutes: longer ones end at an instant that no date can hold. */
+const MOST_MINUTES = 2_147_483_647
 
 /** Reports whether a password is locked at `now` (ms), so that not even the right one is accepted. */
 export function isLocked({ lockedAt, lockedUntil }: PasswordAttempts, now: number): boolean {
   return lockedAt !== null && (lockedUntil === null || now < lockedUntil)
-}
-
-/** Reports whether a password is locked until somebody unlocks it. */
-export function isLockedForGood({ lockedAt, lockedUntil }: PasswordAttempts): boolean {
-  return lockedAt !== null && lockedUntil === null
 }
 
 /** The attempts after another failure at `now` (ms). Failures during a lock neither count nor prolong it. */
@@ -33,5 +30,9 @@ export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: 
   const failedAttempts = (known.lockedAt === null ? known.failedAttempts : 0) + 1
   if (rules.maxAttempts === 0 || failedAttempts < rules.maxAttempts) return { ...NO_FAILED_ATTEMPTS, failedAttempts }
   const minutes = rules.lockoutDurationMinutes
-  return { failedAttempts, lockedAt: now, lockedUntil: minutes === 0 ? null : now + minutes * MINUTE_MS }
+  return {
+    failedAttempts,
+    lockedAt: now,
+    lockedUntil: minutes === 0 ? null : now + Math.min(minutes, MOST_MINUTES) * MINUTE_MS,
+  }
 }

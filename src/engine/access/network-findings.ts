@@ -1,4 +1,5 @@
 import type { AccessIndex, EntityKind, PolicyKind } from '../../domain/access-index/index.ts'
+import type { Pki } from '../../ports/pki.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
 import type { Resource } from '../../resources/declaration/resource.ts'
@@ -41,7 +42,7 @@ export function networkFindings(context: EngineContext): Promise<readonly Networ
   return context.storage.read(async (tx) => {
     const index = await context.access.at(tx)
     return [
-      ...(await administratorFindings(tx, now)),
+      ...(await administratorFindings(tx, context.pki, now)),
       ...(await clockFindings(tx, now)),
       ...(await policyFindings(tx, index)),
       ...(await serviceFindings(tx, index)),
@@ -49,8 +50,8 @@ export function networkFindings(context: EngineContext): Promise<readonly Networ
   })
 }
 
-async function administratorFindings(tx: ReadTransaction, now: number): Promise<readonly NetworkFinding[]> {
-  if (await hasAdministratorWhoLogsIn(tx, now)) return []
+async function administratorFindings(tx: ReadTransaction, pki: Pki, now: number): Promise<readonly NetworkFinding[]> {
+  if (await hasAdministratorWhoLogsIn({ tx, pki, now })) return []
   return [{ kind: 'no-administrator', text: 'no administrator can log in: portcullis admin reset-password' }]
 }
 

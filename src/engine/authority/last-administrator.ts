@@ -1,7 +1,8 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator } from '../../domain/identity.ts'
-import { isLockedForGood } from '../../domain/login/lockout.ts'
+import { isAdministrator, isDisabled } from '../../domain/identity.ts'
+import { isLocked } from '../../domain/login/lockout.ts'
+import type { Pki } from '../../ports/pki.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
@@ -9,6 +10,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
 import { ifReadable, isStored } from '../records/damaged-records.ts'
@@ -16,24 +18,43 @@ import { administrators } from './privileged-identities.ts'
 
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
+type Signer = RecordOf<typeof externalJwtSigners>
 
 /** What decides whether an administrator is let in, of what an identity's record holds. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
 
+/** How soon (ms) a locked password must be open again to be a way in, and for how long a certificate must still be good. */
+export const SOON_MS = 3_600_000
+
+/** What ways in are judged by: a snapshot, what reads certificates, and the time (epoch ms). */
+export interface WaysIn {
+  readonly tx: ReadTransaction
+  readonly pki: Pki
+  readonly now: number
+}
+
 /**
- * Refuses a request after which no administrator could log in, not even later by itself: the network could be administered
- * by nobody any more. Error: `ENTITY_CAN_NOT_BE_UPDATED`; nothing is written then. The host itself is not refused.
+ * Refuses a request after which no administrator could log in: the network could be administered by nobody any more. Error:
+ * `ENTITY_CAN_NOT_BE_UPDATED`; nothing is written then. The host itself is not refused.
  */
-export async function keepAnAdministrator(tx: WriteTransaction, write: RecordedWrite, now: number): Promise<void> {
+export async function keepAnAdministrator(
+  { pki, clock }: Pick<EngineContext, 'pki' | 'clock'>,
+  tx: WriteTransaction,
+  write: RecordedWrite,
+): Promise<void> {
   if (write.call.by !== 'caller' || !mayShutOut(write)) return
-  if (await hasAdministratorWhoLogsIn(tx, now)) return
+  if (await hasAdministratorWhoLogsIn({ tx, pki, now: clock.now() })) return
   const message = 'no administrator could log in any more'
   throw new ControllerError('ENTITY_CAN_NOT_BE_UPDATED', { code: 'UNHANDLED', message })
 }
 
-/** Reports whether some administrator has a way to log in, now or once it is not disabled any more. */
-export async function hasAdministratorWhoLogsIn(tx: ReadTransaction, now: number): Promise<boolean> {
-  for (const identity of await administrators(tx)) if (await canLogIn(tx, identity, now)) return true
+/**
+ * Reports whether some administrator has a way to log in. Who is disabled has none, however soon that ends: until then the
+ * network is nobody's. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
+ * request; a certificate or a signer that ends soon does not.
+ */
+export async function hasAdministratorWhoLogsIn(ways: WaysIn): Promise<boolean> {
+  for (const identity of await administrators(ways.tx)) if (await canLogIn(ways, identity)) return true
   return false
 }
 
@@ -49,61 +70,79 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
   return isLess || isGone || changes.some(({ kind, operation }) => operation !== 'insert' && kinds.includes(kind))
 }
 
-/** Reports whether an identity has some way to log in, now or once it is not disabled any more. */
-async function canLogIn(tx: ReadTransaction, identity: Identity, now: number): Promise<boolean> {
-  if (identity.disabledAt !== null && identity.disabledUntil === null) return false
+async function canLogIn(ways: WaysIn, identity: Identity): Promise<boolean> {
+  const { tx, now } = ways
+  if (isDisabled(identity, now)) return false
   const readPolicy = () => tx.collection(authPolicies).get(identity.authPolicyId)
   const policy = await ifReadable(readPolicy)
   if (policy === undefined) return isStored(readPolicy)
   const { primary, secondary } = policy
   if (secondary.requireExtJwtSigner) {
     const signer = await tx.collection(externalJwtSigners).get(secondary.requireExtJwtSigner)
-    if (!signer?.enabled || !signer.mayAuthenticateAdmins) return false
+    if (signer === undefined || !vouchesFor(identity, signer, now)) return false
   }
   const { items: own, damaged = [] } = await tx
     .collection(authenticators)
     .find({ where: equals('identityId', identity.id) })
   // What cannot be read was not taken away by this write.
   if (damaged.length > 0) return true
-  if (primary.updb.allowed && own.some((one) => one.method === 'updb' && !isLockedForGood(one))) return true
-  if (primary.cert.allowed && ((await hasCertificate(tx, identity, own)) || (await hasNamingCa(tx, identity))))
-    return true
-  return primary.extJwt.allowed && hasSigner(tx, identity, primary.extJwt.allowedSigners, now)
+  const { updb, cert, extJwt } = primary
+  if (updb.allowed && own.some((one) => one.method === 'updb' && !isLocked(one, now + SOON_MS))) return true
+  if (cert.allowed) {
+    if (await hasCertificate(ways, identity, own, cert.allowExpiredCerts)) return true
+    if (await hasNamingCa(ways, identity)) return true
+  }
+  return extJwt.allowed && hasSigner(ways, identity, extJwt.allowedSigners)
 }
 
-/** A certificate of a third party stands for its identity as long as its authority lets it in by it. */
+/** A certificate of a third party stands for its identity as long as its authority lets administrators in by it. */
 async function hasCertificate(
-  tx: ReadTransaction,
+  ways: WaysIn,
   identity: Identity,
   own: readonly Authenticator[],
+  mayHaveExpired: boolean,
 ): Promise<boolean> {
-  for (const { method, caId } of own) {
-    if (method !== 'cert') continue
+  for (const { method, caId, certPem } of own) {
+    if (method !== 'cert' || !(mayHaveExpired || (await isGoodForLong(ways, certPem)))) continue
     if (caId === null) return true
-    const ca = await tx.collection(cas).get(caId)
-    if (ca?.isAuthEnabled && ca.isVerified && (ca.externalIdClaim === null || identity.externalId !== null)) return true
+    const ca = await ways.tx.collection(cas).get(caId)
+    const isNamed = ca?.externalIdClaim === null || identity.externalId !== null
+    if (ca !== undefined && isNamed && (await letsAdministratorsIn(ways, ca))) return true
   }
   return false
 }
 
-async function hasNamingCa(tx: ReadTransaction, { externalId }: Identity): Promise<boolean> {
+async function hasNamingCa(ways: WaysIn, { externalId }: Identity): Promise<boolean> {
   if (externalId === null) return false
-  const { items } = await tx.collection(cas).find({ where: equals('isAuthEnabled', true) })
-  return items.some((ca) => ca.isVerified && ca.mayAuthenticateAdmins && ca.externalIdClaim !== null)
+  const { items } = await ways.tx.collection(cas).find({ where: equals('isAuthEnabled', true) })
+  for (const ca of items) if (ca.externalIdClaim !== null && (await letsAdministratorsIn(ways, ca))) return true
+  return false
 }
 
-async function hasSigner(
-  tx: ReadTransaction,
-  { externalId }: Identity,
-  allowed: readonly string[],
-  now: number,
-): Promise<boolean> {
+async function letsAdministratorsIn(ways: WaysIn, ca: RecordOf<typeof cas>): Promise<boolean> {
+  if (!ca.isAuthEnabled || !ca.isVerified || !ca.mayAuthenticateAdmins) return false
+  return isGoodForLong(ways, ca.certPem)
+}
+
+/** Certificates that cannot be read were not taken away by this write. */
+async function isGoodForLong({ pki, now }: WaysIn, certPem: string | null): Promise<boolean> {
+  const certificates = certPem === null ? 'no-pem' : await pki.readCertificates(certPem)
+  const [certificate] = typeof certificates === 'string' ? [] : certificates
+  return certificate === undefined || now + SOON_MS < certificate.notAfter
+}
+
+async function hasSigner({ tx, now }: WaysIn, identity: Identity, allowed: readonly string[]): Promise<boolean> {
   const { items } = await tx.collection(externalJwtSigners).find({ where: equals('enabled', true) })
   return items.some(
-    (signer) =>
-      signer.mayAuthenticateAdmins &&
-      (allowed.length === 0 || allowed.includes(signer.id)) &&
-      (signer.notAfter === null || now < signer.notAfter) &&
-      (externalId !== null || !signer.useExternalId),
+    (signer) => (allowed.length === 0 || allowed.includes(signer.id)) && vouchesFor(identity, signer, now),
+  )
+}
+
+function vouchesFor({ externalId }: Identity, signer: Signer, now: number): boolean {
+  return (
+    signer.enabled &&
+    signer.mayAuthenticateAdmins &&
+    (signer.notAfter === null || now + SOON_MS < signer.notAfter) &&
+    (externalId !== null || !signer.useExternalId)
   )
 }

@@ -1,11 +1,11 @@
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { afterFailure, isLocked, isLockedForGood, type LockoutRules } from '../../domain/login/lockout.ts'
+import { afterFailure, isLocked, type LockoutRules } from '../../domain/login/lockout.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
-import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
+import { hasAdministratorWhoLogsIn, SOON_MS } from '../authority/last-administrator.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endReasonsOf } from '../records/deletion.ts'
@@ -14,7 +14,7 @@ import { endApiSessions } from './identity-state.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
-/** How long (ms) wrong passwords lock the password without which no administrator could log in, at a policy that locks for good. */
+/** How long (ms) wrong passwords lock the password without which no administrator could log in, at a policy that locks for longer than an hour. */
 const LAST_LOCK_MS = 60_000
 
 /**
@@ -36,8 +36,9 @@ export async function recordWrongPassword(
     const counted = { ...known, ...afterFailure(known, rules, now) }
     await tx.collection(authenticators).update(counted)
     const isNew = !isLocked(known, now) && isLocked(counted, now)
-    const isDisabling = isNew && disablesLockedOut && (await disable(tx, identityId, counted.lockedUntil, now))
-    if (isNew && isLockedForGood(counted) && (await wasLastAdministrator(tx, identityId, now))) {
+    if (!isNew) return false
+    const isDisabling = disablesLockedOut && (await disable(context, tx, counted, now))
+    if (isLocked(counted, now + SOON_MS) && (await wasLastAdministrator(context, tx, identityId, now))) {
       await tx.collection(authenticators).update({ ...counted, lockedUntil: now + LAST_LOCK_MS })
     }
     return isDisabling
@@ -51,18 +52,29 @@ export async function recordWrongPassword(
   )
 }
 
-/** Answers whether the identity is disabled by this. Wrong passwords disable nobody for good without whom none could let others in. */
-async function disable(tx: WriteTransaction, id: string, disabledUntil: number | null, now: number): Promise<boolean> {
-  const identity = await tx.collection(identities).get(id)
+/** Answers whether the identity is disabled by this. Wrong passwords disable nobody for long without whom none could let others in. */
+async function disable(
+  context: EngineContext,
+  tx: WriteTransaction,
+  locked: Authenticator,
+  now: number,
+): Promise<boolean> {
+  const identity = await tx.collection(identities).get(locked.identityId)
   if (identity === undefined || isDisabled(identity, now)) return false
-  await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
-  if (!(await wasLastAdministrator(tx, id, now))) return true
+  const disabled = { ...identity, disabledAt: now, disabledUntil: locked.lockedUntil, updatedAt: now }
+  await tx.collection(identities).update(disabled)
+  if (!isDisabled(disabled, now + SOON_MS) || !(await wasLastAdministrator(context, tx, identity.id, now))) return true
   await tx.collection(identities).update(identity)
   return false
 }
 
 /** Reports whether no administrator could log in any more, of whom this identity is one. */
-async function wasLastAdministrator(tx: WriteTransaction, id: string, now: number): Promise<boolean> {
+async function wasLastAdministrator(
+  { pki }: EngineContext,
+  tx: WriteTransaction,
+  id: string,
+  now: number,
+): Promise<boolean> {
   const identity = await tx.collection(identities).get(id)
-  return identity !== undefined && isAdministrator(identity) && !(await hasAdministratorWhoLogsIn(tx, now))
+  return identity !== undefined && isAdministrator(identity) && !(await hasAdministratorWhoLogsIn({ tx, pki, now }))
 }
