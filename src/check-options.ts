@@ -75,6 +75,7 @@ const RULES: Readonly<Record<keyof ControllerOptions, OptionRule>> = {
   allowTokensOfOthers: BOOLEAN,
   keepSessionsOnPasswordChange: BOOLEAN,
   recoveryCodeLength: NUMBER,
+  refreshTokenGraceMs: NUMBER,
 }
 
 /**

@@ -77,6 +77,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const profile = profileOf(options)
   requireInRange('recoveryCodeLength', profile.recoveryCodeLength, 6, 100)
+  requireInRange('refreshTokenGraceMs', profile.refreshTokenGraceMs, 0, 5 * MINUTE_MS)
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: profile.allowPrivateJwks })
   const events = createEvents(logger)
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })

@@ -32,6 +32,7 @@ import type { Telemetry } from './ports/telemetry/telemetry.ts'
  * | `allowTokensOfOthers` | `false` | `true` |
  * | `keepSessionsOnPasswordChange` | `false` | `true` |
  * | `recoveryCodeLength` | `10` | `6` |
+ * | `refreshTokenGraceMs` | `10_000` | `60_000` |
  */
 export interface ControllerOptions extends Partial<Leniency> {
   /**

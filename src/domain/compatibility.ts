@@ -21,6 +21,11 @@ export interface Leniency {
   readonly keepSessionsOnPasswordChange: boolean
   /** Characters of an MFA recovery code, five bits each. Strict: 10; deployed controllers have 6. */
   readonly recoveryCodeLength: number
+  /**
+   * Milliseconds for which a refresh token that was used up gets an answer again, for the same client and certificate: the
+   * answer may have been lost. Presented later it ends the session. Strict: 10 seconds; deployed controllers take a minute.
+   */
+  readonly refreshTokenGraceMs: number
 }
 
 /**
@@ -62,6 +67,7 @@ const STRICT: Profile = {
   allowTokensOfOthers: false,
   keepSessionsOnPasswordChange: false,
   recoveryCodeLength: 10,
+  refreshTokenGraceMs: 10_000,
   allowsUntypedKeys: false,
   clearsUnsentClaims: false,
   answersDeployedStatus: false,
@@ -85,6 +91,7 @@ const DEPLOYED: Profile = {
   allowTokensOfOthers: true,
   keepSessionsOnPasswordChange: true,
   recoveryCodeLength: 6,
+  refreshTokenGraceMs: 60_000,
   allowsUntypedKeys: true,
   clearsUnsentClaims: true,
   answersDeployedStatus: true,
@@ -112,5 +119,6 @@ export function profileOf(options: { readonly compat?: Compat | undefined } & Pa
     allowTokensOfOthers: options.allowTokensOfOthers ?? base.allowTokensOfOthers,
     keepSessionsOnPasswordChange: options.keepSessionsOnPasswordChange ?? base.keepSessionsOnPasswordChange,
     recoveryCodeLength: options.recoveryCodeLength ?? base.recoveryCodeLength,
+    refreshTokenGraceMs: options.refreshTokenGraceMs ?? base.refreshTokenGraceMs,
   }
 }

@@ -12,6 +12,7 @@ const OPTIONS = [
   ['allowTokensOfOthers', false, true],
   ['keepSessionsOnPasswordChange', false, true],
   ['recoveryCodeLength', 10, 6],
+  ['refreshTokenGraceMs', 10_000, 60_000],
 ] as const
 
 /** What has no option of its own, in the order of the second table of the README. */

@@ -8,6 +8,7 @@ import type { MountedController } from '../contract/http/mount.ts'
 import { newKey, selfSigned } from '../contract/http/signing-request.ts'
 import { completeMfa, pendingMfa } from '../support/mfa-enrollment.ts'
 import { mount } from '../support/mount.ts'
+import { openIdTokens, refresh } from '../support/openid.ts'
 import { apisOf, authPolicy, login, person } from '../support/people.ts'
 import { CLAIM, newAuthority, registered } from '../support/third-party.ts'
 import { wrongCode } from '../support/totp.ts'
@@ -133,6 +134,18 @@ const ROWS: readonly [TestControllerOptions, string, Seen, Seen, Look][] = [
     6,
     async (mounted, admin) =>
       (await pendingMfa(mounted, await person(mounted, admin, 'alice'))).recoveryCodes[0].length,
+  ],
+  [
+    { refreshTokenGraceMs: 60_000 },
+    'the status of a refresh token that is presented again after 59 seconds',
+    400,
+    200,
+    async (mounted) => {
+      const { refresh_token } = await openIdTokens(mounted)
+      expect((await refresh(mounted, refresh_token)).status).toBe(200)
+      mounted.clock.advance(59_000)
+      return (await refresh(mounted, refresh_token)).status
+    },
   ],
 ]
 

@@ -104,8 +104,11 @@ describe('codes cannot be injected', () => {
       'invalid_grant',
       'invalid code_verifier',
     ])
-    for (const change of [{ client_id: 'nobody' }, { redirect_uri: `${CALLBACK}/` }]) {
-      expect((await exchangeCode(mounted, await codeFor(own), own, change)).status).toBe(400)
+    for (const change of [{ client_id: 'nobody' }, { client_id: 'native' }, { redirect_uri: `${CALLBACK}/` }]) {
+      const code = await codeFor(own)
+      expect((await exchangeCode(mounted, code, own, change)).status).toBe(400)
+      // An unknown client is refused before its code is looked at; every other attempt uses the code up.
+      expect((await exchangeCode(mounted, code, own)).status).toBe(change.client_id === 'nobody' ? 200 : 400)
     }
     // The id of a request alone, or with a made-up secret, is no code.
     const id = await begin(mounted, own)

@@ -130,13 +130,13 @@ describe('What real clients need', () => {
   it('6: the token endpoint takes Basic without secret and empty parameters, for three grants', async () => {
     const mounted = await mount()
     const key = proofKey()
-    const id = await begin(mounted, key)
+    const id = await begin(mounted, key, { client_id: 'native' })
     await step(mounted, id, 'password', TEST_ADMIN)
     const code = await codeOf(mounted, id)
     const grant = { grant_type: 'authorization_code', code, code_verifier: key.verifier, redirect_uri: CALLBACK }
     const basic = { authorization: `Basic ${btoa('native:')}` }
     const tokens = await tokensIn(await postForm(mounted, '/oidc/oauth/token', grant, basic))
-    expect(claimsOf(tokens.access_token)).toMatchObject({ client_id: 'native', aud: ['openziti'] })
+    expect(claimsOf(tokens.access_token)).toMatchObject({ client_id: 'native', aud: ['native'] })
     const empty = { scope: '', actor_token: '', actor_token_type: '', client_id: 'native' }
     const both = await tokensIn(await exchange(mounted, tokens.refresh_token, 'refresh_token', 'refresh_token', empty))
     const type = 'urn:ietf:params:oauth:token-type:refresh_token'

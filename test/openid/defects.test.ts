@@ -142,11 +142,26 @@ describe(DEFECT, () => {
   it('6: an access token is not exchanged for a refresh token', async () => {
     const mounted = await mount()
     const { access_token: token } = await openIdTokens(mounted)
-    for (const wanted of ['refresh_token', undefined]) {
-      const response = await exchange(mounted, token, 'access_token', wanted)
-      expect(await oauthError(response)).toEqual([400, 'invalid_request', 'requested_token_type is invalid'])
-    }
+    const response = await exchange(mounted, token, 'access_token', 'refresh_token')
+    expect(await oauthError(response)).toEqual([400, 'invalid_request', 'requested_token_type is invalid'])
     expect((await exchange(mounted, token, 'access_token', 'access_token')).status).toBe(200)
+  })
+
+  it('6: an exchange that does not say for what answers an access token', async () => {
+    const mounted = await mount()
+    const { access_token, refresh_token } = await openIdTokens(mounted)
+    for (const [token, kind] of [
+      [access_token, 'access_token'],
+      [refresh_token, 'refresh_token'],
+    ] as const) {
+      for (const requested_token_type of [undefined, '']) {
+        const answer = await tokensIn(await exchange(mounted, token, kind, undefined, { requested_token_type }))
+        const type = 'urn:ietf:params:oauth:token-type:access_token'
+        expect(answer).toMatchObject({ issued_token_type: type, token_type: 'Bearer' })
+        expect(answer).not.toHaveProperty('refresh_token')
+        expect((await bearing(mounted, answer.access_token)).status).toBe(200)
+      }
+    }
   })
 
   it('7: the first access token outlives the rotation of the refresh token that came with it', async () => {
@@ -157,10 +172,11 @@ describe(DEFECT, () => {
     expect((await bearing(mounted, tokens.access_token)).status).toBe(200)
   })
 
-  it('8: a refresh token is void at once, and presenting it again takes its whole family back', async () => {
+  it('8: a refresh token is used up, and presenting it again after the grace takes its whole family back', async () => {
     const mounted = await mount()
     const tokens = await openIdTokens(mounted)
     const next = await tokensIn(await refresh(mounted, tokens.refresh_token))
+    mounted.clock.advance(10_000)
     for (const token of [tokens.refresh_token, tokens.refresh_token, next.refresh_token]) {
       expect(await oauthError(await refresh(mounted, token))).toEqual([400, 'invalid_grant', 'refresh token revoked'])
     }

@@ -53,24 +53,66 @@ async function byTurns(attempt: (at: Pick<MountedController, 'fetch'>) => Promis
   return { failed: answers.filter(({ status }) => status !== 200 && status !== 400), good }
 }
 
-it(`a code and a refresh token are good once under ${TRIES} tries at the same time over two processes`, async () => {
+async function loggedIn(): Promise<Tokens> {
+  const key = proofKey()
+  const id = await begin(first, key)
+  expect((await step(second, id, 'password', ADMIN)).status).toBe(302)
+  // The token endpoint answers tokens.
+  return (await (await exchangeCode(second, await codeOf(first, id), key)).json()) as Tokens
+}
+
+it(`a code is good once at most under ${TRIES} tries at the same time over two processes, and then its tokens end`, async () => {
   const key = proofKey()
   const id = await begin(first, key)
   expect((await step(second, id, 'password', ADMIN)).status).toBe(302)
   const code = await codeOf(first, id)
   const codes = await byTurns((at) => exchangeCode(at, code, key))
   expect([codes.failed, codes.good.length]).toEqual([[], 1])
-  // The token endpoint answers tokens.
   const tokens = (await codes.good[0]?.json()) as Tokens
-  for (const at of [first, second]) expect((await bearing(at, tokens.access_token)).status).toBe(200)
-
-  const refreshed = await byTurns((at) => refresh(at, tokens.refresh_token))
-  expect([refreshed.failed, refreshed.good.length]).toEqual([[], 1])
-  // The others reused what was rotated, which takes the whole family back, at once and everywhere.
-  const next = (await refreshed.good[0]?.json()) as Tokens
   for (const at of [first, second]) {
-    for (const token of [tokens.access_token, next.access_token]) expect((await bearing(at, token)).status).toBe(401)
+    expect((await bearing(at, tokens.access_token)).status).toBe(401)
+    expect((await refresh(at, tokens.refresh_token)).status).toBe(400)
+  }
+}, 120_000)
+
+it('a code that comes again at the other process ends what it was exchanged for, everywhere', async () => {
+  const key = proofKey()
+  const id = await begin(first, key)
+  await step(first, id, 'password', ADMIN)
+  const code = await codeOf(first, id)
+  const tokens = (await (await exchangeCode(first, code, key)).json()) as Tokens
+  for (const at of [first, second]) expect((await bearing(at, tokens.access_token)).status).toBe(200)
+  expect((await exchangeCode(second, code, key)).status).toBe(400)
+  for (const at of [first, second]) expect((await bearing(at, tokens.access_token)).status).toBe(401)
+}, 60_000)
+
+it('a refresh token that is presented at two processes at once is answered by both; one of the answers is gone on with', async () => {
+  const tokens = await loggedIn()
+  const answers = await Promise.all([refresh(first, tokens.refresh_token), refresh(second, tokens.refresh_token)])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  const [one, other] = (await Promise.all(answers.map((answer) => answer.json()))) as [Tokens, Tokens]
+  for (const at of [first, second]) {
+    for (const { access_token } of [one, other]) expect((await bearing(at, access_token)).status).toBe(200)
+  }
+  // Whoever goes on with one of them at one process has used the other up for every process.
+  const next = (await (await refresh(second, one.refresh_token)).json()) as Tokens
+  expect((await bearing(first, next.access_token)).status).toBe(200)
+  expect((await refresh(first, other.refresh_token)).status).toBe(400)
+  for (const at of [first, second]) {
+    expect((await bearing(at, next.access_token)).status).toBe(401)
     expect((await refresh(at, next.refresh_token)).status).toBe(400)
+  }
+}, 60_000)
+
+it(`of two answers that are both gone on with, under ${TRIES} tries over two processes, the session ends`, async () => {
+  const tokens = await loggedIn()
+  const answers = await Promise.all([refresh(first, tokens.refresh_token), refresh(second, tokens.refresh_token)])
+  const both = (await Promise.all(answers.map((answer) => answer.json()))) as Tokens[]
+  let turn = 0
+  const refreshed = await byTurns((at) => refresh(at, both[turn++ % 4 < 2 ? 0 : 1]?.refresh_token ?? ''))
+  expect(refreshed.failed).toEqual([])
+  for (const at of [first, second]) {
+    for (const { access_token } of both) expect((await bearing(at, access_token)).status).toBe(401)
   }
 }, 120_000)
 

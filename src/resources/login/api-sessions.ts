@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { always } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
 import { Id, Instant } from '../declaration/fields.ts'
@@ -83,8 +84,8 @@ const DEFINITION = {
     method: z.enum(['password', 'cert', 'ext-jwt']),
     /** When the last token of the session expires; null for a session of `zt-session`. */
     tokensExpireAt: Instant.nullable(),
-    /** The refresh tokens of the session that are still good, in the order of their use. */
-    refreshTokens: z.array(z.object({ jti: z.string() })).nullable(),
+    /** The refresh tokens of the session that may still be presented, in the order of their use. */
+    refreshTokens: z.array(z.custom<LiveToken>()).nullable(),
     /** The store's revision with which the session began; null for one that began before it was kept. */
     startRevision: z.int().nullable(),
   },

@@ -12,7 +12,6 @@ import {
 import { chooseIssuer, issuerProblem, issuersOf } from '../../../src/domain/oidc/issuers.ts'
 import { isVerified, leftHalf, requireChallenge } from '../../../src/domain/oidc/pkce.ts'
 import { isListedUri, redirectUriProblem, withParameters } from '../../../src/domain/oidc/redirect-uri.ts'
-import { afterExchange, afterRotation } from '../../../src/domain/oidc/refresh-tokens.ts'
 import { isRevoked, type Revoked } from '../../../src/domain/oidc/revoked.ts'
 import { refreshedClaims, withCertificates, withScopes } from '../../../src/domain/oidc/session-claims.ts'
 
@@ -110,25 +109,6 @@ describe('proof keys', () => {
   it('the left half of a digest is what at_hash holds', () => {
     const digest = createHash('sha256').update('token').digest()
     expect(leftHalf(sha256('token'))).toBe(digest.subarray(0, 16).toString('base64url'))
-  })
-})
-
-describe('refresh tokens of a session', () => {
-  const live = [{ jti: 'a' }, { jti: 'b' }]
-  it('are used up by rotating, one at a time', () => {
-    expect(afterRotation(live, 'a', 'c')).toEqual([{ jti: 'b' }, { jti: 'c' }])
-    expect(afterRotation(live, 'x', 'c')).toBeUndefined()
-    expect(afterRotation([], 'a', 'c')).toBeUndefined()
-  })
-  it('outlast an exchange, sixteen at most, the least used first to go', () => {
-    expect(afterExchange(live, 'a', 'c')).toEqual([{ jti: 'b' }, { jti: 'a' }, { jti: 'c' }])
-    expect(afterExchange(live, 'a', undefined)).toEqual([{ jti: 'b' }, { jti: 'a' }])
-    expect(afterExchange(live, 'x', 'c')).toBeUndefined()
-    const many = Array.from({ length: 16 }, (_, index) => ({ jti: `${index}` }))
-    const next = afterExchange(many, '0', 'new') ?? []
-    expect(next).toHaveLength(16)
-    expect(next.slice(-2)).toEqual([{ jti: '0' }, { jti: 'new' }])
-    expect(next[0]).toEqual({ jti: '2' })
   })
 })
 

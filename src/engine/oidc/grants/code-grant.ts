@@ -31,7 +31,10 @@ export interface CodeRequest {
 /** A login that its code was exchanged for, and who it is. */
 type Completed = AuthRequest & { readonly login: RequestLogin }
 
-/** Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, good or not. */
+/**
+ * Exchanges authorization codes (RFC 6749 section 4.1.3, RFC 7636): each attempt at a code uses it up, good or not. A code that
+ * comes again is in the wrong hands, or was at first: what it was exchanged for ends (section 4.1.2).
+ */
 export class CodeGrant {
   readonly #context: ProviderContext
   readonly #codes: Codes
@@ -55,18 +58,18 @@ export class CodeGrant {
     if (!asked.redirectUri) throw invalidRequest('redirect_uri missing')
     if (!asked.codeVerifier) throw invalidRequest('code_verifier required')
     const found = await this.#codes.requestOf(asked.code)
-    if (found === undefined) throw invalidGrant('invalid code')
     try {
-      return await this.#redeem(call, this.#judge(found, asked.redirectUri, asked.codeVerifier), asked)
+      return await this.#redeem(call, this.#judge(found, asked.clientId, asked.redirectUri, asked.codeVerifier), asked)
     } catch (error) {
-      await this.#codes.burn(found.id)
+      await this.#codes.burn(asked.code, found)
       throw error
     }
   }
 
-  #judge(found: AuthRequest, redirectUri: string, verifier: string): Completed {
+  #judge(found: AuthRequest | undefined, clientId: string, redirectUri: string, verifier: string): Completed {
+    if (found === undefined || found.login === null) throw invalidGrant('invalid code')
     const { login, request } = found
-    if (login === null) throw invalidGrant('invalid code')
+    if (request.clientId !== clientId) throw invalidGrant('client_id does not correspond')
     if (request.redirectUri !== redirectUri) throw invalidGrant('redirect_uri does not correspond')
     const isRight = isVerified(request.codeChallenge, this.#context.digest.sha256(verifier))
     if (!isRight) throw invalidGrant('invalid code_verifier')
@@ -76,7 +79,7 @@ export class CodeGrant {
   async #redeem(call: Call, found: Completed, { issuer, clientId, code = '' }: CodeRequest): Promise<TokenResponse> {
     const { random } = this.#context
     const { login, request } = found
-    const apiSessionId = random.uuid()
+    const apiSessionId = this.#codes.sessionIdOf(code)
     const certificate =
       login.csrPem === null
         ? undefined

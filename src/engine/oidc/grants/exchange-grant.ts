@@ -1,15 +1,15 @@
 import type { ReadToken } from '../../../domain/oidc/claims.ts'
 import { CLIENT_IDS } from '../../../domain/oidc/clients.ts'
 import { invalidRequest, OAuthError } from '../../../domain/oidc/oauth-error.ts'
-import { afterExchange } from '../../../domain/oidc/refresh-tokens.ts'
+import { afterExchange, type Prover } from '../../../domain/oidc/refresh-tokens.ts'
 import { withScopes } from '../../../domain/oidc/session-claims.ts'
 import type { Call } from '../../context/call.ts'
 import { judgePresented } from '../tokens/presented-token.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { TokenIssue } from '../tokens/token-issue.ts'
 import type { TokenResponse } from '../tokens/token-response.ts'
-import { type LiveSession, type NotRenewed, renewSession } from '../tokens/token-sessions.ts'
-import { certifyAgain, requireNamedKey } from './rebinding.ts'
+import { type LiveSession, type NotRenewed, type Renewal, renewSession } from '../tokens/token-sessions.ts'
+import { certifyAgain, presentationOf, proverOf } from './rebinding.ts'
 import { narrowedScopes } from './refresh-grant.ts'
 
 /** What a client sends to exchange a token for another one. */
@@ -47,16 +47,16 @@ export class ExchangeGrant {
     if (!asked.subjectTokenType) throw invalidRequest('subject_token_type missing')
     const given = kindOf(asked.subjectTokenType, 'subject_token_type is not supported')
     if (given === 'id_token') throw invalidRequest('exchanging id_token for any token type is not supported')
-    const requested = asked.requestedTokenType || `${TOKEN_TYPE}refresh_token`
+    const requested = asked.requestedTokenType || `${TOKEN_TYPE}access_token`
     const wanted = kindOf(requested, 'requested_token_type is invalid')
     if (asked.audience && !CLIENT_IDS.includes(asked.audience)) throw invalidRequest('invalid audience requested')
     const token = await this.#subject(asked.subjectToken, given)
     if (wanted === 'refresh_token' && token.type === 'a') throw invalidRequest('requested_token_type is invalid')
     const scopes = narrowedScopes(token.session, asked.scope)
-    await requireNamedKey(this.#context, token, call)
+    const by = await proverOf(this.#context, token, call, asked.clientId)
     const certificate = await certifyAgain(this.#context, token, asked.csrPem)
     const next = wanted === 'refresh_token' ? this.#context.random.uuid() : undefined
-    const live = await this.#renew(call, token, next)
+    const live = await this.#renew(call, token, by, next)
     if (typeof live === 'string') throw invalidRequest('subject_token is invalid')
     const session = withScopes(certificate?.rebind(live.claims) ?? live.claims, scopes)
     const to = { issuer: asked.issuer, clientId: asked.clientId, audience: [asked.audience || asked.clientId] }
@@ -88,10 +88,11 @@ export class ExchangeGrant {
     return token
   }
 
-  #renew(call: Call, token: ReadToken, next: string | undefined): Promise<LiveSession | NotRenewed> {
+  #renew(call: Call, token: ReadToken, by: Prover, next: string | undefined): Promise<LiveSession | NotRenewed> {
     const expiry = this.#issue.lastExpiry(next !== undefined)
     if (token.type === 'r') {
-      return renewSession(this.#context, call, token, (live) => afterExchange(live, token.jti, next), expiry)
+      const renewal: Renewal = (live) => afterExchange(live, presentationOf(this.#context, token, by), next)
+      return renewSession(this.#context, call, token, renewal, expiry)
     }
     return renewSession(this.#context, call, token, (live) => live, expiry)
   }

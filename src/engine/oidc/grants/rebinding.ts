@@ -1,15 +1,29 @@
 import type { ReadToken, SessionClaims } from '../../../domain/oidc/claims.ts'
 import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
+import type { Presentation, Prover } from '../../../domain/oidc/refresh-tokens.ts'
 import { withCertificates } from '../../../domain/oidc/session-claims.ts'
 import type { Call } from '../../context/call.ts'
-import { holdsNamedKey, isBound } from '../tokens/proof-of-possession.ts'
+import { isBound, namedKey } from '../tokens/proof-of-possession.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import { issueSessionCertificate } from '../tokens/session-certificate.ts'
 
-/** Refuses a token that is bound to a certificate which the connection does not present. Error: `access_denied`. */
-export async function requireNamedKey(context: ProviderContext, token: ReadToken, call: Call): Promise<void> {
-  if (await holdsNamedKey(context, token, call.clientCertificates ?? [])) return
+/**
+ * Who presents a token. Error: `access_denied` where it is bound to certificates and the connection presents none of them.
+ */
+export async function proverOf(
+  context: ProviderContext,
+  token: ReadToken,
+  call: Call,
+  clientId: string,
+): Promise<Prover> {
+  const certificate = await namedKey(context, token, call.clientCertificates ?? [])
+  if (certificate !== undefined) return { clientId, certificate }
   throw new OAuthError('access_denied', 'peer certificate fingerprint does not match token')
+}
+
+/** A refresh token as it is presented now. */
+export function presentationOf({ clock, settings }: ProviderContext, { jti }: ReadToken, by: Prover): Presentation {
+  return { jti, by, now: clock.now(), graceMs: settings.profile.refreshTokenGraceMs }
 }
 
 /** A further certificate of a session, and what makes it take the place of the one before in the next tokens. */

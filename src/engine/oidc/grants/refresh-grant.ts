@@ -8,7 +8,7 @@ import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { TokenIssue } from '../tokens/token-issue.ts'
 import type { TokenResponse } from '../tokens/token-response.ts'
 import { liveSession, renewSession } from '../tokens/token-sessions.ts'
-import { certifyAgain, requireNamedKey } from './rebinding.ts'
+import { certifyAgain, presentationOf, proverOf } from './rebinding.ts'
 
 /** What a client sends to refresh its tokens. */
 export interface RefreshRequest {
@@ -19,7 +19,10 @@ export interface RefreshRequest {
   readonly csrPem: string | undefined
 }
 
-/** Renews tokens by a refresh token (RFC 6749 section 6), which is used up by it: the answer has the next one. */
+/**
+ * Renews tokens by a refresh token (RFC 6749 section 6), which is used up by it: the answer has the next one. An answer that
+ * was lost is given again for a short time.
+ */
 export class RefreshGrant {
   readonly #context: ProviderContext
   readonly #issue: TokenIssue
@@ -36,14 +39,14 @@ export class RefreshGrant {
   async refresh(call: Call, asked: RefreshRequest): Promise<TokenResponse> {
     const token = await this.#presented(asked)
     const scopes = narrowedScopes(token.session, asked.scope)
-    await requireNamedKey(this.#context, token, call)
+    const by = await proverOf(this.#context, token, call, asked.clientId)
     const certificate = await certifyAgain(this.#context, token, asked.csrPem)
     const next = this.#context.random.uuid()
     const renewed = await renewSession(
       this.#context,
       call,
       token,
-      (live) => afterRotation(live, token.jti, next),
+      (live) => afterRotation(live, presentationOf(this.#context, token, by), next),
       this.#issue.lastExpiry(true),
     )
     if (typeof renewed === 'string') throw invalidGrant('refresh token revoked')

@@ -1,6 +1,10 @@
 import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
+import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
+import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
+import { deletePart, endReasonsOf } from '../../records/deletion.ts'
+import { type Part, writeInParts } from '../../records/parts.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
 import type { AuthRequest, AuthRequests } from './auth-requests.ts'
 import { isComplete, missingOfRequest } from './request-factors.ts'
@@ -51,8 +55,31 @@ export class Codes {
     return found?.codeDigests.includes(this.#context.digest.sha256(code)) ? found : undefined
   }
 
-  /** Makes the codes of a request void. */
-  async burn(id: string): Promise<void> {
-    await this.#context.writes.run(SYSTEM_CALL, (tx) => tx.collection(authRequests).delete(id))
+  /**
+   * The id of the session that a code begins. It follows from the code, so that whoever presents the code again names the
+   * session, in every process and at any time; only who knows the code can tell.
+   */
+  sessionIdOf(code: string): string {
+    const hex = this.#context.digest.sha256(`session of ${code}`)
+    // The shape of a random UUID, which is what clients and routers expect; the code is as random.
+    const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4]
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  }
+
+  /** Makes the codes of a request void, and ends the session that the code at hand was exchanged for before. */
+  async burn(code: string, request: AuthRequest | undefined): Promise<void> {
+    const apiSessionId = this.sessionIdOf(code)
+    const isUnknown = (tx: ReadTransaction) =>
+      tx
+        .collection(apiSessions)
+        .get(apiSessionId)
+        .then((it) => it === undefined)
+    // Anybody may present any text: nothing is written for it.
+    if (request === undefined && (await this.#context.storage.read(isUnknown))) return
+    const work = async (tx: WriteTransaction, part: Part) => {
+      if (request !== undefined) await tx.collection(authRequests).delete(request.id)
+      return deletePart(tx, apiSessions, apiSessionId, part)
+    }
+    await writeInParts(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
   }
 }

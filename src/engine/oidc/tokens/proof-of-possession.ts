@@ -25,15 +25,18 @@ export async function holdsKey(
   return verdict.trusted && verdict.leaf.fingerprint === leaf.fingerprint
 }
 
-/** The same by the certificates that the token names alone, as the token endpoint asks for. */
-export async function holdsNamedKey(
+/**
+ * The same by the certificates that the token names alone, as the token endpoint asks for: the fingerprint of the one that
+ * the connection holds, null for a token that names none; `undefined` where it holds none of them.
+ */
+export async function namedKey(
   context: ProviderContext,
   { session }: BoundToken,
   chain: readonly Uint8Array[],
-): Promise<boolean> {
-  if (!isBound({ session })) return true
+): Promise<string | null | undefined> {
+  if (!isBound({ session })) return null
   const leaf = await leafOf(context, chain)
-  return leaf !== undefined && (session.z_cfs?.includes(leaf.fingerprint) ?? false)
+  return session.z_cfs?.find((fingerprint) => fingerprint === leaf?.fingerprint)
 }
 
 /** Reports whether a token names certificates at all. */

@@ -26,9 +26,9 @@ export type Renewal = (live: readonly LiveToken[]) => readonly LiveToken[] | und
 export type NotRenewed = 'over' | 'reused'
 
 /**
- * Renews the session of a verified token in one write, so that of any number of concurrent callers with one token, in any
- * number of processes, one renews it. A token that was used up before is in the wrong hands, or its successor is: the
- * session ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
+ * Renews the session of a verified token in one write, so that any number of concurrent callers with one token, in any
+ * number of processes, are judged one after the other. A token that was used up before is in the wrong hands, or its
+ * successor is: the session ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
  */
 export async function renewSession(
   context: ProviderContext,
