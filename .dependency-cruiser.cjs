@@ -42,7 +42,7 @@ module.exports = {
       '^adapters/(node|memory|kysely|fabric|model|explorer)/index.ts$',
       '^adapters/node/(connection-info|http/mount-prefix).ts$',
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
-      '^src/concurrency/(gate|lifetime).ts$',
+      '^src/concurrency/(fair-capacity|gate|lifetime).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { ControlPlane, ControlPlaneOptions } from '../../src/index.ts'
+import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
+import { type ControlPlane, type ControlPlaneOptions, networkOf } from '../../src/index.ts'
 import { ChannelSocket, type SocketLimits, type SocketListener } from './channel/channel-socket.ts'
-import type { Frame, FrameLimits } from './channel/frame.ts'
+import { encodeFrame, type Frame, type FrameLimits } from './channel/frame.ts'
 import { acceptance, HELLO_LIMITS, type Hello, isSameSecret, newGroupSecret, readHello, rejection } from './hello.ts'
 import { modelCodec } from './messages/model-codec.ts'
 import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
@@ -33,16 +34,24 @@ export interface ControlListenerOptions {
 
 /** Takes sockets of routers, from whatever accepts TLS connections. */
 export interface ControlListener {
-  /** Takes a socket on which routers are expected, with the certificates of its handshake (DER, leaf first). */
+  /**
+   * Takes a socket on which routers are expected, with the certificates of its handshake (DER, leaf first). One without
+   * certificates is closed at once.
+   */
   accept(socket: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void
   /** Closes every channel. */
   close(): Promise<void>
 }
 
 const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 4 * 1024 * 1024 }
+/** Milliseconds for a refusal to go out. */
+const REFUSAL_MS = 1000
 const RATE = { perSecond: 2000, burst: 10_000 }
-/** How many sockets may be unknown yet: each costs a verification. */
-const MOST_PENDING = 512
+/**
+ * How many sockets may be unknown yet, of all networks and of one. A further one takes the place of the one that has been
+ * unknown for longest, of the network that has most.
+ */
+const PLACES = { total: 512, perNetwork: 256 }
 
 /**
  * Opens the data plane of a controller for routers.
@@ -59,11 +68,20 @@ export async function openControlListener(
   return new Listener(plane, options)
 }
 
+/** A socket that has not been let in. */
+interface Stranger {
+  readonly chain: readonly Uint8Array[]
+  readonly remoteAddress: string | undefined
+  /** It is known who it is, or it is gone: its place is free. */
+  readonly settle: () => void
+}
+
 class Listener implements ControlListener {
   readonly #plane: ControlPlane
   readonly #options: ControlListenerOptions
   readonly #limits: SocketLimits
   readonly #groups = new Map<string, RouterGroup>()
+  readonly #places = createFairCapacity(PLACES)
   readonly #pending = new Set<ChannelSocket>()
 
   constructor(plane: ControlPlane, options: ControlListenerOptions) {
@@ -74,25 +92,28 @@ class Listener implements ControlListener {
   }
 
   accept(stream: Duplex, chain: readonly Uint8Array[], remoteAddress: string | undefined): void {
-    if (this.#pending.size >= MOST_PENDING) {
-      stream.destroy()
+    if (chain.length === 0) {
+      refuseStranger(stream)
       return
+    }
+    const place = this.#places.enter(networkOf(remoteAddress ?? ''), () => socket.destroy())
+    const timer = setTimeout(() => socket.destroy(), this.#options.helloTimeoutMs ?? 5000).unref()
+    const settle = () => {
+      clearTimeout(timer)
+      place.leave()
+      this.#pending.delete(socket)
     }
     const socket: ChannelSocket = new ChannelSocket(stream, this.#limits, HELLO_LIMITS, {
       onFrame: (frame) => {
         socket.pause()
-        done()
-        this.#greet(socket, frame, chain, remoteAddress).catch(() => socket.destroy())
+        clearTimeout(timer)
+        this.#greet(socket, frame, { chain, remoteAddress, settle }).catch(() => socket.destroy())
       },
       onTrouble: () => socket.destroy(),
-      onClose: () => done(),
+      onClose: settle,
     })
-    const timer = setTimeout(() => socket.destroy(), this.#options.helloTimeoutMs ?? 5000).unref()
-    const done = () => {
-      clearTimeout(timer)
-      this.#pending.delete(socket)
-    }
     this.#pending.add(socket)
+    place.take(1)
   }
 
   async close(): Promise<void> {
@@ -101,12 +122,7 @@ class Listener implements ControlListener {
     for (const socket of this.#pending) socket.destroy()
   }
 
-  async #greet(
-    socket: ChannelSocket,
-    frame: Frame,
-    chain: readonly Uint8Array[],
-    remoteAddress: string | undefined,
-  ): Promise<void> {
+  async #greet(socket: ChannelSocket, frame: Frame, { chain, remoteAddress, settle }: Stranger): Promise<void> {
     const hello = readHello(frame)
     let isGone = false
     // Whoever sends before it was let in is no router.
@@ -115,11 +131,12 @@ class Listener implements ControlListener {
       onTrouble: () => socket.destroy(),
       onClose: () => {
         isGone = true
+        settle()
       },
     }
     socket.admit(FRAME_LIMITS, waiting)
     const { routerId } = hello.greeting
-    const admission = await this.#plane.admit(routerId, chain, remoteAddress)
+    const admission = await this.#plane.admit(routerId, chain, remoteAddress).finally(settle)
     if (isGone) return
     const refuse = (reason: string) => {
       socket.send(rejection(reason))
@@ -169,4 +186,11 @@ class Listener implements ControlListener {
     group.attach(type, socket)
     socket.resume()
   }
+}
+
+/** Who shows no certificate is no router: it is told so, read no further, and gets no place. */
+function refuseStranger(stream: Duplex): void {
+  stream.on('error', () => undefined)
+  stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())
+  setTimeout(() => stream.destroy(), REFUSAL_MS).unref()
 }

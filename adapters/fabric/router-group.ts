@@ -10,7 +10,7 @@ import { type WireMessage, writeMessage } from './messages/write-message.ts'
 /** How a channel finds out that its peer is gone without a word, all in milliseconds. */
 export interface HeartbeatTimes {
   readonly everyMs: number
-  /** So long may a socket be silent. */
+  /** A router of which no socket was heard for longer is gone. */
   readonly silenceMs: number
 }
 
@@ -164,11 +164,14 @@ export class RouterGroup implements RouterChannel {
     this.#write(open, { ...message, headers: new Map([...message.headers, ...extra]) })
   }
 
-  /** Heartbeats show the router that we are here; what has been silent for too long is gone. */
+  /** Heartbeats show the router that we are here; one that has been silent for too long is gone. */
   #beat(): void {
-    const now = performance.now()
-    for (const socket of [...this.#sockets.values()]) {
-      if (now - socket.heardAt > this.#times.silenceMs) socket.destroy()
+    const sockets = [...this.#sockets.values()]
+    // Routers answer on whichever socket they like: that one of them is silent says nothing.
+    const heardAt = Math.max(...sockets.map((socket) => socket.heardAt))
+    const isSilent = performance.now() - heardAt > this.#times.silenceMs
+    for (const socket of sockets) {
+      if (isSilent) socket.destroy()
       else this.#writeHeaders(socket, [[HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS)]])
     }
   }

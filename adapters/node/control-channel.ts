@@ -2,6 +2,7 @@ import type { Server } from 'node:https'
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ControlListener, FabricController } from '../fabric/index.ts'
 import { type Address, formatAddress, isWildcardHost } from './sockets/address.ts'
+import { type Connections, trackConnections } from './sockets/connections.ts'
 import { listen } from './sockets/listen.ts'
 import { peerCertificates } from './tls/peer-certificates.ts'
 import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
@@ -42,6 +43,8 @@ const PROTOCOL = 'ziti-ctrl'
 const HTTP = 'http/1.1'
 const HANDSHAKE_MS = 5000
 const KEEP_ALIVE_MS = 15_000
+/** Beyond it a handshake on a port of routers ends that takes long, of the network that has most. */
+const MOST_CONNECTIONS = 20_000
 /** Serves no routers. */
 export const NO_CONTROL_CHANNEL: ControlChannel = {
   protocols: [HTTP],
@@ -65,6 +68,8 @@ export function controlChannel(
 class OpenControlChannel implements ControlChannel {
   readonly #options: ControlChannelOptions
   readonly #own: ReturnType<typeof createServer> | undefined
+  /** Those of its own port. */
+  readonly #connections: Connections | undefined
   /** Settles when routers are served. */
   readonly #listener = deferred<ControlListener>()
   #address: string | undefined
@@ -73,6 +78,7 @@ class OpenControlChannel implements ControlChannel {
   constructor(certificate: ServerCertificate, options: ControlChannelOptions) {
     this.#options = options
     this.#own = options.listen && createServer(this.#tls(certificate), (socket) => this.#accept(socket))
+    this.#connections = this.#own && trackConnections(this.#own, { total: MOST_CONNECTIONS })
   }
 
   get protocols(): readonly string[] {
@@ -128,6 +134,7 @@ class OpenControlChannel implements ControlChannel {
       (listener) => listener.close(),
       () => undefined,
     )
+    this.#connections?.destroy()
   }
 
   #tls(certificate: ServerCertificate) {
@@ -135,6 +142,7 @@ class OpenControlChannel implements ControlChannel {
   }
 
   #accept(socket: TLSSocket): void {
+    this.#connections?.keep(socket)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     socket.setTimeout(0)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
 import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
 import { sendEarlyResponse } from './http/early-response.ts'
@@ -8,7 +9,6 @@ import { oneAtATime } from './http/one-at-a-time.ts'
 import { RequestAborted, RequestRefused } from './http/refusal.ts'
 import { type ReadRequest, readRequest, webRequest } from './http/request.ts'
 import { plainAnswer, type SentAnswer, sendAnswer, sendResponse, streamOf, webAnswer } from './http/response.ts'
-import { createFairCapacity } from './sockets/fair-capacity.ts'
 import { positive } from './sockets/positive.ts'
 
 /** How a controller is put behind a Node server. */

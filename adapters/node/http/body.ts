@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
 import { announcesBody } from '../sockets/announced-body.ts'
-import type { FairCapacity } from '../sockets/fair-capacity.ts'
 import { growingBytes } from './growing-bytes.ts'
 import { bodyTooLarge, RequestAborted, tooMuchArriving } from './refusal.ts'
 

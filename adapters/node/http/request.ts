@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
 import { networkOf, type PlainRequest } from '../../../src/index.ts'
-import type { FairCapacity } from '../sockets/fair-capacity.ts'
 import { DEFAULT_MAX_BODY_BYTES, readBody } from './body.ts'
 import { isBodyConsumed, serializeParsedBody } from './parsed-body.ts'
 import { bodyTooLarge, encodingNotSupported, methodNotSupported } from './refusal.ts'

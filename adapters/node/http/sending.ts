@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { FairCapacity } from '../sockets/fair-capacity.ts'
+import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
 
 /** What clients may have of a server while they read its answers. */
 export interface Reading {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
+import type { Server } from 'node:tls'
+import { type CapacityOptions, createFairCapacity, type Holder } from '../../../src/concurrency/fair-capacity.ts'
 import { networkOf } from '../../../src/index.ts'
 import { announcesBody } from './announced-body.ts'
 import { askToEnd } from './closing.ts'
-import { type CapacityOptions, createFairCapacity, type Holder } from './fair-capacity.ts'
 
 /** The connections of a server and the requests in flight on them. */
 export interface Connections {
@@ -65,7 +65,7 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
     connection.holder.wait()
   })
   // Runs before the listener that answers, so that the header is set in time.
-  server.prependListener('request', (incoming, outgoing) => {
+  server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const connection = byTlsSocket.get(incoming.socket)
     if (connection === undefined) return
     const { exchanges, holder } = connection

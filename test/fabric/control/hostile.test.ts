@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
@@ -192,6 +194,21 @@ it('a router behind a network that was cut without a word is gone when it was si
     expect(await world.call('GET', `/edge-routers/${cut.id}`)).toMatchObject({ isOnline: false }),
   )
   expect(await world.call('GET', `/edge-routers/${bystander.id}`)).toMatchObject({ isOnline: true })
+})
+
+it('a socket of a router on which nothing comes stays open while another one of the router is heard', async () => {
+  const world = await fabricWorld({ heartbeat: { everyMs: 20, silenceMs: 100 } })
+  const sockets: Duplex[] = []
+  const accept: typeof world.listener.accept = (socket, ...facts) => {
+    sockets.push(socket)
+    world.listener.accept(socket, ...facts)
+  }
+  // It answers heartbeats on its first socket alone.
+  const router = new FakeRouter(await world.enroll('r1'), { ...world.listener, accept })
+  const group = await router.connect()
+  await router.connect({ ...group, isFirst: false, type: 'ctrl.high' })
+  await delay(500)
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false])
 })
 
 describe('what this controller does not do', () => {

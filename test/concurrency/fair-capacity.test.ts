@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createFairCapacity } from '../../../adapters/node/sockets/fair-capacity.ts'
+import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
 
 /** What somebody does: comes in, takes more, begins to work or to wait, or leaves. `who` picks one of those present. */
 const step = fc.record({
