@@ -1,4 +1,4 @@
-import { checkOptions } from './check-options.ts'
+import { checkControllerOptions } from './check-options.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { type Profile, profileOf } from './domain/compatibility.ts'
 import { requireAddress } from './domain/controller-address.ts'
@@ -67,7 +67,7 @@ export interface Composition {
  * it cannot be used.
  */
 export async function composeEngine(options: ControllerOptions): Promise<Composition> {
-  checkOptions(options)
+  checkControllerOptions(options)
   const address = requireAddress(options.address)
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom

@@ -59,8 +59,8 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
   const send = async (route: string, request: AnyRequest | undefined): Promise<unknown> => {
     const attempt = async (token: string | undefined) =>
       fetch(requestFor(`${baseUrl}${basePath}`, route, request, token))
-    request?.signal?.throwIfAborted()
-    return readAnswer(await session.with(attempt))
+    const answer = async () => readAnswer(await session.with(attempt))
+    return request?.signal === undefined ? answer() : unlessAborted(request.signal, answer)
   }
   return {
     // The declaration of the operation, which both sides share, says what request and answer hold.
@@ -69,4 +69,19 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
     listAll: (route, request) => eachOf((query) => send(route, query), request),
     withToken: (token) => createApiClient(basePath, { ...options, token }),
   }
+}
+
+/**
+ * Settles as `work` does, unless `signal` is aborted before: a `fetch` that is no network, such as that of a controller, may take no
+ * notice of it.
+ */
+async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason)
+    signal.addEventListener('abort', giveUp, { once: true })
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', giveUp))
+  })
 }

@@ -1,8 +1,11 @@
 import mitt from 'mitt'
-import type { ControllerEvents, Events } from '../ports/events.ts'
+import { callIsolated } from '../concurrency/call-isolated.ts'
+import { checkArgument } from '../domain/arguments/check-options.ts'
+import { didYouMean } from '../domain/arguments/nearest.ts'
+import { type ControllerEvents, EVENT_NAMES, type Events } from '../ports/events.ts'
 import type { Logger } from '../ports/logger.ts'
 
-/** Events within this process. Listeners run one after the other; one that throws is logged and disturbs nobody. */
+/** Events within this process. Listeners run one after the other; one that throws, or rejects, is logged and disturbs nobody. */
 export function createEvents(logger: Logger): Events {
   // mitt's types describe its CommonJS form, where the function is a member; at run time the default import is the function.
   const createEmitter = mitt as unknown as typeof mitt.default
@@ -10,13 +13,13 @@ export function createEvents(logger: Logger): Events {
   return {
     emit: (name, event) => emitter.emit(name, event),
     on: (name, listener) => {
-      const isolated: typeof listener = (event) => {
-        try {
-          listener(event)
-        } catch (error) {
-          logger.error('an event listener failed', { event: name, error: String(error) })
-        }
+      if (!EVENT_NAMES.includes(name))
+        throw new TypeError(`events.on: there is no event '${name}'${didYouMean(name, EVENT_NAMES)}`)
+      checkArgument('events.on', 'listener', listener, { shape: 'function', isNeeded: true })
+      const failed = (error: unknown) => {
+        logger.error('an event listener failed', { event: name, error: String(error) })
       }
+      const isolated: typeof listener = (event) => callIsolated(() => listener(event), failed)
       emitter.on(name, isolated)
       return () => emitter.off(name, isolated)
     },

@@ -32,6 +32,11 @@ export interface PkiMaterialRequest {
    * hundred; but older SDKs on mbedTLS verify enrollment tokens of RSA keys only.
    */
   readonly serverKey?: 'P-256' | 'RSA-2048'
+  /**
+   * Whether the authorities and the server certificate last as long as the root, for a test whose clock stands still while that
+   * of its clients goes on. Default: false.
+   */
+  readonly endTogether?: boolean
   /** WebCrypto implementation; by default the one of the runtime. */
   readonly crypto?: webcrypto.Crypto
 }
@@ -46,7 +51,7 @@ export interface PkiMaterialRequest {
  * const controller = await createController({ storage, address: 'localhost:1280', pki })
  */
 export async function createPkiMaterial(request: PkiMaterialRequest): Promise<PkiMaterial> {
-  const { hosts, trustDomain, now } = request
+  const { hosts, trustDomain, now, endTogether = false } = request
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
   const library = await loadLibrary(request.crypto)
   const { x509 } = library
@@ -67,7 +72,7 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
     issuer: rootName.der,
     subject: rootName.der,
     publicKey: root.spki,
-    ...validityOf(now, 10),
+    ...validityOf(now, ROOT_YEARS),
     extensions: encoded([
       new x509.BasicConstraintsExtension(true, undefined, true),
       authorityUsage,
@@ -79,7 +84,7 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
     issuer: rootName.der,
     subject: signingName.der,
     publicKey: signing.spki,
-    ...validityOf(now, 5),
+    ...validityOf(now, endTogether ? ROOT_YEARS : SIGNING_YEARS),
     extensions: encoded([
       new x509.BasicConstraintsExtension(true, 0, true),
       authorityUsage,
@@ -91,7 +96,7 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
     issuer: signingName.der,
     subject: nameWithCommonName(library, hosts[0] ?? 'controller').der,
     publicKey: server.spki,
-    ...validityOf(now, 1),
+    ...validityOf(now, endTogether ? ROOT_YEARS : SERVER_YEARS),
     extensions: encoded([
       new x509.KeyUsagesExtension(isRsa ? digitalSignature | keyEncipherment : digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
@@ -114,6 +119,10 @@ export async function createPkiMaterial(request: PkiMaterialRequest): Promise<Pk
     serverKeyPem: server.pem,
   }
 }
+
+const ROOT_YEARS = 10
+const SIGNING_YEARS = 5
+const SERVER_YEARS = 1
 
 function encoded(extensions: readonly x509.Extension[]): Uint8Array[] {
   return extensions.map(({ rawData }) => new Uint8Array(rawData))

@@ -159,9 +159,41 @@ interface SessionFacts {
 
 export type EventName = keyof ControllerEvents
 
-/** Delivers events to the host. A listener that throws disturbs neither the controller nor other listeners. */
+const NAMES: Readonly<Record<EventName, true>> = {
+  'entity.changed': true,
+  'authentication.attempted': true,
+  'service.refused': true,
+  'api-session.started': true,
+  'api-session.refreshed': true,
+  'api-session.ended': true,
+  'session.created': true,
+  'session.ended': true,
+  'enrollment.completed': true,
+  'posture.changed': true,
+  'access.changed': true,
+  'router.connection': true,
+  'router.refused': true,
+  'router.misbehaved': true,
+  'router.alert': true,
+  'link.connection': true,
+  'circuit.opened': true,
+  'circuit.moved': true,
+  'circuit.closed': true,
+  'circuit.usage': true,
+  'circuit.failed': true,
+  'identity.connection': true,
+}
+
+/** The name of every event. */
+// The names of the table are those that its type allows.
+export const EVENT_NAMES = Object.keys(NAMES) as readonly EventName[]
+
+/**
+ * Delivers events to the host. A listener that throws, or an async one that rejects, is logged; it disturbs neither the controller
+ * nor other listeners.
+ */
 export interface Events {
   emit<E extends EventName>(name: E, event: ControllerEvents[E]): void
-  /** Adds a listener; answers the function that removes it. */
+  /** Adds a listener; answers the function that removes it. Throws `TypeError` for a name that no event has. */
   on<E extends EventName>(name: E, listener: (event: ControllerEvents[E]) => void): () => void
 }

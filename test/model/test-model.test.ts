@@ -55,6 +55,24 @@ describe('testing a model', () => {
     expect(text).toContain("There is no identity 'nobody' in the network.")
   })
 
+  it('fails for whatever it names that does not exist, a denial by way of it included', async () => {
+    const denied = [
+      '{ as: lap-top, dial: { deny: payroll } }',
+      "{ as: '#emploees', dial: { deny: payroll } }",
+      '{ as: contractor, dial: { deny: pay-roll } }',
+      "{ as: contractor, dial: { deny: payroll }, via: '#ofice' }",
+      '{ as: contractor, dial: { deny: payroll }, via: [er-cloud, er-ofice] }',
+    ]
+    const { cases } = await testModel(await withAssertions(...denied))
+    expect(cases.map(({ passed, text }) => [passed, text])).toEqual([
+      [false, "There is no identity 'lap-top' in the network."],
+      [false, "There is no identity '#emploees' in the network."],
+      [false, "There is no service 'pay-roll' in the network."],
+      [false, "There is no edge router '#ofice' in the network."],
+      [false, "There is no edge router 'er-ofice' in the network."],
+    ])
+  })
+
   it('proves what may never be, or shows the smallest way to it', async () => {
     const result = await testModel(
       await withAssertions(

@@ -13,7 +13,8 @@ export async function withSharedPki(options: TestControllerOptions = {}): Promis
   // Certificates begin at the day's start, so that clocks that start at the real time share them as well.
   const day = new Date(now).setUTCHours(0, 0, 0, 0)
   const hosts = ['controller.test', 'localhost', '127.0.0.1']
-  const material = made.get(day) ?? createPkiMaterial({ hosts, trustDomain: 'portcullis.internal', now: day })
+  const material =
+    made.get(day) ?? createPkiMaterial({ hosts, trustDomain: 'portcullis.internal', now: day, endTogether: true })
   made.set(day, material)
   return { ...options, pki: await material }
 }

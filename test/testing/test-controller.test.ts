@@ -1,6 +1,15 @@
+import { X509Certificate } from 'node:crypto'
+import { EVENT_NAMES } from 'portcullis'
 import { createClient } from 'portcullis/client'
 import { httpsFetch } from 'portcullis/node'
-import { assertAllows, assertDenies, createTestController } from 'portcullis/testing'
+import {
+  type AuthenticatorApp,
+  assertAllows,
+  assertDenies,
+  createTestController,
+  recordingLogger,
+  type TestController,
+} from 'portcullis/testing'
 import 'portcullis/testing/vitest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
@@ -25,6 +34,12 @@ async function network(options: Parameters<typeof createTestController>[0] = {})
   await admin.call('POST /edge-router-policies', { body: { name: 'all', ...all, identityRoles: ['#all'] } })
   await admin.call('POST /service-edge-router-policies', { body: { name: 'all', ...all, serviceRoles: ['#all'] } })
   return net
+}
+
+/** A code of an app that was not used yet. */
+async function nextCode(net: TestController, app: AuthenticatorApp): Promise<string> {
+  await net.elapse(30_000)
+  return app.code()
 }
 
 describe('an endpoint', () => {
@@ -94,6 +109,28 @@ describe('assertions about access', () => {
     await expect(refused).rejects.toThrow('expected laptop not to be allowed to Dial wiki')
   })
 
+  it('fail for an identity or service that does not exist, and name it: a misspelled denial would hold for ever', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    const managed = { posture: MANAGED }
+    await expect(expect(net).not.toAllow('lap-top', 'Dial', 'wiki')).rejects.toThrow("there is no identity 'lap-top'")
+    await expect(expect(net).not.toAllow('laptop', 'Dial', 'wicki')).rejects.toThrow("there is no service 'wicki'")
+    await expect(expect(net).toAllow('lap-top', 'Dial', 'wiki', managed)).rejects.toThrow("no identity 'lap-top'")
+    await expect(assertDenies(net, 'lap-top', 'Dial', 'wiki')).rejects.toThrow("there is no identity 'lap-top'")
+    await expect(assertDenies(net, 'laptop', 'Bind', 'wicki')).rejects.toThrow("there is no service 'wicki'")
+    await expect(assertAllows(net, 'laptop', 'Dial', 'wicki', managed)).rejects.toThrow("there is no service 'wicki'")
+  })
+
+  it('take what was deleted as denied where a test says so', async () => {
+    const net = await network()
+    const { id } = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await net.admin.call('DELETE /identities/{id}', { params: { id } })
+    const circumstances = { posture: MANAGED, mayBeAbsent: true }
+    await assertDenies(net, 'laptop', 'Dial', 'wiki', circumstances)
+    await expect(net).not.toAllow('laptop', 'Dial', 'wiki', circumstances)
+    await expect(assertAllows(net, 'laptop', 'Dial', 'wiki', circumstances)).rejects.toThrow('no such identity')
+  })
+
   it('are functions for runners without matchers', async () => {
     const net = await network()
     await net.enroll('laptop', { roleAttributes: ['staff'] })
@@ -119,7 +156,67 @@ describe('events', () => {
   it('that do not come are told, and nothing is left behind', async () => {
     const net = await network()
     const wait = net.events.wait('session.ended', { withinMs: 20 })
-    await expect(wait).rejects.toThrow("no event 'session.ended' came within 20 ms")
+    await expect(wait).rejects.toThrow("no event 'session.ended' came within 20 ms, nor any other")
+  })
+
+  it('that come instead are told: of its name with what they say, others by their names', async () => {
+    const net = await network()
+    const where = ({ method }: { readonly method: string }) => method === 'cert'
+    const wait = net.events.wait('authentication.attempted', { where, withinMs: 200 })
+    await net.asAdmin()
+    const told = /within 200 ms; what came: .*api-session\.started.*authentication\.attempted \{.*"method":"password"/
+    await expect(wait).rejects.toThrow(told)
+  })
+
+  it('end a wait with what its condition throws, and are known by name', async () => {
+    const net = await network()
+    const where = () => {
+      throw new Error('a mistake in the test')
+    }
+    const wait = net.events.wait('api-session.started', { where })
+    await Promise.all([expect(wait).rejects.toThrow('a mistake in the test'), net.asAdmin()])
+    const misspelled = "there is no event 'api-session.end' (did you mean 'api-session.ended'?)"
+    // A program without types.
+    const name = 'api-session.end' as 'api-session.ended'
+    expect(() => net.events.on(name, () => undefined)).toThrow(misspelled)
+    await expect(net.events.wait(name)).rejects.toThrow(misspelled)
+  })
+
+  it('are told to listeners that may fail, at once or later: that is logged, and nothing else happens', async () => {
+    const logger = recordingLogger()
+    const net = await network({ logger })
+    const heard: string[] = []
+    for (const name of EVENT_NAMES) {
+      net.events.on(name, async () => {
+        throw new Error(`${name}, later`)
+      })
+      net.events.on(name, () => {
+        throw new Error(`${name}, at once`)
+      })
+      net.events.on(name, () => void heard.push(name))
+    }
+    const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
+    await laptop.report(MANAGED)
+    await laptop.dial('wiki')
+    await laptop.report({ domain: 'elsewhere.example' })
+    const wrong = { username: 'admin', password: 'another-password' }
+    const refused = net.management.call('POST /authenticate', { query: { method: 'password' }, body: wrong })
+    await expect(refused).rejects.toMatchObject({ status: 401 })
+    const expected = [
+      'entity.changed',
+      'authentication.attempted',
+      'enrollment.completed',
+      'session.created',
+      'session.ended',
+    ]
+    expect(new Set(heard)).toEqual(new Set([...expected, 'api-session.started', 'posture.changed']))
+    const logged = logger.entries.filter(({ message }) => message === 'an event listener failed')
+    const failures = logged.map(({ fields }) => `${fields?.event}: ${fields?.error}`)
+    for (const name of new Set(heard)) {
+      expect(failures).toContain(`${name}: Error: ${name}, later`)
+      expect(failures).toContain(`${name}: Error: ${name}, at once`)
+    }
+    expect(failures).toHaveLength(2 * heard.length)
   })
 })
 
@@ -137,6 +234,31 @@ describe('a fork', () => {
     const { connection } = laptop
     const login = one.client(connection).call('POST /authenticate', { query: { method: 'cert' }, body: {} })
     expect((await login).data.identityId).toBe(laptop.id)
+  })
+
+  it('has the authenticator apps, whose codes are good once in each', async () => {
+    const net = await network()
+    await net.enroll('laptop', { roleAttributes: ['staff'] })
+    const app = await net.totp('laptop')
+    const world = net.snapshot()
+    for (const fork of [await world.fork(), await world.fork(), await (await world.fork()).fork()]) {
+      const again = await fork.totp('laptop')
+      expect(again.secret).toBe(app.secret)
+      expect((await fork.as('laptop').call('GET /current-identity/mfa')).data.isVerified).toBe(true)
+      await again.pass()
+    }
+    expect((await net.totp('laptop')).secret).toBe(app.secret)
+    await net
+      .as('laptop')
+      .call('DELETE /current-identity/mfa', { headers: { 'mfa-validation-code': await nextCode(net, app) } })
+    expect((await net.totp('laptop')).secret).not.toBe(app.secret)
+  })
+
+  it('leaves an app alone that the test enrolled by calls of its own', async () => {
+    const net = await network()
+    await net.enroll('laptop')
+    await net.as('laptop').call('POST /current-identity/mfa')
+    await expect(net.totp('laptop')).rejects.toMatchObject({ code: 'MFA_EXISTS' })
   })
 
   it('has the same ids in every run with the same seed', async () => {
@@ -209,6 +331,56 @@ describe('what goes wrong', () => {
   })
 })
 
+describe('giving up', () => {
+  it('ends a call without a network: under way, while it is delayed, and in a list', async () => {
+    const net = await network()
+    await net.admin.call('GET /services')
+    net.faults.next({ delayMs: 1000 })
+    const delayed = new AbortController()
+    const slow = net.admin.call('GET /services', { signal: delayed.signal })
+    setTimeout(() => delayed.abort(new Error('too slow')), 5)
+    await expect(slow).rejects.toThrow('too slow')
+    net.faults.next({ delayMs: 1000 })
+    const listed = net.admin.listAll('GET /services', { signal: AbortSignal.timeout(5) }).next()
+    await expect(listed).rejects.toMatchObject({ name: 'TimeoutError' })
+    const never = createClient({ baseUrl: 'https://controller.test:1280', fetch: () => new Promise(() => undefined) })
+    const given = never.call('GET /version', { signal: AbortSignal.timeout(5) })
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+
+  it('keeps a delayed request from being looked at', async () => {
+    const net = await network()
+    await net.admin.call('GET /services')
+    net.faults.next({ delayMs: 1000 })
+    const body = { name: 'late' }
+    const late = net.admin.call('POST /services', { body, signal: AbortSignal.timeout(5) })
+    await expect(late).rejects.toMatchObject({ name: 'TimeoutError' })
+    await net.elapse(2000)
+    expect((await net.admin.call('GET /services')).data.map(({ name }) => name)).toEqual(['wiki'])
+  })
+
+  it('before a call sends nothing', async () => {
+    const net = await network()
+    const reason = new Error('given up')
+    const sent = net.management.call('GET /version', { signal: AbortSignal.abort(reason) })
+    await expect(sent).rejects.toBe(reason)
+  })
+})
+
+describe('time', () => {
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5', undefined])('does not pass by %s', async (span) => {
+    const net = await createTestController()
+    const before = net.clock.now()
+    // A program without types.
+    await expect(net.elapse(span as number)).rejects.toThrow(TypeError)
+    expect(net.clock.now()).toBe(before)
+    if (span === -1) return
+    expect(() => net.clock.advance(span as number)).toThrow(TypeError)
+    expect(() => net.clock.set(span as number)).toThrow(TypeError)
+    expect(net.clock.now()).toBe(before)
+  })
+})
+
 describe('on a socket', () => {
   it('serves clients that trust it by its bundle, under the address that tokens name, by a clock that goes', async () => {
     const net = await network({ clock: 'live' })
@@ -225,6 +397,14 @@ describe('on a socket', () => {
     expect((await own.call('GET /version')).data.version).toMatch(/^v/)
     await server.close()
     await expect(own.call('GET /version')).rejects.toMatchObject({ code: expect.stringMatching(/^ECONN/) })
+  })
+
+  it('has certificates that last as long as its root: a clock that stands still breaks no client, whatever the year', async () => {
+    const net = await createTestController()
+    const certificates = `${net.caPem}${net.tls().cert}`.match(/-----BEGIN[^-]*-----[^-]*-----END[^-]*-----/g) ?? []
+    const ends = certificates.map((pem) => new X509Certificate(pem).validToDate.getUTCFullYear())
+    expect(ends.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(ends)).toEqual(new Set([2036]))
   })
 
   it('lets happen what is due when its clock goes by itself', async () => {

@@ -55,6 +55,9 @@ export const USUAL_EXIT_CODES: Readonly<Record<number, string>> = {
 /** The exit code of a question whose answer is no: access that is denied, a network in which something is wrong. */
 export const EXIT_NO = 3
 
+/** The exit code of what cannot be used: options, files, addresses, names that nothing has. */
+export const EXIT_UNUSABLE = 2
+
 /** Declares a command; `run` sees its options by their names. */
 export function defineCommand<const Declared extends OptionDeclarations>(command: Command<Declared>): Command {
   // What `run` is called with was read by these very declarations.

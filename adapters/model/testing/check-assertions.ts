@@ -50,17 +50,21 @@ async function checkAccess(
   network: Network,
 ): Promise<readonly TestCase[]> {
   const cases: TestCase[] = []
+  const absent = (question: Question, kind: string, text: string) =>
+    cases.push({ name: nameOf(question), place, passed: false, text: `There is no ${kind} '${text}' in the network.` })
+  const routers = [assertion.via ?? []].flat()
+  const absentRouter = routers.find((text) => named(network, 'edgeRouters', text).length === 0)
   for (const question of questionsIn(assertion)) {
+    // A denial by way of no router would hold whatever the policies are.
+    if (absentRouter !== undefined) {
+      absent(question, 'edge router', absentRouter)
+      continue
+    }
     const identities = named(network, 'identities', question.identity)
     const services = named(network, 'services', question.service)
     if (identities.length === 0 || services.length === 0) {
-      const [kind, text] = identities.length === 0 ? ['identity', question.identity] : ['service', question.service]
-      cases.push({
-        name: nameOf(question),
-        place,
-        passed: false,
-        text: `There is no ${kind} '${text}' in the network.`,
-      })
+      if (identities.length === 0) absent(question, 'identity', question.identity)
+      else absent(question, 'service', question.service)
     }
     for (const identity of identities) {
       for (const service of services)

@@ -1,3 +1,4 @@
+import { checkArgument, type OptionRule } from '../../../src/domain/arguments/check-options.ts'
 import type { Clock } from '../../../src/index.ts'
 
 /** A clock that a test moves. Instants and spans are milliseconds. */
@@ -20,6 +21,7 @@ export interface FakeClock extends Clock {
  * clock.advance(60_000)
  */
 export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
+  checkArgument('fakeClock', 'now', now, INSTANT)
   let current = now
   return movable(
     false,
@@ -39,6 +41,7 @@ export function fakeClock(now = Date.UTC(2026, 0, 1)): FakeClock {
  * clock.advance(24 * 3_600_000) // tomorrow, and going on
  */
 export function liveClock(now = Date.now()): FakeClock {
+  checkArgument('liveClock', 'now', now, INSTANT)
   let ahead = now - Date.now()
   return movable(
     true,
@@ -49,9 +52,17 @@ export function liveClock(now = Date.now()): FakeClock {
   )
 }
 
+/** What an instant or a span takes: every timer would be compared in vain with what is no number. */
+export const INSTANT: OptionRule = {
+  shape: 'number',
+  isNeeded: true,
+  problem: (value: number) => (Number.isFinite(value) ? undefined : `takes a number of milliseconds, not ${value}`),
+}
+
 function movable(isTicking: boolean, now: () => number, move: (instant: number) => void): FakeClock {
   const listeners: (() => void)[] = []
   const set = (instant: number) => {
+    checkArgument('clock.set', 'now', instant, INSTANT)
     move(instant)
     for (const listener of listeners) listener()
   }
@@ -59,6 +70,7 @@ function movable(isTicking: boolean, now: () => number, move: (instant: number) 
     isTicking,
     now,
     advance: (milliseconds) => {
+      checkArgument('clock.advance', 'milliseconds', milliseconds, INSTANT)
       set(now() + milliseconds)
       return now()
     },

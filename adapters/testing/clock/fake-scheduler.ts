@@ -1,5 +1,6 @@
+import { checkArgument } from '../../../src/domain/arguments/check-options.ts'
 import type { Scheduler } from '../../../src/index.ts'
-import type { FakeClock } from './fake-clock.ts'
+import { type FakeClock, INSTANT } from './fake-clock.ts'
 
 /** A scheduler whose timers go off when a fake clock is moved to their instant or beyond: no test ever sleeps. */
 export interface FakeScheduler extends Scheduler {
@@ -68,6 +69,7 @@ export function fakeScheduler(clock: FakeClock): FakeScheduler {
       }
     },
     runUntil: async (instant) => {
+      checkArgument('runUntil', 'instant', instant, INSTANT)
       await idle()
       for (;;) {
         const next = earliest()

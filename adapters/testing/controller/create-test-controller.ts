@@ -1,10 +1,12 @@
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { checkArgument, type OptionRule } from '../../../src/domain/arguments/check-options.ts'
 import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
 import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
 import type { ModelInput } from '../../model/index.ts'
 import { fakeClock, liveClock } from '../clock/fake-clock.ts'
 import { fakeScheduler } from '../clock/fake-scheduler.ts'
+import type { KeptApp } from '../endpoints/authenticator-app.ts'
 import { byIdOrName } from '../endpoints/by-id-or-name.ts'
 import { endpoints } from '../endpoints/endpoints.ts'
 import { plainPasswordHasher, recordingLogger, seededRandom } from '../fakes/fakes.ts'
@@ -18,6 +20,7 @@ import { waitingEvents } from './waiting-events.ts'
 export const TEST_ADMIN = { username: 'admin', password: 'admin-password' } as const
 
 const ADDRESS = 'controller.test:1280'
+const TRUST_DOMAIN = 'controller.test'
 const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
 
 /**
@@ -33,11 +36,18 @@ const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
  * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
+  return controllerWith(options, new Map())
+}
+
+/** A test controller whose identities have authenticator apps already, as those of a fork do. */
+async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<TestController> {
   const { now, clock: pace = 'turned', seed = 1, model, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
-  const pki = rest.pki ?? (await createPkiMaterial({ hosts: HOSTS, trustDomain: 'controller.test', now: clock.now() }))
+  const pki =
+    rest.pki ??
+    (await createPkiMaterial({ hosts: HOSTS, trustDomain: TRUST_DOMAIN, now: clock.now(), endTogether: true }))
   const plan = faultPlan()
   const controller = await createController({
     address: ADDRESS,
@@ -61,16 +71,21 @@ export async function createTestController(options: TestControllerOptions = {}):
     return data.token
   }
   const loggedIn = createManagementClient({ ...connect, login })
-  const elapse = (milliseconds: number) => scheduler.runUntil(clock.now() + milliseconds)
+  const elapse = async (milliseconds: number) => {
+    checkArgument('elapse', 'milliseconds', milliseconds, SPAN)
+    await scheduler.runUntil(clock.now() + milliseconds)
+  }
   const serviceId = async (service: string) =>
     (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service
-  const reach = endpoints({ controller: { ...controller, fetch }, admin: loggedIn, baseUrl, clock, elapse, serviceId })
+  const served = { ...controller, fetch }
+  const reach = endpoints({ controller: served, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
   const listening = new Set<ListeningController>()
   const snapshot = () => {
     const kept = forkOf(storage)
+    const keptApps = copyOf(apps)
     const at = clock.now()
     const { model: _applied, ...again } = options
-    const fork = () => createTestController({ ...again, storage: forkOf(kept), pki, admin, now: at })
+    const fork = () => controllerWith({ ...again, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))
     return { fork }
   }
   const lifetime = new Lifetime('the test controller is closed')
@@ -100,7 +115,7 @@ export async function createTestController(options: TestControllerOptions = {}):
     snapshot,
     fork: () => snapshot().fork(),
     listen: async (where = {}) => {
-      const server = await listenWith({ ...controller, fetch }, where)
+      const server = await listenWith(served, where)
       listening.add(server)
       return server
     },
@@ -109,9 +124,22 @@ export async function createTestController(options: TestControllerOptions = {}):
   }
 }
 
+/** What time passes by: it never goes back. */
+const SPAN: OptionRule = {
+  shape: 'number',
+  isNeeded: true,
+  problem: (value: number) =>
+    value >= 0 && value < Infinity ? undefined : `takes milliseconds from 0 on, not ${value}`,
+}
+
 /** A storage that was written to before may hold ids of earlier seeds. */
 function unusedSeed(storage: Storage, seed: number): Promise<number> {
   return storage.read(async ({ revision }) => seed + revision)
+}
+
+/** Apart from the original: a code that is used in one controller is unused in the other. */
+function copyOf(apps: ReadonlyMap<string, KeptApp>): Map<string, KeptApp> {
+  return new Map([...apps].map(([id, app]) => [id, { ...app }]))
 }
 
 function forkOf(storage: Storage): MemoryStorage {

@@ -27,7 +27,10 @@ export interface TestController extends Omit<Controller, 'events'>, Endpoints {
   readonly events: TestEvents
   /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
   readonly clock: FakeClock
-  /** Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. */
+  /**
+   * Lets `milliseconds` pass: what the controller does by itself in that time is done when this resolves. Rejects with `TypeError`
+   * for what is no span of time, a negative one included.
+   */
   elapse(milliseconds: number): Promise<void>
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
   readonly admin: ApiClient<ManagementApi>
@@ -45,7 +48,10 @@ export interface TestController extends Omit<Controller, 'events'>, Endpoints {
   asAdmin(): Promise<ApiClient<ManagementApi>>
   /** What the endpoint of an identity, by name or id, reports of itself. */
   posture(identity: string): { report(facts: EndpointFacts): Promise<void> }
-  /** Enrolls an identity, by name or id, in MFA; its API session has passed it then. */
+  /**
+   * Enrolls an identity, by name or id, in MFA; its API session has passed it then. An identity that was enrolled so, in this
+   * controller or in the one that it is a fork of, keeps the app that it has.
+   */
   totp(identity: string): Promise<AuthenticatorApp>
   /** What goes wrong with requests, from within the test and from outside. */
   readonly faults: Faults

@@ -54,11 +54,9 @@ export function endpoints({ controller, admin, baseUrl, ...surroundings }: Endpo
     createClient({ baseUrl, fetch: (request) => controller.fetch(request, connection), login })
 
   const withoutCredentials = (identity: string) => {
-    const login = async () => {
-      const id = (await findIdentity(admin, identity)) ?? identity
-      return (await controller.engine.apiSessions.startFor(SYSTEM_CALL, id)).token
-    }
-    return testEndpoint(clientOver({}, login), surroundings)
+    const identityId = async () => (await findIdentity(admin, identity)) ?? identity
+    const login = async () => (await controller.engine.apiSessions.startFor(SYSTEM_CALL, await identityId())).token
+    return testEndpoint(clientOver({}, login), identityId, surroundings)
   }
   return {
     as: (identity) => {
@@ -76,6 +74,7 @@ export function endpoints({ controller, admin, baseUrl, ...surroundings }: Endpo
       const device = {
         ...testEndpoint(
           clientOver(connection, () => logInByCertificate(controller, baseUrl, connection)),
+          async () => id,
           surroundings,
         ),
         ...{ id, cert, key, ca: controller.caPem, connection },

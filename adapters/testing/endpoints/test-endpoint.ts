@@ -1,7 +1,7 @@
 import type { AnswerOf, ApiClient, ClientApi, RequestOf } from '../../../src/client/index.ts'
 import { type EndpointFacts, postureResponses } from '../../../src/index.ts'
 import type { FakeClock } from '../clock/fake-clock.ts'
-import { type AuthenticatorApp, enrollInMfa } from './authenticator-app.ts'
+import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
 
 type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
 
@@ -16,7 +16,10 @@ export interface TestEndpoint extends ApiClient<ClientApi> {
   bind(service: string): Promise<ServiceSession>
   /** Reports the posture of the endpoint; sessions that no policy carries any more are gone when it resolves. */
   report(facts: EndpointFacts): Promise<void>
-  /** Enrolls the identity in MFA, which its API session has passed then. */
+  /**
+   * Enrolls the identity in MFA, which its API session has passed then; the app that it has, where this or an earlier controller
+   * of the same network enrolled it.
+   */
   totp(): Promise<AuthenticatorApp>
 }
 
@@ -26,10 +29,16 @@ export interface EndpointSurroundings {
   elapse(milliseconds: number): Promise<void>
   /** The id of a service, by id or name. */
   serviceId(service: string): Promise<string>
+  /** The authenticator apps of the network, by the id of their identity. */
+  readonly apps: Map<string, KeptApp>
 }
 
-/** An endpoint that speaks through a client of the client API. */
-export function testEndpoint(api: ApiClient<ClientApi>, surroundings: EndpointSurroundings): TestEndpoint {
+/** An endpoint of an identity that speaks through a client of the client API. */
+export function testEndpoint(
+  api: ApiClient<ClientApi>,
+  identityId: () => Promise<string>,
+  surroundings: EndpointSurroundings,
+): TestEndpoint {
   const open = async (service: string, type: 'Dial' | 'Bind') => {
     const serviceId = await surroundings.serviceId(service)
     return (await api.call('POST /sessions', { body: { serviceId, type } })).data
@@ -43,6 +52,6 @@ export function testEndpoint(api: ApiClient<ClientApi>, surroundings: EndpointSu
       const body = postureResponses(facts) as PostureReport
       await api.call('POST /posture-response-bulk', { body })
     },
-    totp: () => enrollInMfa(api, surroundings),
+    totp: async () => enrollInMfa(api, await identityId(), surroundings.apps, surroundings),
   }
 }

@@ -12,6 +12,11 @@ export interface Circumstances {
   readonly posture?: EndpointFacts
   /** The instant in question, epoch ms. */
   readonly at?: number
+  /**
+   * Takes an identity or service that does not exist as one that is denied, for a test that has deleted it. Default: false, and
+   * an assertion about it fails: most often the name is misspelled.
+   */
+  readonly mayBeAbsent?: boolean
 }
 
 /** A controller that can be asked who may reach what. */
@@ -25,11 +30,26 @@ export type AccessQuestion = readonly [
   circumstances?: Circumstances,
 ]
 
-/** Asks a controller whether an identity may dial or bind a service, and why. */
+/**
+ * Asks a controller whether an identity may dial or bind a service, and why. Rejects when there is no such identity or
+ * service, unless it may be absent.
+ */
 export async function explainAccess(net: Explaining, ...question: AccessQuestion): Promise<Explanation> {
-  const [identity, type, service, { posture, at } = {}] = question
+  const [identity, type, service, { posture, at, mayBeAbsent = false } = {}] = question
   const reported = posture === undefined ? {} : { posture: postureResponses(posture) }
-  return net.engine.explain(identity, service, type, { ...reported, ...(at !== undefined && { at }) })
+  const asked = { ...reported, ...(at !== undefined && { at }) }
+  const explanation = await net.engine.explain(identity, service, type, asked)
+  const { reason } = explanation
+  if (!mayBeAbsent && reason === 'identity-unknown') throw await absent('identity', identity)
+  if (!mayBeAbsent && reason === 'service-unknown') throw await absent('service', service)
+  return explanation
+}
+
+/** Without it a denial that is asserted would hold for ever by a slip of the pen. */
+async function absent(kind: string, name: string): Promise<Error> {
+  const { AssertionError } = await import('node:assert')
+  const message = `there is no ${kind} '${name}': pass { mayBeAbsent: true } where that counts as denied`
+  return new AssertionError({ message, operator: 'access' })
 }
 
 /**
@@ -44,7 +64,7 @@ export async function assertAllows(net: Explaining, ...question: AccessQuestion)
 }
 
 /**
- * Rejects, with the explanation, when an identity may dial or bind a service.
+ * Rejects, with the explanation, when an identity may dial or bind a service, and when either does not exist.
  *
  * @example
  * await assertDenies(net, 'visitor', 'Dial', 'payroll')

@@ -23,6 +23,9 @@ export const accessMatchers = {
 
 /** What {@link accessMatchers} adds to `expect(net)`. */
 export interface AccessMatchers {
-  /** Passes when the identity may dial or bind the service, each by name or id; `await` it. */
+  /**
+   * Passes when the identity may dial or bind the service, each by name or id; `await` it. Fails, with `not` as well, when one
+   * of them does not exist.
+   */
   toAllow(...question: AccessQuestion): Promise<void>
 }

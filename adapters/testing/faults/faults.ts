@@ -5,7 +5,10 @@ import { type ControllerFetch, type Scheduler, type Storage, StorageUnavailable 
 export type Fault =
   /** It is refused without being looked at; `retryAfterMs` is told in whole seconds. */
   | { readonly status: 429 | 503; readonly retryAfterMs?: number }
-  /** It waits for so many ms of the controller's clock, which a test turns, before it is looked at. */
+  /**
+   * It waits for these ms of the controller's clock, which a test turns, before it is looked at; a request whose `signal` is
+   * aborted meanwhile is not looked at.
+   */
   | { readonly delayMs: number }
   /** Its connection breaks: after it was done, when `after` is true, otherwise before. */
   | { readonly drop: true; readonly after?: boolean }
@@ -81,7 +84,7 @@ export function faultPlan(): FaultPlan {
       if (fault === undefined) return fetch(request, connection)
       if ('status' in fault) return refusal(fault)
       if ('delayMs' in fault) {
-        await new Promise<void>((done) => scheduler.at(clock.now() + fault.delayMs, async () => done()))
+        await passed(clock.now() + fault.delayMs, scheduler, request.signal)
         return fetch(request, connection)
       }
       if ('storage' in fault) return unreachable.run(true, () => fetch(request, connection))
@@ -95,6 +98,22 @@ export function faultPlan(): FaultPlan {
       ...(storage.snapshot && { snapshot: () => storage.snapshot?.() ?? Promise.resolve() }),
     }),
   }
+}
+
+/** Resolves at an instant of the scheduler's clock; rejects with the reason of `signal` when that is aborted before. */
+function passed(instant: number, scheduler: Scheduler, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = scheduler.at(instant, async () => {
+      signal.removeEventListener('abort', giveUp)
+      resolve()
+    })
+    if (signal.aborted) giveUp()
+    else signal.addEventListener('abort', giveUp, { once: true })
+  })
 }
 
 const REFUSALS = {

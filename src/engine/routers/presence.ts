@@ -1,3 +1,4 @@
+import { callIsolated } from '../../concurrency/call-isolated.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Events } from '../../ports/events.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -221,13 +222,10 @@ export class Presence implements HostedPresence, DataPlanePresence {
     const admission = admitRouter(router, channel.fingerprint)
     if (admission.accepted) return
     this.routerDisconnected(routerId)
-    for (const listener of this.#listeners) {
-      try {
-        listener(routerId, REASONS[admission.reason])
-      } catch (error) {
-        this.#ports.logger.error('a disconnect listener failed', { routerId, error: String(error) })
-      }
-    }
+    const reason = REASONS[admission.reason]
+    const failed = (error: unknown) =>
+      this.#ports.logger.error('a disconnect listener failed', { routerId, error: String(error) })
+    for (const listener of this.#listeners) callIsolated(() => listener(routerId, reason), failed)
   }
 
   #expire(identityIds: readonly string[]): void {

@@ -1,6 +1,6 @@
+import { didYouMean } from '../../domain/arguments/nearest.ts'
 import { ControllerError } from '../../domain/errors.ts'
 import { readCreate } from '../../resources/requests/entity-requests.ts'
-import { didYouMean } from '../problems/nearest.ts'
 import { type Path, pathOf } from '../problems/problem.ts'
 import type { ModelKind } from './kinds.ts'
 import { type Body, isMap, SERVICE_CONFIGS } from './links.ts'

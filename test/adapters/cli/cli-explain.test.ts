@@ -39,7 +39,7 @@ describe('portcullis explain', () => {
         '',
       ].join('\n'),
     )
-    expect(code).toBe(3)
+    expect(code).toBe(2)
   })
 
   it.each([
@@ -109,6 +109,17 @@ describe('portcullis explain laptop dial payroll, beside the folder of a control
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^'laptop' may dial 'payroll'/)
     expect((await run(['laptop', 'bind', 'payroll'], {})).code).toBe(3)
+  })
+
+  it('tells a name that nobody has apart from a denial: exit code 2', async () => {
+    expect(await run(['lap-top', 'dial', 'payroll'], {})).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('no such identity'),
+    })
+    expect(await run(['laptop', 'dial', 'pay-roll', '--json'], {})).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('service-unknown'),
+    })
   })
 
   it('answers alike from the storage, as JSON, and from the controller by the login', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { explanationText } from '../../../../src/index.ts'
-import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import { type Explanation, explanationText } from '../../../../src/index.ts'
+import { type Answer, type CommandCall, EXIT_NO, EXIT_UNUSABLE } from '../../command-line/command.ts'
 import { withConnection } from '../../connection/connect.ts'
 import { withOperator } from '../../input/open-operator.ts'
 import { DEFAULT_STORAGE_FILE } from '../../input/open-storage.ts'
@@ -38,15 +38,21 @@ function fromStorage({ options }: ExplainCall, { identity, service, type }: Ques
   return withOperator(options, async (operator) => {
     const explanation = await operator.explain(identity, service, type)
     const text = explanationText(explanation)
-    return { text, value: { ...explanation, text }, code: explanation.allowed ? 0 : EXIT_NO }
+    return { text, value: { ...explanation, text }, code: codeOf(explanation) }
   })
 }
 
 function fromController(call: ExplainCall, question: Question): Promise<Answer> {
   return withConnection(call, async ({ portcullis }) => {
     const { data } = await portcullis.call('POST /explain', { body: question })
-    return { text: data.text, value: data, code: data.allowed ? 0 : EXIT_NO }
+    return { text: data.text, value: data, code: codeOf(data) }
   })
+}
+
+/** A name that nobody has is a slip of the pen, not a denial. */
+function codeOf({ allowed, reason }: Pick<Explanation, 'allowed' | 'reason'>): number {
+  if (reason === 'identity-unknown' || reason === 'service-unknown') return EXIT_UNUSABLE
+  return allowed ? 0 : EXIT_NO
 }
 
 function readQuestion({ options, operands }: ExplainCall): Question {

@@ -1,4 +1,4 @@
-import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../../command-line/command.ts'
 import { EXPLAIN_OPTIONS } from './explain-options.ts'
 
 /** `portcullis explain`. */
@@ -17,7 +17,11 @@ written.`,
     'portcullis explain laptop dial payroll',
     'portcullis explain laptop dial payroll --profile staging --json',
   ],
-  exitCodes: { 0: 'access is granted', [EXIT_NO]: 'access is denied' },
+  exitCodes: {
+    0: 'access is granted',
+    [EXIT_NO]: 'access is denied',
+    [EXIT_UNUSABLE]: 'no identity or service has the name',
+  },
   run: async (call) => {
     const { explainAccess } = await import('./explain-access.ts')
     return explainAccess(call)

@@ -1,5 +1,5 @@
 /** The name among some that is most like another, when it is near enough to be meant; undefined otherwise. */
-function nearest(name: string, names: Iterable<string>): string | undefined {
+export function nearest(name: string, names: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const candidate of names) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), 3)

@@ -1,0 +1,128 @@
+import { nearest } from './nearest.ts'
+
+/** The form of a value, as far as it can be told before it is used. */
+type Shape = 'boolean' | 'number' | 'string' | 'bytes' | 'function' | 'object' | 'array' | 'unknown'
+
+/** Asks more of an option than its form. */
+interface DetailedRule {
+  readonly shape?: Shape
+  /** The texts that it may be. */
+  readonly oneOf?: readonly string[]
+  /** Functions that the object has to have. */
+  readonly functions?: readonly string[]
+  /** Members that the object may have; any when absent. */
+  readonly members?: readonly string[]
+  /** Further values that it may be as they are. */
+  readonly or?: readonly unknown[]
+  readonly isNeeded?: true
+  /** What fulfils it, for the message. */
+  readonly hint?: string
+  /** What else is wrong with a value of the right form; undefined when nothing is. */
+  readonly problem?: (value: never) => string | undefined
+}
+
+/** What an argument, or one of the options in it, takes. */
+export type OptionRule = Shape | DetailedRule
+
+/** A rule for every option that a type declares. */
+export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule }
+
+/**
+ * Refuses options that the compiler would have refused, for callers that are written without one: an option that is missing, that
+ * there is not, or that holds something else than it takes. Throws a `TypeError` that names the function and the option.
+ */
+export function checkOptions(
+  owner: string,
+  options: unknown,
+  rules: Readonly<Record<string, OptionRule>>,
+  wanted = 'an object',
+): void {
+  if (!isObject(options) || Array.isArray(options)) {
+    throw new TypeError(`${owner} takes ${wanted}${options === undefined ? '' : `, not ${kindOf(options)}`}`)
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(rules, name)) throw new TypeError(`${name} is no option of ${owner}${meant(name, rules)}`)
+  }
+  for (const [name, rule] of Object.entries(rules)) checkArgument(owner, name, options[name], rule)
+}
+
+/** Refuses an argument that the compiler would have refused. Throws a `TypeError` that names the function and the argument. */
+export function checkArgument(owner: string, name: string, value: unknown, given: OptionRule): void {
+  const rule: DetailedRule = typeof given === 'string' ? { shape: given } : given
+  const lacking = rule.isNeeded ? `${name} is needed: ${rule.hint ?? wordFor(rule)}` : undefined
+  const problem = value === undefined ? lacking : problemOf(name, value, rule)
+  if (problem !== undefined) throw new TypeError(`${owner}: ${problem}`)
+}
+
+function problemOf(name: string, value: unknown, rule: DetailedRule): string | undefined {
+  if (rule.or?.includes(value)) return undefined
+  const { shape = rule.oneOf === undefined ? 'object' : 'string', oneOf, functions, members, hint } = rule
+  if (oneOf !== undefined) {
+    return oneOf.some((one) => one === value) ? undefined : `${name} takes ${quotedAll(oneOf)}, not ${told(value)}`
+  }
+  if (!hasShape(value, shape)) {
+    // What stands in place of an object may be a password, or a text with one in it.
+    const found = PLAIN.includes(shape) ? told(value) : kindOf(value)
+    return `${name} takes ${hint ?? wordFor(rule)}, not ${found}`
+  }
+  if (isObject(value)) {
+    const lacking = functions?.find((method) => typeof value[method] !== 'function')
+    if (lacking !== undefined)
+      return `${name} takes ${hint ?? 'an object with functions'}: ${name}.${lacking} is missing`
+    const unknown = Object.keys(value).find((member) => members?.includes(member) === false)
+    if (unknown !== undefined) return `${name}.${unknown} is not there: ${name} has ${members?.join(', ')}`
+  }
+  // The form was looked at.
+  const wrong = rule.problem?.(value as never)
+  return wrong === undefined ? undefined : `${name} ${wrong}`
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  if (shape === 'unknown') return true
+  if (shape === 'bytes') return value instanceof Uint8Array
+  if (shape === 'array') return Array.isArray(value)
+  if (shape === 'object') return isObject(value)
+  return typeof value === shape
+}
+
+const PLAIN: readonly Shape[] = ['boolean', 'number', 'string']
+
+const WORDS: Readonly<Record<Shape, string>> = {
+  boolean: 'a boolean',
+  number: 'a number',
+  string: 'a string',
+  bytes: 'a Uint8Array',
+  function: 'a function',
+  object: 'an object',
+  array: 'an array',
+  unknown: 'a value',
+}
+
+function wordFor({ shape = 'object', oneOf }: DetailedRule): string {
+  return oneOf === undefined ? WORDS[shape] : quotedAll(oneOf)
+}
+
+function quotedAll(texts: readonly string[]): string {
+  return texts.map((text) => `'${text}'`).join(' or ')
+}
+
+/** A value in a message: a text that may be a secret is only told by its kind. */
+function told(value: unknown): string {
+  if (typeof value === 'string' && value.length <= 40) return `'${value}'`
+  return typeof value === 'boolean' || typeof value === 'number' ? String(value) : kindOf(value)
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || typeof value === 'boolean') return String(value)
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** The option that somebody meant who wrote something near it. */
+function meant(name: string, rules: Readonly<Record<string, OptionRule>>): string {
+  const near = nearest(name, Object.keys(rules))
+  return near === undefined ? '' : `; ${near} is one`
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
