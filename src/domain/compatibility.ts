@@ -47,8 +47,10 @@ export interface Profile extends Leniency {
   readonly tellsPassingAccess: boolean
   /** Services show, and sessions name, every policy that grants them; otherwise one for all that ask for the same posture. */
   readonly namesEveryPolicy: boolean
-  /** Lists that nobody filled, and configs that nobody asked for, are null where deployed controllers write null. */
-  readonly showsEmptyListsAsNull: boolean
+  /** What nobody filled is shown as deployed controllers do: lists and configs as null, listeners of routers not at all. */
+  readonly showsEmptyAsDeployed: boolean
+  /** Edge routers are listed among transit routers, too. */
+  readonly listsEdgeRoutersAsRouters: boolean
   /** What a request has to hold there, though it has a default here: `encryptionRequired` of a new service. */
   readonly requiresDeployedMembers: boolean
   /** Lists below a service that is not there are empty, as below every other entity. Else they are `NOT_FOUND`. */
@@ -75,7 +77,8 @@ const STRICT: Profile = {
   disablesLockedOut: false,
   tellsPassingAccess: false,
   namesEveryPolicy: false,
-  showsEmptyListsAsNull: false,
+  showsEmptyAsDeployed: false,
+  listsEdgeRoutersAsRouters: false,
   requiresDeployedMembers: false,
   listsBelowUnknownServices: false,
   knowsDefaultTypeAlone: false,
@@ -99,7 +102,8 @@ const DEPLOYED: Profile = {
   disablesLockedOut: true,
   tellsPassingAccess: true,
   namesEveryPolicy: true,
-  showsEmptyListsAsNull: true,
+  showsEmptyAsDeployed: true,
+  listsEdgeRoutersAsRouters: true,
   requiresDeployedMembers: true,
   listsBelowUnknownServices: true,
   knowsDefaultTypeAlone: true,

@@ -82,7 +82,7 @@ const PARTS: ReadonlySet<string> = new Set([
 const OWN: Readonly<Record<string, AccessRule>> = {
   'POST /explain': 'reader',
   'POST /simulate': 'reader',
-  'GET /trust-anchors': { permission: 'ca.read' },
+  'GET /trust-anchors': 'delegate',
   'GET /graph': 'delegate',
   'GET /graph/members': 'delegate',
   'GET /search': 'delegate',

@@ -34,8 +34,10 @@ describe('the verification of a CA', () => {
     expectError(await verify(id, (await clientOf(stranger, token)).cert), 'CERTIFICATE_FAILED_VALIDATION')
     expectDone(await verify(id, (await clientOf(authority, token)).cert))
     const verified = await read(admin, `/cas/${id}`)
-    expect(verified.isVerified).toBe(true)
-    expect(verified).not.toHaveProperty('verificationToken')
+    // Command lines show the token of every CA.
+    expect(verified).toMatchObject({ isVerified: true, verificationToken: token })
+    expect((await admin.get('/cas')).body.data).toMatchObject([{ verificationToken: token }])
+    expectError(await verify(id, (await clientOf(authority, token)).cert), 'CA_ALREADY_VERIFIED', undefined, 409)
     expectError(await verify(id, ''), 'CA_ALREADY_VERIFIED', undefined, 409)
     expectError(await verify('none', ''), 'NOT_FOUND')
   })

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectFieldError } from '../contract/http/errors.ts'
-import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
+import {
+  type Answer,
+  adminOf,
+  CLIENT,
+  create,
+  type ForeignClient,
+  foreignClient,
+  read,
+} from '../contract/http/foreign-client.ts'
 import { claimsOf } from '../contract/http/jwt.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { issueClient, pemOf } from '../support/certificates/certificates.ts'
@@ -101,6 +109,13 @@ describe('CAs', () => {
   })
 })
 
+/** Who enrolled is told the controllers, as the client API lists them. */
+async function expectEnrolled(answer: Answer, admin: ForeignClient, mounted: MountedController): Promise<void> {
+  const { data: controllers } = (await foreignClient(mounted, CLIENT, admin.token).get('/controllers')).body
+  expect(controllers).toHaveLength(1)
+  expect([answer.status, answer.body.data]).toEqual([200, { controllers }])
+}
+
 describe('enrolling with a third-party certificate (ottca)', () => {
   async function invited(change: Readonly<Record<string, unknown>> = {}, isVerified = true) {
     const base = await scene()
@@ -116,12 +131,12 @@ describe('enrolling with a third-party certificate (ottca)', () => {
     ['/enroll/ottca with the token in the query', (token: string) => [`/enroll/ottca?token=${token}`, {}]],
     ['/enroll as JSON', (token: string) => [`/enroll?method=ottca&token=${token}`, {}]],
   ] as const)('at %s turns it into the credential, once', async (_way, request) => {
-    const { as, authority, token, ottca, caId, admin, identityId } = await invited()
+    const { as, authority, token, ottca, caId, admin, identityId, mounted } = await invited()
     const { _links } = await read(admin, `/cas/${caId}`)
     expect(ottca.ca).toEqual({ _links, entity: 'cas', id: caId, name: 'third party' })
     const device = await clientOf(authority, 'device')
     const [path, body] = request(token)
-    expectDone(await as(device).post(String(path), body))
+    await expectEnrolled(await as(device).post(String(path), body), admin, mounted)
     expectError(await as(device).post(String(path), body), 'INVALID_ENROLLMENT_TOKEN')
     expect((await logIn(as(device))).body.data).toMatchObject({ identityId, isCertExtendable: false })
     const { data } = (await admin.get(`/identities/${identityId}/authenticators`)).body
@@ -132,10 +147,10 @@ describe('enrolling with a third-party certificate (ottca)', () => {
   })
 
   it('takes an empty body of any text type', async () => {
-    const { as, authority, token } = await invited()
+    const { as, authority, token, admin, mounted } = await invited()
     const device = as(await clientOf(authority, 'device'))
     const sent = { body: '', headers: { 'content-type': 'text/plain' } }
-    expectDone(await device.send('POST', `/enroll?method=ottca&token=${token}`, sent))
+    await expectEnrolled(await device.send('POST', `/enroll?method=ottca&token=${token}`, sent), admin, mounted)
   })
 
   it('needs a certificate of that CA, not used before', async () => {

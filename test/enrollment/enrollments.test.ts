@@ -158,7 +158,9 @@ describe('enrolling by password', () => {
     const { mounted, admin, identityId, anybody } = await scene({ enrollment: { updb: 'alice' } })
     const { token } = (await read(admin, `/identities/${identityId}`)).enrollment.updb
     const answer = await anybody.post(path(token), { username: 'somebody', password: 'Correct-Horse-1' })
-    expect([answer.status, answer.body?.data]).toEqual([200, { username: 'alice' }])
+    const { data: controllers } = (await foreignClient(mounted, CLIENT, admin.token).get('/controllers')).body
+    expect(controllers).toHaveLength(1)
+    expect([answer.status, answer.body?.data]).toEqual([200, { username: 'alice', controllers }])
     expect((await login(mounted, { username: 'alice', password: 'Correct-Horse-1' })).status).toBe(200)
     expectError(await anybody.post(path(token), { password: 'Correct-Horse-2' }), 'INVALID_ENROLLMENT_TOKEN')
   })
@@ -260,6 +262,15 @@ describe('enrolling an edge router', () => {
     const router = foreignClient(mounted, CLIENT, undefined, certificate)
     const requests = { certCsr: csr(keys.client), serverCertCsr: csr(keys.server) }
     expectError(await anybody.post('/enroll/extend/router', requests), 'UNAUTHORIZED')
+    for (const nothing of ['', ' \n']) {
+      for (const [member, of] of [
+        ['certCsr', 'client CSR'],
+        ['serverCertCsr', 'server CSR'],
+      ] as const) {
+        const refused = await router.post('/enroll/extend/router', { ...requests, [member]: nothing })
+        expectError(refused, 'COULD_NOT_PROCESS_CSR', { message: expect.stringContaining(of) })
+      }
+    }
     const second = await router.post('/enroll/extend/router', requests)
     expect(second.status, second.text).toBe(200)
     expectError(await router.post('/enroll/extend/router', requests), 'UNAUTHORIZED')

@@ -50,6 +50,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     identityIdOf: { taken: { idOrName: 'x' }, withoutCall: true },
     show: INNER,
     anyRouter: ID,
+    routers: INNER,
     counts: INNER,
     roleAttributes: INNER,
     roleAttributeUses: INNER,

@@ -309,6 +309,46 @@ const PROFILE: readonly [string, unknown, unknown, Look<unknown>][] = [
     },
   ],
   [
+    'the listeners of a router for control channels that nobody gave it, where it is shown and where it is listed',
+    [{}, {}, {}, {}, {}, {}, { 'tls:a:1': [] }],
+    [null, null, null, null, null, null, { 'tls:a:1': [] }],
+    async (_mounted, admin) => {
+      const shown: unknown[] = []
+      for (const [at, path] of ['/edge-routers', '/transit-routers', '/routers'].entries()) {
+        const id = await create(admin, path, { name: `r${at}`, ctrlChanListeners: {} })
+        const [listed] = (await admin.get(`${path}?filter=id="${id}"`)).body.data
+        for (const form of [await read(admin, `${path}/${id}`), listed])
+          shown.push('ctrlChanListeners' in form ? form.ctrlChanListeners : null)
+      }
+      const id = await create(admin, '/routers', { name: 'told', ctrlChanListeners: { 'tls:a:1': null } })
+      return [...shown, (await read(admin, `/routers/${id}`)).ctrlChanListeners]
+    },
+  ],
+  [
+    'routers, of which two are edge routers: by name, in pages, by filters and by what time decides',
+    ['a c', 'a c', 'c a', 'c', 2, 'c a', ''],
+    ['a b c d', 'a b c d', 'd c b a', 'b c', 4, 'd c b a', 'd'],
+    async (_mounted, admin) => {
+      for (const [path, names] of [
+        ['/edge-routers', ['d', 'b']],
+        ['/routers', ['c', 'a']],
+      ] as const)
+        for (const name of names) await create(admin, path, { name, cost: name.charCodeAt(0) - 96 })
+      const names = async (path: string) =>
+        (await admin.get(path)).body.data.map(({ name }: { name: string }) => name).join(' ')
+      const list = '/transit-routers?filter='
+      return [
+        await names('/routers?sort=name'),
+        await names(`${list}true sort by cost asc`),
+        await names(`${list}true sort by isSystem, name desc`),
+        await names(`${list}true sort by name skip 1 limit 2`),
+        (await admin.get(`${list}true skip 1 limit 1`)).body.meta.pagination.totalCount,
+        await names(`${list}not connected sort by connected, name desc`),
+        await names(`${list}cost > 3`),
+      ]
+    },
+  ],
+  [
     'what is empty elsewhere: common routers, configs of a service outside of its list, versions of an operating system',
     [[], {}, {}, {}, {}, [[], [], []]],
     [null, {}, null, null, null, [null, null, null]],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectFieldError } from '../contract/http/errors.ts'
-import { adminOf, create, read } from '../contract/http/foreign-client.ts'
+import { adminOf, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
+import { newAuthority, now, registered } from '../support/third-party.ts'
 
 const TERMINATOR = { address: 'tcp:a:1', binding: 'transport' }
 
@@ -83,6 +84,60 @@ describe('requests that deployed controllers read in a way of their own', () => 
     const policy = await create(admin, '/service-policies', { name: 'p', type: 'Dial', semantic: 'AnyOf' })
     for (const field of ['semantic', 'type']) {
       expectFieldError(await admin.patch(`/service-policies/${policy}`, { [field]: '' }), field)
+    }
+  })
+
+  it('an address of a control channel with null for its groups has none', async () => {
+    const admin = await adminOf(await mount())
+    const listeners = { 'tls:a:1': null, 'tls:b:2': ['near'] }
+    const kept = { 'tls:a:1': [], 'tls:b:2': ['near'] }
+    for (const path of ['/edge-routers', '/transit-routers', '/routers']) {
+      const id = await create(admin, path, { name: path, ctrlChanListeners: listeners })
+      const shown = async () => (await read(admin, `${path}/${id}`)).ctrlChanListeners
+      expect(await shown()).toEqual(kept)
+      expectDone(await admin.patch(`${path}/${id}`, { ctrlChanListeners: { 'tls:c:3': null } }))
+      expect(await shown()).toEqual({ 'tls:c:3': [] })
+      expectDone(await admin.put(`${path}/${id}`, { name: path, ctrlChanListeners: listeners }))
+      expect(await shown()).toEqual(kept)
+      for (const wrong of ['near', [null], { a: 1 }]) {
+        const answer = await admin.patch(`${path}/${id}`, { ctrlChanListeners: { 'tls:c:3': wrong } })
+        expect(answer.status, answer.text).toBe(400)
+      }
+    }
+  })
+
+  it('a claim of a CA leaves out the criteria that nothing asks for', async () => {
+    const admin = await adminOf(await mount({ now }))
+    const whole = { location: 'COMMON_NAME', matcher: 'ALL', parser: 'NONE', index: 0 }
+    const id = await registered(admin, await newAuthority('third party'), { externalIdClaim: whole })
+    const bare = await registered(admin, await newAuthority('bare'), { name: 'bare' })
+    const shown = async (ca: string) => (await read(admin, `/cas/${ca}`)).externalIdClaim
+    const kept = { ...whole, matcherCriteria: '', parserCriteria: '' }
+    expect(await shown(id)).toEqual(kept)
+    expectDone(await admin.patch(`/cas/${bare}`, { externalIdClaim: { ...whole, parserCriteria: null } }))
+    expect(await shown(bare)).toEqual(kept)
+    const split = { ...whole, parser: 'SPLIT', parserCriteria: '-' }
+    expectDone(await admin.patch(`/cas/${id}`, { externalIdClaim: split }))
+    expectDone(await admin.patch(`/cas/${id}`, { externalIdClaim: { parser: 'NONE' } }))
+    expect(await shown(id)).toMatchObject({ parser: 'NONE', parserCriteria: '-' })
+    for (const [change, member] of [
+      [{ parser: 'SPLIT' }, 'parserCriteria'],
+      [{ matcher: 'PREFIX' }, 'matcherCriteria'],
+      [{ index: undefined }, 'index'],
+    ] as const) {
+      const answer = await admin.patch(`/cas/${bare}`, { externalIdClaim: { ...whole, ...change } })
+      if (member === 'index') expectDone(answer)
+      else expectError(answer, 'INVALID_FIELD', { field: `externalIdClaim.${member}` })
+    }
+  })
+
+  it('the OpenID provider is described below its own path, and nothing of it at the root of the server', async () => {
+    const anybody = foreignClient(await mount(), '')
+    const document = '.well-known/openid-configuration'
+    expect((await anybody.get(`/oidc/${document}`)).body.issuer).toContain('/oidc')
+    for (const path of ['', '/', '/edge/client/v1', '/edge/management/v1', '/fabric/v1', '/portcullis/v1']) {
+      const answer = await anybody.get(`${path}/${document}`)
+      expect([path, answer.status, answer.body.error.code]).toEqual([path, 404, 'NOT_FOUND'])
     }
   })
 })

@@ -83,6 +83,13 @@ async function invited(name: string, enrollment: object, method: string) {
   return { id, token }
 }
 
+/** The controllers as the client API lists them, which whoever enrolls is told too. */
+async function controllers() {
+  const { data } = (await foreignClient(mounted, CLIENT, admin.token).get('/controllers')).body
+  expect(data).toHaveLength(1)
+  return data
+}
+
 const as = (certificate: ClientCertificate) => foreignClient(mounted, CLIENT, undefined, certificate)
 
 async function expectLogin(certificate: ClientCertificate, name: string | RegExp): Promise<void> {
@@ -98,6 +105,7 @@ describe('over HTTPS, with keys that openssl made, a device enrolls and logs in'
     const answer = await anybody.post(`/enroll?method=ott&token=${token}`, { clientCsr: csr })
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
     await expectLogin({ cert: answer.body.data.cert, key }, 'by ott')
+    expect(answer.body.data.controllers).toEqual(await controllers())
     const again = await anybody.post(`/enroll?method=ott&token=${token}`, { clientCsr: csr })
     expect(again.body.error.code).toBe('INVALID_ENROLLMENT_TOKEN')
   })
@@ -111,7 +119,7 @@ describe('over HTTPS, with keys that openssl made, a device enrolls and logs in'
       'CERTIFICATE_FAILED_VALIDATION',
     )
     const answer = await as(known).send('POST', `/enroll?method=ottca&token=${token}`, sent)
-    expect([answer.status, answer.body.data]).toEqual([200, {}])
+    expect([answer.status, answer.body.data]).toEqual([200, { controllers: await controllers() }])
     await expectLogin(known, 'by ottca')
 
     const stranger = thirdParty('stranger')
@@ -124,7 +132,7 @@ describe('over HTTPS, with keys that openssl made, a device enrolls and logs in'
   it('by one-time token and a password of its choice', async () => {
     const { token } = await invited('by updb', { updb: 'somebody' }, 'updb')
     const answer = await anybody.post(`/enroll?method=updb&token=${token}`, { password: 'Correct-Horse-1' })
-    expect(answer.body.data).toEqual({ username: 'somebody' })
+    expect(answer.body.data).toEqual({ username: 'somebody', controllers: await controllers() })
     const credentials = { username: 'somebody', password: 'Correct-Horse-1' }
     expect((await anybody.post('/authenticate?method=password', credentials)).body.data.identity.name).toBe('by updb')
   })

@@ -1,4 +1,4 @@
-import type { RouterAdmission } from 'portcullis'
+import type { RouterAdmission, RouterConnection } from 'portcullis'
 import { describe, expect, it } from 'vitest'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { contextOf } from '../../src/engine/engine.ts'
@@ -89,6 +89,35 @@ describe('an edge router that connects', () => {
     })
     here.presence.routerDisconnected(here.id)
     expect(await here.shown()).toMatchObject({ ...OFFLINE, versionInfo: { version: '' } })
+  })
+
+  it('tells its version and what it can do wherever clients and operators see it, while that is known', async () => {
+    let told: Partial<RouterConnection> = {}
+    const online = { hostname: 'er1', supportedProtocols: {} }
+    const { admin, ...here } = await world({ presence: { connectionOf: () => ({ ...online, ...told }) } })
+    const [{ id } = { id: '' }] = (await admin.call('GET /edge-routers')).data
+    await enrollRouter({ ...here, admin }, id)
+    const { api } = await here.person('alice', ['people'])
+    const service = await here.service('told', ['told'])
+    await here.policy('p', { type: 'Dial', identityRoles: ['#people'], serviceRoles: ['#told'] })
+    const looks = async () => {
+      const session = await api.call('POST /sessions', { body: { serviceId: service, type: 'Dial' } })
+      const lists = [
+        (await api.call('GET /current-identity/edge-routers')).data,
+        (await api.call('GET /services/{id}/edge-routers', params(service))).data.edgeRouters,
+        session.data.edgeRouters,
+        (await admin.call('GET /edge-routers')).data,
+      ]
+      return lists.map(([router]) => router && [router.name, router.version, router.capabilities])
+    }
+    const everywhere = (...seen: unknown[]) => Array.from({ length: 4 }, () => ['router', ...seen])
+    expect(await looks()).toEqual(everywhere(undefined, undefined))
+    told = { versionInfo: VERSION, capabilities: [] }
+    expect(await looks()).toEqual(everywhere('v1.0.0', []))
+    told = { versionInfo: VERSION, capabilities: [1, 2, 3, 4, 5, 6, 62] }
+    const { data: known } = await admin.call('GET /enumerated-router-capabilities')
+    expect(await looks()).toEqual(everywhere('v1.0.0', known))
+    expect(known).toContain('POSTURE_CHECKS')
   })
 
   it('is found by filters as long as it is connected', async () => {

@@ -23,14 +23,22 @@ export function externalIdOf(claim: ExternalIdClaim, names: CertificateNames): s
   return parsed[claim.index] || undefined
 }
 
-/** What is wrong with a claim, by its member; `undefined` for one that can be used. Absent members are wrong too. */
+/** A claim as it is kept: criteria that were left out are empty. */
+export function withCriteria<Claim extends Partial<ExternalIdClaim>>(claim: Claim): Claim {
+  return { ...claim, matcherCriteria: claim.matcherCriteria ?? '', parserCriteria: claim.parserCriteria ?? '' }
+}
+
+/**
+ * What is wrong with a claim, by its member; `undefined` for one that can be used. Absent members are wrong too, but for
+ * criteria that nothing asks for.
+ */
 export function claimProblem(
   claim: Partial<ExternalIdClaim>,
 ): { readonly member: keyof ExternalIdClaim; readonly reason: string } | undefined {
-  const members = ['location', 'matcher', 'matcherCriteria', 'parser', 'parserCriteria', 'index'] as const
+  const members = ['location', 'matcher', 'parser', 'index'] as const
   const absent = members.find((member) => claim[member] === undefined || claim[member] === null)
   if (absent !== undefined) return { member: absent, reason: 'is required' }
-  const { location, matcher, matcherCriteria, parser, parserCriteria, index } = claim
+  const { location, matcher, matcherCriteria, parser, parserCriteria, index } = withCriteria(claim)
   if ((matcher === 'SCHEME') !== (location === 'SAN_URI') && matcher !== 'ALL') {
     return { member: 'matcher', reason: `${matcher} is not supported for location ${location}` }
   }

@@ -40,7 +40,7 @@ export function policyAdvice(context: EngineContext, identityId: string, service
       serviceRouterCount: routers.ofService,
     }
     const commonRouters = common.map((router) => commonRouter(presence, router))
-    const isNull = commonRouters.length === 0 && context.settings.profile.showsEmptyListsAsNull
+    const isNull = commonRouters.length === 0 && context.settings.profile.showsEmptyAsDeployed
     return composed(advice, isNull ? NO_ROUTERS : { commonRouters })
   })
 }

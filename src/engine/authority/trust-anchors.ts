@@ -5,6 +5,7 @@ import { externalJwtSigners } from '../../resources/login/external-jwt-signers.t
 import { readId, readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { mayRead } from '../context/readable.ts'
 
 /** A certificate authority or external JWT signer, and whether it is trusted to let in identities that have rights. */
 export interface TrustAnchor {
@@ -26,11 +27,13 @@ export class TrustAnchors {
     this.#context = context
   }
 
-  /** All trust anchors, certificate authorities first. */
-  list(): Promise<readonly TrustAnchor[]> {
+  /** The trust anchors of the kinds that the caller may read, certificate authorities first. */
+  list(call: Call): Promise<readonly TrustAnchor[]> {
     return this.#context.storage.read(async (tx) => [
-      ...(await tx.collection(cas).find()).items.map(anchor('ca')),
-      ...(await tx.collection(externalJwtSigners).find()).items.map(anchor('external-jwt-signer')),
+      ...(mayRead(call, 'ca') ? (await tx.collection(cas).find()).items.map(anchor('ca')) : []),
+      ...(mayRead(call, 'external-jwt-signer')
+        ? (await tx.collection(externalJwtSigners).find()).items.map(anchor('external-jwt-signer'))
+        : []),
     ])
   }
 

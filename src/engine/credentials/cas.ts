@@ -1,4 +1,4 @@
-import { claimProblem } from '../../domain/enrollment/external-id-claim.ts'
+import { claimProblem, withCriteria } from '../../domain/enrollment/external-id-claim.ts'
 import { DEFAULT_IDENTITY_NAME_FORMAT } from '../../domain/enrollment/identity-name-format.ts'
 import { invalidField, unacceptableField } from '../../domain/errors.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -33,12 +33,14 @@ export const caBehaviour: Behaviour<Cas> = {
       const known = await findOne(tx, cas, 'fingerprint', after.fingerprint)
       if (known !== undefined) throw invalidField('certPem', `certificate already used as CA ${known.id}`, '')
     }
-    checkClaim(after)
+    const externalIdClaim = after.externalIdClaim && withCriteria(after.externalIdClaim)
+    checkClaim(externalIdClaim)
     const { before } = change
-    const isUnchanged = JSON.stringify(after.externalIdClaim) === JSON.stringify(before?.externalIdClaim)
+    const isUnchanged = JSON.stringify(externalIdClaim) === JSON.stringify(before?.externalIdClaim)
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     return {
       ...after,
+      externalIdClaim,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
       // What an administrator edits besides does not make it trusted: that is asked for by itself.
       mayAuthenticateAdmins: isTrusted && (isUnchanged || isAdminCall(call)),
@@ -46,7 +48,7 @@ export const caBehaviour: Behaviour<Cas> = {
   },
 }
 
-function checkClaim({ externalIdClaim }: Ca): void {
+function checkClaim(externalIdClaim: Ca['externalIdClaim']): void {
   const problem = externalIdClaim && claimProblem(externalIdClaim)
   if (problem) throw unacceptableField(`externalIdClaim.${problem.member}`, problem.reason, '')
 }

@@ -45,7 +45,7 @@ export class CertificateAuthorities {
       if (current === undefined) throw notFound('ca', id)
       if (current.isVerified) throw new ControllerError('CA_ALREADY_VERIFIED')
       if (current.certPem !== ca.certPem) throw new ControllerError('CERTIFICATE_FAILED_VALIDATION')
-      await tx.collection(cas).update({ ...current, isVerified: true, verificationToken: null, updatedAt: now })
+      await tx.collection(cas).update({ ...current, isVerified: true, updatedAt: now })
     })
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ControllerError, invalidField } from '../../domain/errors.ts'
+import { ControllerError } from '../../domain/errors.ts'
 import type { CsrProblem } from '../../ports/pki.ts'
 import type { ReadTransaction, RecordKind, WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -107,8 +107,6 @@ export class RouterEnrollment {
     const caller = await this.#context.storage.read((tx) => routerWith(tx, fingerprint))
     if (caller === undefined) throw new ControllerError('UNAUTHORIZED')
     const { id, method } = caller
-    if (requests.clientCsr.trim() === '') throw invalidField('certCsr', 'client CSR is required', '')
-    if (requests.serverCsr.trim() === '') throw invalidField('serverCertCsr', 'server CSR is required', '')
     const issued = await issueRouterChains(this.#context, id, method, requests, now)
     await this.#context.writes.run(call, async (tx) => {
       const router = await tx.collection(ROUTER_KINDS[method]).get(id)

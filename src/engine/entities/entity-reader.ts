@@ -21,7 +21,9 @@ import type { PresentIds, Scope } from './list-scope.ts'
 import { resourceCounts } from './resource-counts.ts'
 import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
 import { refuseUnreadable } from './symbols/filter-rights.ts'
-import { findBySymbols } from './symbols/find-by-symbols.ts'
+import { findAmong, findBySymbols } from './symbols/find-by-symbols.ts'
+
+type EdgeRouter = RecordOf<typeof edgeRouters>
 
 /** Reads entities in their wire form, each answer from one consistent snapshot. */
 export class EntityReader {
@@ -123,8 +125,25 @@ export class EntityReader {
     readId(id)
     const edgeRouter = await this.#context.storage.read((tx) => tx.collection(edgeRouters).get(id))
     if (edgeRouter === undefined) return this.get(call, transitRouters, id)
-    const { appData, isTunnelerEnabled, roleAttributes, ...router } = edgeRouter
-    return this.show(call, transitRouters, router)
+    return this.show(call, transitRouters, asTransitRouter(edgeRouter))
+  }
+
+  /**
+   * One page of transit routers, and of edge routers in the same form where the controller lists them among these.
+   *
+   * @throws {ControllerError} INVALID_FILTER when a condition is on other entities that the caller may not read.
+   */
+  routers(call: Call, query: FindQuery): Promise<Page<DetailOf<TransitRouters>>> {
+    if (!this.#context.settings.profile.listsEdgeRoutersAsRouters) return this.list(call, transitRouters, query)
+    refuseUnreadable(call, transitRouters, query.where)
+    const readPage = async (tx: ReadTransaction) => {
+      const { items, totalCount } = await findAmong(this.#context, tx, [transitRouters, edgeRouters], query)
+      const records = items.map(({ resource, record }) =>
+        resource === edgeRouters ? asTransitRouter(record as EdgeRouter) : record,
+      )
+      return { items: await this.#details(tx, call, transitRouters, records), totalCount }
+    }
+    return this.#context.storage.read(readPage, { mayBeginAgain: true })
   }
 
   /** How many entities of each kind there are. */
@@ -162,6 +181,10 @@ export class EntityReader {
     // Rendered by the declaration from which the type follows.
     return details as readonly unknown[] as readonly DetailOf<R>[]
   }
+}
+
+function asTransitRouter({ appData, isTunnelerEnabled, roleAttributes, ...router }: EdgeRouter) {
+  return router
 }
 
 /** Rendering answers one wire form for each record. */

@@ -8,6 +8,6 @@ export const postureCheckTypeBehaviour: Behaviour<PostureCheckTypes> = {
   members: async ({ settings }, _tx, _call, records) =>
     records.map(({ operatingSystems }) => ({
       version: '1',
-      ...(settings.profile.showsEmptyListsAsNull && { operatingSystems: withNullVersions(operatingSystems) }),
+      ...(settings.profile.showsEmptyAsDeployed && { operatingSystems: withNullVersions(operatingSystems) }),
     })),
 }

@@ -26,7 +26,7 @@ export const postureCheckBehaviour: Behaviour<PostureChecks> = {
       return {
         version: 1,
         ...Object.fromEntries(foreign.map((member) => [member, undefined])),
-        ...(settings.profile.showsEmptyListsAsNull ? innerListsAsNull(record) : {}),
+        ...(settings.profile.showsEmptyAsDeployed ? innerListsAsNull(record) : {}),
       }
     }),
 }

@@ -1,9 +1,13 @@
 import type { RouterPresence } from '../../ports/router-presence.ts'
+import { capabilityNames } from '../../resources/routers/router-fields.ts'
 
 /** How a router stands towards the data plane; offline routers have no addresses. */
 export function presenceMembers(presence: RouterPresence, id: string) {
   const connection = presence.connectionOf(id)
+  const { capabilities, versionInfo } = connection ?? {}
   return {
+    ...(capabilities && { capabilities: capabilityNames(capabilities) }),
+    ...(versionInfo && { version: versionInfo.version }),
     hostname: connection?.hostname ?? '',
     isOnline: connection !== undefined,
     supportedProtocols: connection?.supportedProtocols ?? {},

@@ -28,7 +28,7 @@ export async function serviceMembers(
 ): Promise<readonly Detail[]> {
   const caller = knownCaller(call)
   // Deployed controllers look for configs in the list of services alone.
-  const noConfig = context.settings.profile.showsEmptyListsAsNull && call.serviceView === undefined ? null : NO_CONFIGS
+  const noConfig = context.settings.profile.showsEmptyAsDeployed && call.serviceView === undefined ? null : NO_CONFIGS
   if (caller === undefined) {
     return records.map(() => ({ config: noConfig, permissions: ['Invalid'], postureQueries: [] }))
   }

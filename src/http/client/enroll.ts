@@ -8,7 +8,15 @@ import { Password } from '../../resources/login/passwords.ts'
 import { DONE } from '../operations/answers.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 import { controllersForClients } from '../shared/shown-controllers.ts'
-import { EnrollBody, Enrolled, EnrolledRouter, EnrolledSomehow, REQUESTS } from './enrollment-forms.ts'
+import {
+  EnrollBody,
+  Enrolled,
+  EnrolledByCertificate,
+  EnrolledByPassword,
+  EnrolledRouter,
+  EnrolledSomehow,
+  REQUESTS,
+} from './enrollment-forms.ts'
 
 const ERRORS: readonly ErrorCode[] = [
   'INVALID_ENROLLMENT_TOKEN',
@@ -110,12 +118,10 @@ export const enrollOperations = [
         clientCsr: 'Not looked at: the certificate of the connection is enrolled.',
       }),
       bodyOptional: true,
+      data: EnrolledByCertificate,
       errors: [...ERRORS, 'ENROLLMENT_CA_NOT_VALID', 'CERTIFICATE_FAILED_VALIDATION', 'CERT_IN_USE'],
     },
-    async ({ engine, call, query, body }) => {
-      await engine.enrollment.byClientCertificate(call, tokenIn(body, query))
-      return DONE
-    },
+    ({ engine, call, query, body }) => byClientCertificate(engine, call, tokenIn(body, query)),
   ),
   defineOperation(
     {
@@ -140,12 +146,10 @@ export const enrollOperations = [
       access: 'public',
       query: z.object({ token: z.string() }),
       body: described(z.object({ username: z.string().optional(), password: Password }), REQUESTS),
-      data: described(z.object({ username: z.string() }), { username: 'The username to log in with.' }),
+      data: EnrolledByPassword,
       errors: ERRORS,
     },
-    async ({ engine, call, query, body }) => ({
-      data: await engine.enrollment.byPassword(call, query.token, body.password),
-    }),
+    ({ engine, call, query, body }) => byPassword(engine, call, query.token, body.password),
   ),
   defineOperation(
     {
@@ -220,10 +224,9 @@ async function enroll(engine: ControllerEngine, call: Call, request: Request) {
     case 'ott':
       return byOneTimeToken(engine, call, token, clientCsr)
     case 'ottca':
-      await engine.enrollment.byClientCertificate(call, token)
-      return { data: {} }
+      return byClientCertificate(engine, call, token)
     case 'updb':
-      return { data: await engine.enrollment.byPassword(call, token, request.password ?? '') }
+      return byPassword(engine, call, token, request.password ?? '')
     case 'ca':
       await engine.caEnrollment.enroll(call, request.name)
       return { data: {} }
@@ -238,6 +241,16 @@ async function enroll(engine: ControllerEngine, call: Call, request: Request) {
 async function byOneTimeToken(engine: ControllerEngine, call: Call, token: string, clientCsr: string) {
   const { certificateChainPem } = await engine.enrollment.byOneTimeToken(call, token, clientCsr)
   return { data: { cert: certificateChainPem, controllers: await controllersForClients(engine) } }
+}
+
+async function byClientCertificate(engine: ControllerEngine, call: Call, token: string) {
+  await engine.enrollment.byClientCertificate(call, token)
+  return { data: { controllers: await controllersForClients(engine) } }
+}
+
+async function byPassword(engine: ControllerEngine, call: Call, token: string, password: string) {
+  const { username } = await engine.enrollment.byPassword(call, token, password)
+  return { data: { username, controllers: await controllersForClients(engine) } }
 }
 
 async function routerByOneTimeToken(

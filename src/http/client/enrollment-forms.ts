@@ -9,6 +9,7 @@ const CERTIFICATES = {
   cert: 'The client certificate that was issued, with its intermediates, PEM.',
   serverCert: 'The server certificate that was issued to a router, with its intermediates, PEM.',
 } as const
+const CONTROLLERS = 'The controllers of the network, where the identity may log in.'
 /** What an identity is given. */
 export const Enrolled = described(
   z.object({
@@ -19,9 +20,18 @@ export const Enrolled = described(
   }),
   {
     ...CERTIFICATES,
-    controllers: 'The controllers of the network, for identities that get a certificate or use a token.',
+    controllers: CONTROLLERS,
   },
 )
+/** What an identity is given that has a certificate of a third party. */
+export const EnrolledByCertificate = described(z.object({ controllers: z.array(Controller) }), {
+  controllers: CONTROLLERS,
+})
+/** What an identity is given that has chosen a password. */
+export const EnrolledByPassword = described(EnrolledByCertificate.extend({ username: z.string() }), {
+  controllers: CONTROLLERS,
+  username: 'The username to log in with.',
+})
 /** What is there of it depends on the method. */
 export const EnrolledSomehow = described(Enrolled.partial().extend({ username: z.string().optional() }), {
   ...CERTIFICATES,

@@ -15,8 +15,6 @@ export const BASES = {
 /** What watches controllers asks here, below any version or none. */
 const HEALTH_CHECKS = '/health-checks'
 export const HEALTH_CHECKS_BASE = `${HEALTH_CHECKS}/v1`
-/** Clients look here too for what they need to know of the OpenID provider. */
-const DISCOVERY_PATH = '/.well-known/openid-configuration'
 
 export interface ApiPath {
   readonly api: 'client' | 'management' | 'fabric' | 'portcullis'
@@ -53,7 +51,7 @@ function raftPathIn(path: string): string {
 export function openIdPathOf(pathname: string): string | undefined {
   const path = cleaned(pathname)
   if (path === OIDC_BASE || path.startsWith(`${OIDC_BASE}/`)) return path.slice(OIDC_BASE.length)
-  return path === DISCOVERY_PATH || path.startsWith(OIDC_BASE) ? path : undefined
+  return path.startsWith(OIDC_BASE) ? path : undefined
 }
 
 const HAS_EMPTY_SEGMENT = /\/\/|.\/$/

@@ -25,11 +25,12 @@ export const listTrustOperation = defineOperation(
   {
     route: 'GET /trust-anchors',
     summary: 'Lists the CAs and external JWT signers with the trust that they have',
-    description: 'What an administrator made is trusted; what a delegate made or changed is not.',
-    access: { entity: 'ca', action: 'read' },
+    description:
+      'Of the two kinds those that the caller may read. What an administrator made is trusted; what a delegate made or changed is not.',
+    access: 'delegate',
     data: z.array(TrustAnchor),
   },
-  async ({ engine }) => ({ data: [...(await engine.trustAnchors.list())] }),
+  async ({ engine, call }) => ({ data: [...(await engine.trustAnchors.list(call))] }),
 )
 
 /** Gives a trust anchor trust, or takes it. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
+import { ROUTER_CAPABILITIES } from '../../resources/routers/router-fields.ts'
 import { defineOperation } from '../operations/define-operation.ts'
 
 const CAPABILITIES = ['OIDC_AUTH', 'HA_CONTROLLER', 'OIDC_AUTH_WITH_CSR']
-/** In the order of the bits in which routers tell them. */
-const ROUTER_CAPABILITIES = ['MULTI_CHANNEL', 'CONNECT_V2', 'SERVICE_SUBSCRIPTIONS', 'POSTURE_CHECKS', 'BIND_SUCCESS']
 
 /** The words in which controllers and routers tell what they can do; what this one can is part of its version. */
 export const capabilityOperations = [
@@ -24,6 +23,6 @@ export const capabilityOperations = [
       access: 'partial',
       data: z.array(z.string()),
     },
-    async () => ({ data: ROUTER_CAPABILITIES }),
+    async () => ({ data: [...ROUTER_CAPABILITIES] }),
   ),
 ] as const

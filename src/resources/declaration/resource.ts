@@ -65,6 +65,8 @@ export interface ResourceDefinition {
   readonly mayBeAbsent?: readonly string[]
   /** Lists that deployed controllers show as null while they are empty; shown so where the controller does as they do. */
   readonly nullWhenEmpty?: readonly string[]
+  /** Maps that deployed controllers leave out while they are empty; left out where the controller does as they do. */
+  readonly absentWhenEmpty?: readonly string[]
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
   readonly required: readonly string[]

@@ -10,17 +10,17 @@ const ExternalIdClaim = described(
     index: z.int(),
     location: z.enum(['COMMON_NAME', 'SAN_URI', 'SAN_EMAIL']),
     matcher: z.enum(['ALL', 'PREFIX', 'SUFFIX', 'SCHEME']),
-    matcherCriteria: Text,
+    matcherCriteria: Text.default(''),
     parser: z.enum(['NONE', 'SPLIT']),
-    parserCriteria: Text,
+    parserCriteria: Text.default(''),
   }),
   {
     index: 'Which of the values that are found counts, from 0.',
     location: 'Where values stand: in the common name, or among the URIs or e-mail addresses of the alternative names.',
     matcher: 'Which values count: all, those with a prefix or suffix, which is cut off, or URIs of a scheme.',
-    matcherCriteria: 'The prefix, suffix or scheme; not looked at for `ALL`.',
+    matcherCriteria: 'The prefix, suffix or scheme; not looked at for `ALL`, for which it may be left out.',
     parser: 'Whether a value is split at `parserCriteria` (`SPLIT`) or taken whole (`NONE`).',
-    parserCriteria: 'The text at which a value is split; not looked at for `NONE`.',
+    parserCriteria: 'The text at which a value is split; not looked at for `NONE`, for which it may be left out.',
   },
 )
 
@@ -86,5 +86,5 @@ export const cas: Cas = defineResource(DEFINITION, {
   fingerprint: 'SHA-1 of the certificate in DER form, 40 lower-case hex digits; unique.',
   isVerified: 'True once somebody proved to control the CA; until then it neither enrolls nor authenticates anybody.',
   verificationToken:
-    'The UUID that the verifying certificate must have as common name; absent once the CA is verified.',
+    'The UUID that the verifying certificate must have as common name. Once the CA is verified it is of no more use.',
 })

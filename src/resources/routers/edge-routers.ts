@@ -5,24 +5,30 @@ import { Cost, JsonObject, Name, RoleAttributes, TextSet } from '../declaration/
 import { NetworkInterface } from '../declaration/network-interface.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { described } from '../declaration/words.ts'
+import { ControlListeners, routerSpellings } from './router-fields.ts'
 import { ROUTER_WORDS } from './router-words.ts'
 
 /** How an edge router stands towards the data plane; offline routers have no addresses. */
 export const EdgeRouterPresence = {
+  capabilities: z.array(z.string()).optional(),
   hostname: z.string(),
   isOnline: z.boolean(),
   supportedProtocols: z.record(z.string(), z.string()),
   syncStatus: z.string(),
+  version: z.string().optional(),
 } as const
 
 /** What the members of {@link EdgeRouterPresence} mean. */
 export const EDGE_ROUTER_PRESENCE_WORDS = {
+  capabilities:
+    'What the router can do, in the words of `/enumerated-router-capabilities`; absent while that is unknown.',
   hostname: 'The host name that the router reported; empty while it is offline.',
   isOnline: 'True while the router is connected to the controller.',
   supportedProtocols:
     'Where clients reach the router: protocol to URL, as `tls` to `tls://host:port`. Empty while it is offline.',
   syncStatus:
     "How far the router has the network's data: `SYNC_DONE` when it has all, `SYNC_UNKNOWN` while it is offline.",
+  version: 'The version of its software; absent while that is unknown.',
 }
 
 const DEFINITION = {
@@ -35,7 +41,7 @@ const DEFINITION = {
     appData: JsonObject.default({}),
     configs: TextSet.default([]),
     cost: Cost.default(0),
-    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    ctrlChanListeners: ControlListeners,
     disabled: z.boolean().default(false),
     isTunnelerEnabled: z.boolean().default(false),
     noTraversal: z.boolean().default(false),
@@ -73,6 +79,7 @@ const DEFINITION = {
     ),
   },
   nullWhenEmpty: ['configs', 'roleAttributes'],
+  absentWhenEmpty: ['ctrlChanListeners'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
@@ -84,6 +91,7 @@ const DEFINITION = {
     isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
+  spellings: routerSpellings,
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

@@ -4,6 +4,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import { Cost, Name, TextSet } from '../declaration/fields.ts'
 import { NetworkInterface } from '../declaration/network-interface.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { ControlListeners, routerSpellings } from './router-fields.ts'
 import { ROUTER_WORDS } from './router-words.ts'
 
 const DEFINITION = {
@@ -15,7 +16,7 @@ const DEFINITION = {
     name: Name,
     configs: TextSet.default([]),
     cost: Cost.default(0),
-    ctrlChanListeners: z.record(z.string(), z.array(z.string())).default({}),
+    ctrlChanListeners: ControlListeners,
     disabled: z.boolean().default(false),
     noTraversal: z.boolean().default(false),
   },
@@ -36,6 +37,7 @@ const DEFINITION = {
   },
   hidden: ['certPem'],
   nullWhenEmpty: ['configs'],
+  absentWhenEmpty: ['ctrlChanListeners'],
   required: ['name'],
   unique: ['name', 'fingerprint'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
@@ -45,6 +47,7 @@ const DEFINITION = {
     isOnline: IS_CONNECTED,
     ctrlChanListeners: member('json', 'ctrlChanListeners'),
   },
+  spellings: routerSpellings,
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

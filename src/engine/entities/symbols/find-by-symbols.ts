@@ -47,6 +47,35 @@ export async function findBySymbols<R extends Resource>(
   return { items: sorted.slice(offset, limit === undefined ? undefined : offset + limit), totalCount }
 }
 
+/**
+ * The same of several resources that have the symbols of the question in common, in one order. Each item says what it is a
+ * record of.
+ */
+export async function findAmong<R extends Resource>(
+  context: EngineContext,
+  tx: ReadTransaction,
+  resources: readonly R[],
+  query: FindQuery,
+): Promise<Page<{ readonly resource: R; readonly record: RecordOf<R> }>> {
+  const { orderBy = [], limit, offset = 0 } = query
+  const end = limit === undefined ? undefined : offset + limit
+  const first = { ...query, offset: 0, ...(end === undefined ? {} : { limit: end }) }
+  const found = await Promise.all(
+    resources.map(async (resource) => {
+      const { items, totalCount } = await findBySymbols(context, tx, resource, first)
+      const names = orderBy.map(({ field }) => field)
+      const keyOf = await sortKeys(symbolScope(context, tx, resource), items, names)
+      return { totalCount, items: items.map((record) => ({ item: { resource, record }, key: keyOf(record) })) }
+    }),
+  )
+  const compare = compareBy(orderBy)
+  const sorted = found.flatMap(({ items }) => items).sort((a, b) => compare(a.key, b.key))
+  return {
+    items: sorted.slice(offset, end).map(({ item }) => item),
+    totalCount: found.reduce((sum, { totalCount }) => sum + totalCount, 0),
+  }
+}
+
 /** Of each record what it is sorted by, under the names of the symbols. */
 async function sortKeys<R extends Resource>(
   scope: SymbolScope,

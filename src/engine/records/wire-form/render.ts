@@ -43,7 +43,7 @@ export async function renderDetails<R extends Resource>(
   return records.map((record, position) => {
     const members = derived?.[position]
     const form = () =>
-      withoutAbsent(resource, {
+      withoutAbsent(context, resource, {
         _links: linksOf(resource, record),
         ...shownFields(context, resource, record),
         ...shownReferences(resource, record, related),
@@ -55,9 +55,14 @@ export async function renderDetails<R extends Resource>(
   })
 }
 
-/** Members that may be absent are where they would be null. */
-function withoutAbsent({ definition }: Resource, detail: Detail): Detail {
-  const absent = definition.mayBeAbsent?.filter((member) => detail[member] === null) ?? []
+/** Members that may be absent are where they would be null, and some maps where they are empty. */
+function withoutAbsent({ settings }: ShownBy, { definition }: Resource, detail: Detail): Detail {
+  const { mayBeAbsent = [], absentWhenEmpty = [] } = definition
+  const maps = settings.profile.showsEmptyAsDeployed ? absentWhenEmpty : []
+  const absent = [
+    ...mayBeAbsent.filter((member) => detail[member] === null),
+    ...maps.filter((member) => Object.keys(Object(detail[member])).length === 0),
+  ]
   return absent.length === 0
     ? detail
     : Object.fromEntries(Object.entries(detail).filter(([member]) => !absent.includes(member)))
@@ -79,18 +84,18 @@ const OWN_DETAILS_WITH_NULLS = new WeakMap<RecordOf<Resource>, Detail>()
 
 /** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
 export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
-  const details = context.settings.profile.showsEmptyListsAsNull ? OWN_DETAILS_WITH_NULLS : OWN_DETAILS
+  const details = context.settings.profile.showsEmptyAsDeployed ? OWN_DETAILS_WITH_NULLS : OWN_DETAILS
   const known = details.get(record)
   if (known !== undefined) return known
   const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
-  const detail = keepText(withoutAbsent(resource, shown))
+  const detail = keepText(withoutAbsent(context, resource, shown))
   details.set(record, detail)
   return detail
 }
 
 function shownFields({ settings }: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
   const { hidden = [], nullWhenEmpty = [] } = resource.definition
-  const nulls = settings.profile.showsEmptyListsAsNull ? nullWhenEmpty : []
+  const nulls = settings.profile.showsEmptyAsDeployed ? nullWhenEmpty : []
   const shown: Record<string, unknown> = { id: record.id }
   for (const [field, kind] of Object.entries(resource.fields)) {
     if (hidden.includes(field)) continue

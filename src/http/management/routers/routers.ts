@@ -11,6 +11,16 @@ const rows = crud(transitRouters)
 /** Transit routers. By its id an edge router is shown among them too, as the links of terminators expect. */
 export const transitRouterOperations: CrudRows<TransitRouters> = {
   ...rows,
+  list: defineOperation(
+    {
+      route: 'GET /transit-routers',
+      summary: rows.list.shape.summary,
+      access: rows.list.shape.access,
+      data: wireSchema(transitRouters),
+      symbols: transitRouters.symbols,
+    },
+    async ({ engine, call, find }) => ({ page: await engine.reader.routers(call, find) }),
+  ),
   get: defineOperation(
     {
       route: 'GET /transit-routers/{id}',
