@@ -1,7 +1,7 @@
 import { checkControllerOptions } from './check-options.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { type Profile, profileOf } from './domain/compatibility.ts'
-import { requireAddress } from './domain/controller-address.ts'
+import { hostOf, requireAddress } from './domain/controller-address.ts'
 import { type Limits, limitsOf } from './domain/limits.ts'
 import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from './domain/oidc/redirect-uri.ts'
 import { requireInRange } from './domain/option-range.ts'
@@ -25,6 +25,7 @@ import { createHttpKeySets } from './platform/key-sets/http-key-sets.ts'
 import { createEvents } from './platform/mitt-events.ts'
 import { otplibTotp } from './platform/otplib-totp.ts'
 import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
+import type { PkiSource } from './platform/pki-source.ts'
 import { pngQrCode } from './platform/qr-code/png-qr-code.ts'
 import { createRateLimiters } from './platform/rate-limiter/rate-limits.ts'
 import { deriveSecretsKey } from './platform/secrets-key.ts'
@@ -72,7 +73,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const logger = options.logger === undefined ? createConsoleLogger() : hostLogger(options.logger)
-  const pki = (await options.pki) ?? (await ephemeralPki(options, clock))
+  const pki = await pkiOf(options, clock)
   const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const profile = profileOf(options)
@@ -160,8 +161,14 @@ function accessTokenLifetimeOf({ oidc }: ControllerOptions): number {
   return requireInRange('oidc.accessTokenLifetimeMs', lifetimeMs, MINUTE_MS, CENTURY_MS)
 }
 
+async function pkiOf(options: ControllerOptions, clock: Clock): Promise<PkiSource> {
+  const { pki } = options
+  if (pki === undefined) return ephemeralPki(options, clock)
+  return 'openFor' in pki ? pki.openFor(hostOf(options.address)) : pki
+}
+
 function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMaterial> {
-  const host = new URL(`https://${options.address}`).hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(options.address)
   const hosts = [...new Set([host, 'localhost', '127.0.0.1'])]
   return createPkiMaterial({ hosts, trustDomain: options.trustDomain ?? 'portcullis.internal', now: clock.now() })
 }

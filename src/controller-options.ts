@@ -4,7 +4,7 @@ import type { AdminCredentials } from './engine/bootstrap.ts'
 import type { CorsOptions } from './http/pipeline/cors.ts'
 import type { HostAuthorization } from './http/pipeline/host-authorization.ts'
 import type { OpenIdOptions } from './open-id-options.ts'
-import type { PkiSource } from './platform/pki-source.ts'
+import type { PkiOpening, PkiSource } from './platform/pki-source.ts'
 import type { RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
 import type { Clock } from './ports/clock.ts'
 import type { PasswordHasher } from './ports/credentials/password-hasher.ts'
@@ -49,9 +49,10 @@ export interface ControllerOptions extends Partial<Leniency> {
   /**
    * Certificates and keys, or the promise of them, such as `openPkiDirectory(directory)` of `portcullis/node`; a key is PEM
    * text, a WebCrypto key or a signer of the host's own (an HSM, a KMS). Without them a network of its own is made up, which
-   * lasts as long as this process.
+   * lasts as long as this process: over a storage that outlives it, devices that enrolled are locked out from the next start
+   * on. A warning tells that, and a server certificate that is not for the host of `address`.
    */
-  readonly pki?: PkiSource | Promise<PkiSource>
+  readonly pki?: PkiSource | Promise<PkiSource> | PkiOpening
   /** The trust domain of issued SPIFFE ids; by default the one that the certificates name. */
   readonly trustDomain?: string
   /** Milliseconds without use after which an API session ends. Default: 30 minutes. */

@@ -24,6 +24,7 @@ import type { HostedPresence } from './ports/router-presence.ts'
 import type { EdgeRouters } from './resources/routers/edge-routers.ts'
 import type { TransitRouters } from './resources/routers/transit-routers.ts'
 import { BUILD_DATE, VERSION } from './version.ts'
+import { warnAtStart } from './warn-at-start.ts'
 
 /** A zero-trust network controller, ready to be mounted; `await using` closes it at the end of a block. */
 export interface Controller extends AsyncDisposable {
@@ -100,6 +101,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   await resume(contextOf(engine))
   await engine.revocations.resume()
   await publishSigningKey(contextOf(engine))
+  await warnAtStart(contextOf(engine), options)
   const version = options.reportedVersion ?? `v${VERSION}`
   const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
   const identity = { instanceId: processId, version }

@@ -35,7 +35,7 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
   const dialect = sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
   try {
     const storage = await kyselyStorage({ ...options, dialect: () => dialect })
-    return { ...storage, close: () => storage.close().finally(temporary.remove) }
+    return { ...storage, isVolatile: true, close: () => storage.close().finally(temporary.remove) }
   } catch (error) {
     temporary.remove()
     throw error

@@ -57,6 +57,7 @@ function startingWith(initial: State): MemoryStorage {
   }
 
   return {
+    isVolatile: true,
     async read(work) {
       lifetime.assertOpen()
       const handle = new Lifetime(TRANSACTION_OVER)

@@ -10,7 +10,12 @@ export { RequestAborted, RequestRefused } from './http/refusal.ts'
 export { type ToRequestOptions, toRequest } from './http/request.ts'
 export { sendResponse } from './http/response.ts'
 export { createListener, type Listener, type ListenerOptions } from './listener.ts'
-export { openPkiDirectory, type PkiDirectoryRequest, pkiFilesIn } from './pki/pki-directory.ts'
+export {
+  openPkiDirectory,
+  type PkiDirectoryOpening,
+  type PkiDirectoryRequest,
+  pkiFilesIn,
+} from './pki/pki-directory.ts'
 export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki/pki-files.ts'
 export { type RunningServer, type ServableController, type ServeOptions, serve } from './server.ts'
 export { type Address, formatAddress, isWildcardHost, parseAddress } from './sockets/address.ts'

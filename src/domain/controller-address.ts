@@ -8,3 +8,8 @@ export function requireAddress(address: string): string {
   if (HOST_AND_PORT.test(address) && URL.canParse(`https://${address}`)) return address
   throw new Error(`address takes host:port, such as controller.example.org:1280 or [::1]:1280: not '${address}'`)
 }
+
+/** The DNS name or IP address in a controller's address, an IPv6 one without brackets. */
+export function hostOf(address: string): string {
+  return new URL(`https://${address}`).hostname.replace(/^\[|\]$/g, '')
+}

@@ -135,6 +135,8 @@ export interface ReadOptions {
  * Nothing slow belongs inside `write` (hashing, signing, the network), and work inside a transaction uses its own handle only.
  */
 export interface Storage {
+  /** True when what it holds is gone with this process; a controller then needs no certificates that outlive it. */
+  readonly isVolatile?: boolean
   /** Runs `work` over one snapshot of what is committed by now, or later, and answers what it answers. */
   read<T>(work: (tx: ReadTransaction) => Promise<T>, options?: ReadOptions): Promise<T>
   /** Runs `work` and commits what it changed before this resolves; when it throws, nothing is changed. */

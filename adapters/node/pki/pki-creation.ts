@@ -58,7 +58,8 @@ export async function moveIntoPlace(directory: string): Promise<void> {
   await tolerating('ENOENT', () => tolerating('ENOTEMPTY', () => rmdir(join(directory, CREATED))))
 }
 
-async function tolerating(code: string, work: () => Promise<void>): Promise<void> {
+/** Does something that may fail in one way. */
+export async function tolerating(code: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {

@@ -1,16 +1,17 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { checkArgument, checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import { createPkiMaterial, type PkiMaterial } from '../../../src/index.ts'
 import { errorCode, reasonOf } from './file-errors.ts'
-import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew } from './pki-creation.ts'
+import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew, tolerating } from './pki-creation.ts'
 import { PkiFileError, type PkiFiles, readPkiFiles } from './pki-files.ts'
 
 /** What a PKI is created for when the directory has none; an existing PKI stays as it is. */
 export interface PkiDirectoryRequest {
   /**
-   * DNS names and IP addresses under which clients reach the controller. Default: the name of this machine, `localhost`,
-   * `127.0.0.1` and `::1`.
+   * DNS names and IP addresses under which clients reach the controller, beside the host of its `address` where
+   * `createController` opens the directory. Default: the name of this machine, `localhost`, `127.0.0.1` and `::1`.
    */
   readonly hosts?: readonly string[]
   /**
@@ -29,21 +30,63 @@ export interface PkiDirectory extends PkiMaterial {
   readonly created: boolean
 }
 
+/** A PKI directory that is opened when somebody waits for it, or by the controller that it is given to. */
+export interface PkiDirectoryOpening extends Promise<PkiDirectory> {
+  /** Opens it for a controller that clients reach at `host`: a certificate that is made now is for that host too. */
+  openFor(host: string): Promise<PkiDirectory>
+}
+
 /**
  * Opens the PKI of a directory: `ca.pem`, `signing.pem`, `signing.key`, `server.pem` and `server.key`. When there is none it
  * is created, directory and all, for the owner's eyes only; `created` tells. Creation is all or nothing: a process that
  * ends in the middle leaves what the next one completes or starts over, and of several processes one creates.
+ *
+ * Nothing is done before somebody waits for it. Given to `createController` as it is, without `await`, the server certificate is
+ * made for the host of its `address` as well.
  * @throws PkiFileError naming the file that is missing, cannot be read or written, or does not match its pair.
  *
  * @example
  * const controller = await createController({ storage, address: 'localhost:1280', pki: openPkiDirectory('pki') })
  */
-export async function openPkiDirectory(directory: string, request: PkiDirectoryRequest = {}): Promise<PkiDirectory> {
+export function openPkiDirectory(directory: string, request: PkiDirectoryRequest = {}): PkiDirectoryOpening {
+  let opened: Promise<PkiDirectory> | undefined
+  const awaited = () => {
+    opened ??= open(directory, request)
+    return opened
+  }
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: it is a promise whose work begins with the first who waits for it.
+    then: (...handlers) => awaited().then(...handlers),
+    catch: (handler) => awaited().catch(handler),
+    finally: (handler) => awaited().finally(handler),
+    [Symbol.toStringTag]: 'Promise',
+    openFor: (host) =>
+      open(directory, {
+        ...request,
+        hosts: [...new Set([...(request.hosts ?? []), host, ...(request.hosts ?? ownHosts())])],
+      }),
+  }
+}
+
+async function open(directory: string, request: PkiDirectoryRequest): Promise<PkiDirectory> {
+  checkArgument('openPkiDirectory', 'directory', directory, {
+    shape: 'string',
+    isNeeded: true,
+    hint: 'the name of a folder',
+  })
+  checkOptions('openPkiDirectory', request, RULES)
   const { hosts = ownHosts(), trustDomain = DEFAULT_TRUST_DOMAIN, now = Date.now() } = request
   const created = await ensurePki(directory, { ...request, hosts, trustDomain, now })
   const material = await readPkiFiles(pkiFilesIn(directory))
   // Of two that created at the same time, one had its PKI put aside.
   return { ...material, created: material.serverKeyPem === created?.serverKeyPem }
+}
+
+const RULES: OptionRules<PkiDirectoryRequest> = {
+  hosts: 'array',
+  trustDomain: 'string',
+  now: 'number',
+  serverKey: { oneOf: ['P-256', 'RSA-2048'] },
 }
 
 /** A machine may have a name that no certificate can tell. */
@@ -82,7 +125,7 @@ async function ensurePki(
     const missing = Object.values(PKI_FILE_NAMES).filter((name) => !present.includes(name))
     if (missing.length === 0) {
       const leftovers = present.filter((name) => name === CREATED || isUnfinished(name))
-      await named(directory, () => Promise.all(leftovers.map((name) => rm(join(directory, name), REMOVAL))))
+      await named(directory, () => Promise.all(leftovers.map((name) => clearAway(join(directory, name)))))
       return created
     }
     if (present.includes(CREATED)) {
@@ -96,7 +139,10 @@ async function ensurePki(
   }
 }
 
-const REMOVAL = { recursive: true, force: true } as const
+/** A process that is writing there puts files back while they are removed: it clears them away itself when it sees. */
+async function clearAway(leftover: string): Promise<void> {
+  await tolerating('ENOTEMPTY', () => rm(leftover, { recursive: true, force: true }))
+}
 
 /**
  * Makes a directory and those above it that are missing, unless it is there. Node's own recursive mkdir never ends where

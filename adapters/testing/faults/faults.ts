@@ -92,6 +92,7 @@ export function faultPlan(): FaultPlan {
       throw new ConnectionDropped()
     },
     storage: (storage) => ({
+      ...(storage.isVolatile && { isVolatile: true }),
       read: (work, options) => reach(() => storage.read(work, options)),
       write: (work) => reach(() => storage.write(work)),
       close: () => storage.close(),

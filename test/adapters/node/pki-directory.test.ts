@@ -2,10 +2,12 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createController } from 'portcullis'
+import { dirname, join } from 'node:path'
+import { type ControllerOptions, createController, createPkiMaterial } from 'portcullis'
+import { sqliteStorage } from 'portcullis/kysely'
 import { memoryStorage } from 'portcullis/memory'
-import { openPkiDirectory, PkiFileError } from 'portcullis/node'
+import { openPkiDirectory, PkiFileError, serverCertificateFacts } from 'portcullis/node'
+import { createTestController, recordingLogger } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const FILES = ['ca.pem', 'server.key', 'server.pem', 'signing.key', 'signing.pem']
@@ -130,5 +132,82 @@ describe('what cannot be used is an error that names it', () => {
     const file = fresh()
     await writeFile(file, '')
     await expect(open(join(file, below))).rejects.toThrow(/^cannot use the PKI directory .* is not a directory$/)
+  })
+})
+
+describe('a controller that opens its folder', () => {
+  const warningsOf = async (options: Partial<ControllerOptions>) => {
+    const logger = recordingLogger()
+    const controller = await createController({ storage: memoryStorage(), address: ADDRESS, logger, ...options })
+    await controller.close()
+    return { controller, warnings: logger.entries.filter(({ level }) => level === 'warn') }
+  }
+  const ADDRESS = 'controller.example.org:1280'
+
+  it.each([
+    ['controller.example.org:1280', 'controller.example.org'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['192.0.2.7:1280', '192.0.2.7'],
+  ])('has the host of its address %s in the certificate that is made for it', async (address, host) => {
+    for (const own of [{}, { hosts: ['localhost'] }]) {
+      const { controller, warnings } = await warningsOf({ address, pki: openPkiDirectory(fresh(), own) })
+      const facts = serverCertificateFacts(controller.tls().cert)
+      expect(facts.covers(host)).toBe(true)
+      expect(facts.covers('localhost')).toBe(true)
+      expect(warnings).toEqual([])
+    }
+  })
+
+  it('warns where a certificate that is there is for other hosts', async () => {
+    const directory = fresh()
+    await open(directory)
+    for (const pki of [openPkiDirectory(directory), await openPkiDirectory(directory)]) {
+      const { warnings } = await warningsOf({ pki })
+      expect(warnings).toMatchObject([
+        {
+          message: expect.stringContaining('is not for the host of the address'),
+          fields: { host: 'controller.example.org' },
+        },
+      ])
+    }
+    const wildcard = await createPkiMaterial({ ...request, hosts: ['*.example.org'] })
+    expect((await warningsOf({ pki: wildcard })).warnings).toEqual([])
+    expect((await warningsOf({ pki: wildcard, address: 'a.b.example.org:1280' })).warnings).toHaveLength(1)
+  })
+
+  it('begins with nothing before somebody waits for it, and is a promise then', async () => {
+    const directory = fresh()
+    const opening = openPkiDirectory(directory)
+    expect(existsSync(directory)).toBe(false)
+    expect(await opening).toBe(await opening.finally(() => undefined))
+    expect(existsSync(directory)).toBe(true)
+    const file = join(directory, 'ca.pem')
+    await expect(openPkiDirectory(file).catch((error) => Promise.reject(error))).rejects.toThrow(PkiFileError)
+  })
+
+  it('warns of a storage that outlives the certificates, and of one whose devices know others', async () => {
+    const file = join(fresh(), 'network.sqlite')
+    await mkdir(dirname(file))
+    const first = await warningsOf({ storage: await sqliteStorage(file) })
+    expect(first.warnings).toMatchObject([{ message: expect.stringContaining('locked out from the next start on') }])
+    expect((await warningsOf({})).warnings).toEqual([])
+    expect((await warningsOf({ storage: await sqliteStorage(':memory:') })).warnings).toEqual([])
+
+    const net = await createTestController({
+      storage: await sqliteStorage(file),
+      address: ADDRESS,
+      pki: open(join(folder, 'whole')),
+    })
+    const { cert } = await net.enroll('laptop')
+    await net.close()
+    const lockedOut = [{ message: expect.stringContaining('an authority that is not in `pki`') }]
+    expect((await warningsOf({ storage: await sqliteStorage(file) })).warnings).toMatchObject(lockedOut)
+    const other = createPkiMaterial({ ...request, hosts: ['controller.example.org'] })
+    expect((await warningsOf({ storage: await sqliteStorage(file), pki: other })).warnings).toMatchObject(lockedOut)
+    const same = await openPkiDirectory(join(folder, 'whole'))
+    // As long as the bundle holds it, a former authority locks nobody out.
+    const both = { ...(await other), caPem: (await other).caPem + same.caPem + same.signingCertPem }
+    expect((await warningsOf({ storage: await sqliteStorage(file), pki: both })).warnings).toEqual([])
+    expect(cert).toContain('BEGIN CERTIFICATE')
   })
 })

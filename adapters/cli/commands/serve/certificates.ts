@@ -34,31 +34,33 @@ export async function openCertificates(options: ServeOptions, now: number): Prom
   }
   if (pki.kind === 'files') {
     const material = await readPkiFiles(pki.files)
-    return { material, files: pki.files, notes: serverWarnings(material, advertise, now) }
+    return { material, files: pki.files, notes: expiryWarnings(material, now) }
   }
   const { created, ...material } = await openPkiDirectory(pki.directory, request)
   const notes = created ? [`created certificates and keys in ${pki.directory}`] : []
   return {
     material,
     files: pkiFilesIn(pki.directory),
-    notes: [...notes, ...serverWarnings(material, advertise, now)],
+    notes: [...notes, ...expiryWarnings(material, now)],
   }
 }
 
-/** What an operator should know of a server certificate for `host` at `now` (ms), one line each. */
+/** What an operator should know of a renewed server certificate for `host` at `now` (ms), one line each. */
 export function serverWarnings(
   { serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>,
   { host }: Address,
   now: number,
 ): readonly string[] {
-  const { names, notAfter, covers } = serverCertificateFacts(serverCertPem)
-  const warnings: string[] = []
-  if (!covers(host)) {
-    const list = names.length === 0 ? 'no host' : names.join(', ')
-    warnings.push(`warning: the server certificate is not for the host of --advertise, ${host}: it is for ${list}`)
-  }
-  if (notAfter <= now) {
-    warnings.push(`warning: the server certificate expired on ${new Date(notAfter).toISOString().slice(0, 10)}`)
-  }
-  return warnings
+  const { names, covers } = serverCertificateFacts(serverCertPem)
+  const expiry = expiryWarnings({ serverCertPem }, now)
+  if (covers(host)) return expiry
+  const list = names.length === 0 ? 'no host' : names.join(', ')
+  return [`warning: the server certificate is not for the host of --advertise, ${host}: it is for ${list}`, ...expiry]
+}
+
+/** Of a controller that starts: that one tells by itself when a certificate is for another host. */
+function expiryWarnings({ serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>, now: number): readonly string[] {
+  const { notAfter } = serverCertificateFacts(serverCertPem)
+  if (notAfter > now) return []
+  return [`warning: the server certificate expired on ${new Date(notAfter).toISOString().slice(0, 10)}`]
 }

@@ -1,0 +1,65 @@
+import type { ControllerOptions } from './controller-options.ts'
+import { hostOf } from './domain/controller-address.ts'
+import { equals } from './domain/filter/index.ts'
+import type { EngineContext } from './engine/context/context.ts'
+import { authenticators } from './resources/login/authenticators.ts'
+
+/**
+ * Tells the log what would lock clients out without another word: a server certificate that is not for the host of the address,
+ * and certificates that end with this process, or are others than those by which devices enrolled, over a store that holds them.
+ */
+export async function warnAtStart(context: EngineContext, options: ControllerOptions): Promise<void> {
+  const { logger, pki } = context
+  const host = hostOf(options.address)
+  const { hosts } = await pki.serverCertificate()
+  if (!hosts.some((name) => covers(name, host))) {
+    logger.warn('the server certificate is not for the host of the address: clients will refuse it', {
+      host,
+      names: hosts.join(', '),
+    })
+  }
+  if (await isDeviceLockedOut(context)) {
+    logger.warn(
+      'devices enrolled by an authority that is not in `pki`: they cannot log in, nor verify this controller',
+      {
+        hint: 'start with the certificates that the network began with',
+      },
+    )
+  } else if (options.pki === undefined && !options.storage.isVolatile) {
+    logger.warn(
+      'the certificates end with this process, and the storage does not: devices are locked out from the next start on',
+      {
+        hint: 'pass pki, such as openPkiDirectory(folder) of portcullis/node',
+      },
+    )
+  }
+}
+
+/** A wildcard stands for one label. */
+function covers(name: string, host: string): boolean {
+  const [known, wanted] = [name.toLowerCase(), host.toLowerCase()]
+  if (known === wanted || sameAddress(known, wanted)) return true
+  return known.startsWith('*.') && wanted.includes('.') && known.slice(1) === wanted.slice(wanted.indexOf('.'))
+}
+
+/** An IPv6 address has several spellings, of which an URL has one. */
+function sameAddress(one: string, other: string): boolean {
+  if (![one, other].every((text) => text.includes(':') && URL.canParse(`https://[${text}]`))) return false
+  return new URL(`https://[${one}]`).host === new URL(`https://[${other}]`).host
+}
+
+/** One device tells for all: the network has one authority. */
+async function isDeviceLockedOut({ storage, pki, clock }: EngineContext): Promise<boolean> {
+  const where = equals('isIssuedByNetwork', true)
+  const { items } = await storage.read((tx) => tx.collection(authenticators).find({ where, limit: 1 }))
+  const [leaf] = await certificatesOf(pki, items[0]?.certPem)
+  if (leaf === undefined) return false
+  const at = Math.max(leaf.notBefore, Math.min(clock.now(), leaf.notAfter))
+  return !(await pki.verifyClientChain([leaf.der], at)).trusted
+}
+
+/** What was stored by hand, or damaged, tells nothing. */
+async function certificatesOf(pki: EngineContext['pki'], pem: string | null | undefined) {
+  const read = pem == null ? [] : await pki.readCertificates(pem)
+  return Array.isArray(read) ? read : []
+}
