@@ -84,7 +84,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
   const limits = limitsOf(options.limits)
-  const writes = new Writes(storage, limits, clock)
+  const writes = new Writes(storage, limits)
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
   const settings = {

@@ -1,4 +1,5 @@
 import type { TestController } from 'portcullis/testing'
+import { byHost } from '../../src/domain/login/login-basis.ts'
 import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { startApiSession } from '../../src/engine/login/api-session-start.ts'
@@ -57,8 +58,7 @@ function regroup({ controller }: Network, pick: (count: number) => number): () =
 async function begin({ engine, storage }: TestController, identityId: string): Promise<void> {
   const identity = await storage.read((tx) => tx.collection(identities).get(identityId))
   if (identity === undefined) throw new Error(`${identityId} is gone`)
-  const start = { method: 'password', authenticatorId: 'bench' } as const
-  await startApiSession(contextOf(engine), SYSTEM_CALL, { identity }, start)
+  await startApiSession(contextOf(engine), SYSTEM_CALL, { identity }, byHost())
 }
 
 function rewrite({ controller, token }: Network, list: string): () => Promise<unknown> {

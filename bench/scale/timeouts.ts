@@ -26,10 +26,10 @@ async function prepareDay(deadlines: readonly number[]): Promise<() => Promise<v
   const scheduler = fakeScheduler(clock)
   const timetable = new Timetable({ clock, scheduler, logger: recordingLogger() })
   let due = 0
-  timetable.onDue('posture', async (ids) => {
+  timetable.onDue('revocation', async (ids) => {
     due += ids.length
   })
-  for (const [number, at] of deadlines.entries()) timetable.set('posture', `i${number}`, at)
+  for (const [number, at] of deadlines.entries()) timetable.set('revocation', `i${number}`, at)
   return async () => {
     await scheduler.runUntil(DAY_MS)
     if (due !== TIMEOUTS) throw new Error(`${due} of ${TIMEOUTS} timeouts came due`)

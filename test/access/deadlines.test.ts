@@ -156,22 +156,22 @@ describe('a timetable', () => {
 
   it('keeps one timer, however much is due, and none when it is closed', async () => {
     const { scheduler, timetable } = open()
-    for (let id = 0; id < 1000; id += 1) timetable.set('posture', `id ${id}`, 1000 + id)
-    timetable.set('api-session', 'x', 5)
+    for (let id = 0; id < 1000; id += 1) timetable.set('revocation', `id ${id}`, 1000 + id)
+    timetable.set('auth-request', 'x', 5)
     expect(scheduler.pending).toBe(1)
     await timetable.close()
     expect(scheduler.pending).toBe(0)
-    timetable.set('posture', 'late', 1)
+    timetable.set('revocation', 'late', 1)
     expect(scheduler.pending).toBe(0)
   })
 
   it('does everything that is due, in batches', async () => {
     const { scheduler, timetable } = open()
     const batches: (readonly string[])[] = []
-    timetable.onDue('posture', async (ids) => void batches.push(ids))
-    for (let id = 0; id < 1200; id += 1) timetable.set('posture', `id ${id}`, 10)
-    timetable.set('posture', 'never', 20)
-    timetable.set('posture', 'never', undefined)
+    timetable.onDue('revocation', async (ids) => void batches.push(ids))
+    for (let id = 0; id < 1200; id += 1) timetable.set('revocation', `id ${id}`, 10)
+    timetable.set('revocation', 'never', 20)
+    timetable.set('revocation', 'never', undefined)
     await scheduler.runUntil(30)
     expect(batches.map(({ length }) => length)).toEqual([500, 500, 200])
     expect(new Set(batches.flat()).size).toBe(1200)
@@ -180,11 +180,11 @@ describe('a timetable', () => {
   it('tries again a minute later what failed', async () => {
     const { clock, scheduler, logger, timetable } = open()
     const at: number[] = []
-    timetable.onDue('posture', async () => {
+    timetable.onDue('revocation', async () => {
       at.push(clock.now())
       if (at.length === 1) throw new Error('storage is away')
     })
-    timetable.set('posture', 'id', 10)
+    timetable.set('revocation', 'id', 10)
     await scheduler.runUntil(10 * MINUTE)
     expect(at).toEqual([10, 10 + MINUTE])
     expect(logger.entries).toMatchObject([{ level: 'error', fields: { error: 'Error: storage is away' } }])

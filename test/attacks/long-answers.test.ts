@@ -64,7 +64,14 @@ async function crowded() {
       const apiSessionId = `crowd ${n}`
       await tx.collection(apiSessions).insert({ ...known, id: apiSessionId, tokenDigest: apiSessionId })
       for (let m = 0; m < 20; m += 1) {
-        const base = { createdAt: 0, updatedAt: 0, tags: {}, servicePolicies: [], type: 'Dial' } as const
+        const base = {
+          createdAt: 0,
+          updatedAt: 0,
+          tags: {},
+          servicePolicies: [],
+          dueAt: 8.64e15,
+          type: 'Dial',
+        } as const
         const id = `${apiSessionId} ${m}`
         await tx.collection(sessions).insert({ ...base, id, apiSessionId, identityId: alice.id, serviceId })
       }

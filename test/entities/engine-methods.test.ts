@@ -65,7 +65,8 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     keepAlive: INNER,
     resolveToken: INNER,
     end: ID,
-    endIdle: INNER,
+    endOverdue: INNER,
+    endAllWithdrawn: INNER,
     follow: INNER,
   },
   authentication: {

@@ -1,20 +1,38 @@
+import { certificateEnd, type LetIn } from './login-basis.ts'
+
+/** How an API session ends by time. Instants are epoch milliseconds. */
+interface Ending {
+  /** Null for a session that is not made of tokens: it ends when nobody uses it. */
+  readonly tokensExpireAt: number | null
+  readonly lastActivityAt: number
+}
+
 /**
- * When (epoch ms) an API session ends by itself: with its last token where it is made of tokens, otherwise after so many
- * milliseconds without use.
+ * When (epoch ms) an API session ends by itself: with its last token where it is made of tokens, otherwise after
+ * `apiSessionTimeoutMs` milliseconds without use.
  */
-export function endOf(
-  session: { readonly tokensExpireAt: number | null; readonly lastActivityAt: number },
-  { apiSessionTimeoutMs }: { readonly apiSessionTimeoutMs: number },
-): number {
+export function endOf(session: Ending, { apiSessionTimeoutMs }: { readonly apiSessionTimeoutMs: number }): number {
   return session.tokensExpireAt ?? session.lastActivityAt + apiSessionTimeoutMs
 }
 
-/** Clocks of processes over one store may differ by so much (ms). */
+/** When (epoch ms) an API session is looked at next: at its end, or before, when the certificate of its login runs out. */
+export function dueAtOf(
+  session: Ending & Pick<LetIn, 'basis'>,
+  settings: Parameters<typeof endOf>[1],
+  now: number,
+): number {
+  const end = endOf(session, settings)
+  const expiry = certificateEnd(session)
+  // Where the auth policy takes expired certificates, the session goes on, and this instant is behind it.
+  return expiry === undefined || expiry < now ? end : Math.min(end, expiry + 1)
+}
+
+/** Clocks of processes over one store may differ by this (ms); a session from further ahead is not believed. */
 const CLOCK_DIFFERENCE_MS = 60_000
 
 /** Whether an API session is underway at `now` (epoch ms), is over, or is from the future of a clock that went back. */
 export function standingOf(
-  session: Parameters<typeof endOf>[0] & { readonly createdAt: number },
+  session: Ending & { readonly createdAt: number },
   now: number,
   settings: Parameters<typeof endOf>[1],
 ): 'underway' | 'over' | 'future' {

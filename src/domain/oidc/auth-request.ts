@@ -1,3 +1,5 @@
+import type { LetIn } from '../login/login-basis.ts'
+
 /** What a client asked for as it sent somebody to log in. */
 export interface ClientRequest {
   readonly clientId: string
@@ -12,12 +14,10 @@ export interface ClientRequest {
 }
 
 /** Who logged in, by what, and what was proved besides. It speaks of one identity: another one begins anew. */
-export interface RequestLogin {
+export interface RequestLogin extends LetIn {
   readonly identityId: string
-  readonly method: 'password' | 'cert' | 'ext-jwt'
   /** Every method by which the identity logged in on this request, the last one included. */
   readonly methods: readonly string[]
-  readonly authenticatorId: string
   /** Epoch milliseconds. */
   readonly at: number
   /** SHA-1 of the certificate that logged in, to which the tokens are bound; null for other methods. */

@@ -6,15 +6,15 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Scheduler } from '../../ports/scheduler.ts'
 
 /**
- * What becomes due: the posture of an identity, the end of an API session that nobody uses, the end of not knowing whether
+ * What becomes due: sessions that time ends, every API session because a withdrawal could not be enforced, the end of not knowing whether
  * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
  * did to the routers that are connected here, saying to them that this one is alive, the end of waiting for routers that lay a circuit, what the data plane has to
  * do at intervals, the end of a login that nobody completed, of a revocation that concerns
  * no good token any more, of waiting for a router that compares its data model, and of the posture that carries a circuit.
  */
 type Occasion =
-  | 'posture'
-  | 'api-session'
+  | 'overdue'
+  | 'withdrawn'
   | 'identity-connection'
   | 'access'
   | 'connected-routers'
@@ -39,8 +39,8 @@ export class Timetable {
   readonly #scheduler: Scheduler
   readonly #logger: Logger
   readonly #deadlines: Readonly<Record<Occasion, Deadlines>> = {
-    posture: new Deadlines(),
-    'api-session': new Deadlines(),
+    overdue: new Deadlines(),
+    withdrawn: new Deadlines(),
     'identity-connection': new Deadlines(),
     access: new Deadlines(),
     'connected-routers': new Deadlines(),
@@ -81,6 +81,11 @@ export class Timetable {
   notLater(occasion: Occasion, id: string, at: number): void {
     const known = this.#deadlines[occasion].get(id)
     if (known === undefined || at < known) this.set(occasion, id, at)
+  }
+
+  /** Does now what is done on an occasion, whether or not this process knows that something is due. */
+  async look(occasion: Occasion): Promise<void> {
+    if (this.#lifetime.isOpen) await this.#work.get(occasion)?.([])
   }
 
   /** Nothing comes due any more; resolves when the work at hand is done. */

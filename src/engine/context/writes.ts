@@ -1,11 +1,9 @@
 import type { Limits } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { Storage, WriteTransaction } from '../../ports/storage.ts'
 import type { Call } from './call.ts'
 import { limiting } from './record-limits.ts'
 import { type RecordedChange, recording } from './recorded-changes.ts'
-import { requireStanding } from './standing.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
 export interface EndReasons {
@@ -35,6 +33,9 @@ export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedCh
 /** Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. */
 export type WriteGuard = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
 
+/** Judges who asks for a write, within its transaction. Throws to refuse it. */
+export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
+
 /** Does what follows from a committed write, before the writer is answered. */
 export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
@@ -45,15 +46,19 @@ export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 export class Writes {
   readonly #storage: Storage
   readonly #limits: Limits
-  readonly #clock: Clock
+  #admission: WriteAdmission | undefined
   readonly #amendments: WriteAmendment[] = []
   readonly #guards: WriteGuard[] = []
   readonly #followers: WriteFollower[] = []
 
-  constructor(storage: Storage, limits: Limits, clock: Clock) {
+  constructor(storage: Storage, limits: Limits) {
     this.#storage = storage
     this.#limits = limits
-    this.#clock = clock
+  }
+
+  /** From now on `admission` judges who asks for a write, before its work begins. */
+  admit(admission: WriteAdmission): void {
+    this.#admission = admission
   }
 
   /** From now on `amendment` is run at the end of every write that changed something, and is committed or undone with it. */
@@ -87,7 +92,7 @@ export class Writes {
     const result = await this.#storage.write(async (tx) => {
       // A storage may run the work again when the database asks for it.
       changes.length = 0
-      if (!isContinued) await requireStanding(tx, call, this.#clock.now())
+      if (!isContinued) await this.#admission?.(tx, call)
       const recorded = limiting(recording(tx, changes), this.#limits)
       const answer = await work(recorded)
       const made = [...changes]

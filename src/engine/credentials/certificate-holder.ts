@@ -1,4 +1,3 @@
-import { hasRights } from '../../domain/authority.ts'
 import { externalIdOf } from '../../domain/enrollment/external-id-claim.ts'
 import { equals } from '../../domain/filter/index.ts'
 import type { CertificateFacts } from '../../ports/pki.ts'
@@ -52,34 +51,13 @@ export async function certificateHolder(
   )
 }
 
-/** Notes how a certificate was used, within the write that starts a session. Answers false when it is not valid any more. */
-export async function noteCertificateUse(
-  tx: WriteTransaction,
-  used: Authenticator,
-  improper: boolean,
-): Promise<boolean> {
+/** Notes how a certificate was used, within the write that starts a session. */
+export async function noteCertificateUse(tx: WriteTransaction, used: Authenticator, improper: boolean): Promise<void> {
   const current = await tx.collection(authenticators).get(used.id)
-  if (current === undefined || current.fingerprint !== used.fingerprint) return false
   const lastAuthResolvedToRoot = !improper
-  if (current.lastAuthResolvedToRoot !== lastAuthResolvedToRoot) {
+  if (current !== undefined && current.lastAuthResolvedToRoot !== lastAuthResolvedToRoot) {
     await tx.collection(authenticators).update({ ...current, lastAuthResolvedToRoot })
   }
-  return true
-}
-
-/** Reports, within the write that starts a session, whether an authority's certificate still stands for an identity. */
-export async function vouchesStill(
-  tx: ReadTransaction,
-  { id }: Ca,
-  { leaf, authenticator }: Pick<CertificateHolder, 'leaf' | 'authenticator'>,
-  identity: RecordOf<typeof identities>,
-): Promise<boolean> {
-  const ca = await tx.collection(cas).get(id)
-  if (!ca?.isAuthEnabled || !ca.isVerified) return false
-  const externalId = ca.externalIdClaim === null ? undefined : externalIdOf(ca.externalIdClaim, leaf)
-  if (externalId === undefined) return authenticator !== undefined
-  const holder = await byExternalId(tx, ca, externalId, leaf)
-  return typeof holder !== 'string' && holder.identity.id === identity.id
 }
 
 async function byFingerprint(
@@ -104,8 +82,5 @@ async function byExternalId(
   const identity = await findOne(tx, identities, 'externalId', externalId)
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return 'unknown external id'
-  if (hasRights(identity) && !ca.mayAuthenticateAdmins) {
-    return 'the certificate authority may not authenticate identities with rights'
-  }
   return { authenticator: undefined, identity, authPolicy, leaf, improper: false, ca }
 }

@@ -11,7 +11,7 @@ import { externalJwtSigners } from '../../resources/login/external-jwt-signers.t
 import type { Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { findOne } from '../records/find-one.ts'
-import { withMissing } from './missing-factors.ts'
+import { withMissing } from './api-session-standing.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>

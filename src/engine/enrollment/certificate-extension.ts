@@ -1,11 +1,14 @@
 import { ControllerError, notFound } from '../../domain/errors.ts'
+import type { WriteTransaction } from '../../ports/storage.ts'
 import { Pem } from '../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { readId, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
+import { withCertificate } from '../credentials/login-basis.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -63,16 +66,27 @@ export class CertificateExtension {
     if (next?.fingerprint !== current.unverifiedFingerprint) throw new ControllerError('INVALID_CLIENT_CERT')
     const before = await pki.readCertificates(current.certPem ?? '')
     const [previous] = typeof before === 'string' ? [] : before
-    await this.#update(call, current, {
-      certPem: next.pem,
-      fingerprint: next.fingerprint,
-      unverifiedPem: null,
-      unverifiedFingerprint: null,
-      isExtendRequested: false,
-      isKeyRollRequested: false,
-      lastExtendRolledKeys: previous?.publicKey !== next.publicKey,
-      updatedAt: clock.now(),
-    })
+    await this.#update(
+      call,
+      current,
+      {
+        certPem: next.pem,
+        fingerprint: next.fingerprint,
+        unverifiedPem: null,
+        unverifiedFingerprint: null,
+        isExtendRequested: false,
+        isKeyRollRequested: false,
+        lastExtendRolledKeys: previous?.publicKey !== next.publicKey,
+        updatedAt: clock.now(),
+      },
+      async (tx) => {
+        // The session of the holder goes on with the next certificate; others that began with the one before end.
+        const session = await tx.collection(apiSessions).get(callerOf(call).apiSession.id)
+        if (session?.authenticatorId !== id) return
+        const basis = withCertificate(session.basis, next.fingerprint, next.notAfter)
+        await tx.collection(apiSessions).update({ ...session, basis })
+      },
+    )
   }
 
   async #extendable(call: Call, id: string): Promise<Authenticator> {
@@ -89,7 +103,12 @@ export class CertificateExtension {
     return known
   }
 
-  async #update(call: Call, seen: Authenticator, change: Partial<Authenticator>): Promise<void> {
+  async #update(
+    call: Call,
+    seen: Authenticator,
+    change: Partial<Authenticator>,
+    andThen?: (tx: WriteTransaction) => Promise<void>,
+  ): Promise<void> {
     await this.#context.writes.run(call, async (tx) => {
       const current = await tx.collection(authenticators).get(seen.id)
       if (current === undefined) throw notFound('authenticator', seen.id)
@@ -97,6 +116,7 @@ export class CertificateExtension {
         current.fingerprint === seen.fingerprint && current.unverifiedFingerprint === seen.unverifiedFingerprint
       if (!isSame) throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
       await tx.collection(authenticators).update({ ...current, ...change })
+      await andThen?.(tx)
     })
   }
 }

@@ -1,10 +1,11 @@
 import type { EntityKind } from '../../domain/access-index/index.ts'
 import { ControllerError, notFound } from '../../domain/errors.ts'
 import { both, type Filter, ids } from '../../domain/filter/index.ts'
-import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
-
+import { type FindQuery, type Page, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
+import { sessions } from '../../resources/access/sessions.ts'
 import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { readId } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
@@ -40,8 +41,9 @@ export class EntityReader {
    *
    * @throws {ControllerError} INVALID_FILTER when a condition is on other entities that the caller may not read.
    */
-  list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
+  async list<R extends Resource>(call: Call, resource: R, query: FindQuery, scope?: Scope): Promise<Page<DetailOf<R>>> {
     refuseUnreadable(call, resource, query.where)
+    await this.#endOverdue(resource)
     const turn = this.#context.turns.begin()
     const readPage = async (tx: ReadTransaction) => {
       const page = await pageWithin(this.#context, tx, resource, query, await scope?.(tx))
@@ -61,6 +63,7 @@ export class EntityReader {
    */
   async get<R extends Resource>(call: Call, resource: R, id: string, isWithin?: Within<R>): Promise<DetailOf<R>> {
     readId(id)
+    await this.#endOverdue(resource)
     const readOne = (tx: ReadTransaction) => this.#oneWithin<R>(tx, call, resource, id, isWithin)
     return this.#context.storage.read(readOne, { mayBeginAgain: true })
   }
@@ -99,6 +102,17 @@ export class EntityReader {
   /** A record at hand in its wire form. */
   show<R extends Resource>(call: Call, resource: R, record: RecordOf<R>): Promise<DetailOf<R>> {
     return this.#context.storage.read((tx) => this.#one<R>(tx, call, resource, record), { mayBeginAgain: true })
+  }
+
+  /** A session that time has ended is not shown, also where the process is gone that would have ended it. */
+  async #endOverdue({ name }: Resource): Promise<void> {
+    if (name !== apiSessions.name && name !== sessions.name) return
+    try {
+      await this.#context.timetable.look('overdue')
+    } catch (error) {
+      // A store that takes no writes may still be read.
+      if (!(error instanceof StorageUnavailable)) throw error
+    }
   }
 
   async #oneWithin<R extends Resource>(

@@ -2,6 +2,7 @@ import { covers } from '../../domain/authority.ts'
 import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
 import { equals, type Filter } from '../../domain/filter/index.ts'
 import { isAdministrator } from '../../domain/identity.ts'
+import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../../domain/login/login-basis.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { cas } from '../../resources/enrollment/cas.ts'
@@ -147,7 +148,9 @@ function hostedBy({ serviceHostingCosts, serviceHostingPrecedences }: Identity):
 
 function vouchedForBySomebodyElse(identityId: string): Filter {
   const operand = { kind: 'field', field: 'authenticatorId' } as const
-  const isOfSigner: Filter = { kind: 'contains', operand, text: 'extJwtId:', foldCase: false }
-  const isAnchored: Filter = { kind: 'or', left: equals('authenticatorId', 'internal'), right: isOfSigner }
-  return { kind: 'and', left: equals('identityId', identityId), right: isAnchored }
+  const isOfSigner: Filter = { kind: 'contains', operand, text: authenticatorIdOfSigner(''), foldCase: false }
+  const isStandIn: Filter = { kind: 'or', left: equals('authenticatorId', NO_AUTHENTICATOR), right: isOfSigner }
+  const isAnchored: Filter = { kind: 'not', of: equals('trustAnchorId', null) }
+  const right: Filter = { kind: 'or', left: isAnchored, right: isStandIn }
+  return { kind: 'and', left: equals('identityId', identityId), right }
 }

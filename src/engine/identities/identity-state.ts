@@ -7,6 +7,7 @@ import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { DisableRequest } from '../../resources/identities/identity-requests.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { authRequests } from '../../resources/login/auth-requests.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { refuseAdminChange } from '../authority/containment.ts'
@@ -36,6 +37,7 @@ export class IdentityState {
     const disabledUntil = durationMinutes > 0 ? now + durationMinutes * MINUTE_MS : null
     await this.#change(call, id, async (tx, identity, part) => {
       await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
+      await endLoginsUnderWay(tx, id)
       return endApiSessions(tx, 'identityId', id, part)
     })
   }
@@ -85,4 +87,11 @@ export function endApiSessions(
   part: Part,
 ): Promise<undefined | typeof MORE> {
   return deleteEach(tx, apiSessions, equals(of, id), part)
+}
+
+/** Ends the logins of an identity that are under way, of which there are few: none of their codes is good any more. */
+export async function endLoginsUnderWay(tx: WriteTransaction, identityId: string): Promise<void> {
+  for (const id of await tx.collection(authRequests).findIds({ where: equals('identityId', identityId) })) {
+    await tx.collection(authRequests).delete(id)
+  }
 }

@@ -1,10 +1,13 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
+import { dueAtOf } from '../../domain/login/api-session-end.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 
-/** Use of an API session is written down at most this often (ms); in between this process remembers it. */
+/** Use of an API session is written down at most this often (ms); in between this process alone knows of it. */
 const WRITE_INTERVAL_MS = 60_000
+/** Use is written down at least this often while a session could end without use: other processes end it by what is stored. */
+const WRITES_PER_TIMEOUT = 10
 /** How many sessions are remembered at most; a forgotten one falls back to what is written down. */
 const MAX_REMEMBERED = 100_000
 
@@ -33,11 +36,15 @@ export class SessionActivity {
     const known = this.#latest.get(id) ?? { at: now, written: now }
     this.#latest.set(id, known)
     known.at = Math.max(known.at, now)
-    if (now - known.written < WRITE_INTERVAL_MS) return
+    const { settings, writes } = this.#context
+    const interval = Math.min(WRITE_INTERVAL_MS, settings.apiSessionTimeoutMs / WRITES_PER_TIMEOUT)
+    if (now - known.written < interval) return
     known.written = now
-    await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+    await writes.run(SYSTEM_CALL, async (tx) => {
       const stored = await tx.collection(apiSessions).get(id)
-      if (stored !== undefined) await tx.collection(apiSessions).update({ ...stored, lastActivityAt: now })
+      if (stored === undefined) return
+      const used = { ...stored, lastActivityAt: now }
+      await tx.collection(apiSessions).update({ ...used, dueAt: dueAtOf(used, settings, now) })
     })
   }
 

@@ -1,5 +1,7 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
+import { dueAtOf } from '../../domain/login/api-session-end.ts'
+import type { LetIn } from '../../domain/login/login-basis.ts'
 import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
@@ -13,17 +15,17 @@ import { readRequest } from '../../resources/requests/read-body.ts'
 import { configTypeIds } from '../configs/config-map.ts'
 import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { callerOfSession } from '../credentials/api-session-standing.ts'
 import { withSignerProof } from '../credentials/external-logins.ts'
+import { requireBasis } from '../credentials/login-basis.ts'
 import { changePosture } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
 import { newRecord } from '../records/new-record.ts'
 import { MORE, type Part, writeInParts } from '../records/parts.ts'
 import { makeRoom } from '../records/room.ts'
-import { callerOfSession } from './api-session-caller.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
-type AuthPolicy = RecordOf<typeof authPolicies>
 
 /** The purpose for which tokens are sealed. */
 export const API_SESSION_TOKEN = 'api-session-token'
@@ -55,10 +57,7 @@ export interface TokenSession {
 }
 
 /** What good credentials begin. */
-export interface Start {
-  readonly method: ApiSession['method']
-  /** The authenticator's id, or what stands for one that is not stored. */
-  readonly authenticatorId: string
+export interface Start extends LetIn {
   readonly isCertExtendable?: boolean
   /** What an admin asks the holder of the certificate for. */
   readonly isExtendRequested?: boolean
@@ -68,8 +67,8 @@ export interface Start {
   readonly improper?: boolean
   readonly client?: ClientInfo
   readonly tokens?: TokenSession
-  /** Judges the credentials once more, within the write that starts the session; throws to refuse. */
-  readonly confirm?: (tx: WriteTransaction, identity: Identity, authPolicy: AuthPolicy) => Promise<void>
+  /** Does what follows from good credentials, within the write that starts the session; throws to refuse. */
+  readonly confirm?: (tx: WriteTransaction) => Promise<void>
 }
 
 /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
@@ -81,12 +80,14 @@ export async function startApiSession(
 ): Promise<Caller> {
   const { clock, random, digest } = context
   const now = clock.now()
-  const { client = {}, authenticatorId, method, tokens } = start
+  const { client = {}, authenticatorId, trustAnchorId, basis, method, tokens } = start
   const { configTypes = [] } = client
   const token = tokens === undefined ? random.uuid() : ''
   const apiSession: ApiSession = newRecord(tokens?.id ?? random.id(), now, {
     identityId: who.identity.id,
     authenticatorId,
+    trustAnchorId,
+    basis,
     tokenDigest: tokens === undefined ? digest.sha256(token) : null,
     sealedToken: tokens === undefined ? await context.sealer.seal(token, API_SESSION_TOKEN) : null,
     ipAddress: call.remoteAddress ?? '',
@@ -100,6 +101,7 @@ export async function startApiSession(
     tokensExpireAt: tokens?.tokensExpireAt ?? null,
     refreshTokens: tokens?.refreshTokens ?? null,
     startRevision: null,
+    dueAt: now,
   })
   const begin = async (tx: WriteTransaction, part: Part) => {
     const current = await tx.collection(identities).get(who.identity.id)
@@ -108,7 +110,8 @@ export async function startApiSession(
     if ((await makeRoom(context, tx, apiSessions, apiSession, part)) === MORE) return MORE
     const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
-    await start.confirm?.(tx, current, authPolicy)
+    await requireBasis(context, tx, start, current, authPolicy, now)
+    await start.confirm?.(tx)
     const { envInfo = current.envInfo, sdkInfo = current.sdkInfo } = client
     const identity = { ...current, envInfo, sdkInfo }
     // The record of an identity may be large, and most logins tell nothing new.
@@ -118,10 +121,12 @@ export async function startApiSession(
     const isMfaRequired = (await findOne(tx, mfas, 'identityId', identity.id))?.isVerified ?? false
     // A write has the revision that follows what it sees.
     const startRevision = tx.revision + 1
-    const started = { ...apiSession, isMfaRequired, startRevision, configTypes: await configTypeIds(tx, configTypes) }
+    const dueAt = dueAtOf(apiSession, context.settings, now)
+    const known = { isMfaRequired, startRevision, dueAt, configTypes: await configTypeIds(tx, configTypes) }
+    const started = { ...apiSession, ...known }
     await tx.collection(apiSessions).insert(started)
     await recordEndpoint(context, tx, started, client.sdkInfo)
-    return callerOfSession(tx, started, identity, token)
+    return callerOfSession(tx, started, { identity, authPolicy }, token)
   }
   const caller = await writeInParts(context, call, begin)
   return withSignerProof(context, caller, call.bearerTokens ?? [])

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
-import { isDisabled } from '../../domain/identity.ts'
-import { standingOf } from '../../domain/login/api-session-end.ts'
+import { byHost } from '../../domain/login/login-basis.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
@@ -12,14 +11,14 @@ import type { Call, Caller } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
+import { type ApiSessionStanding, apiSessionStanding, callerOfSession } from '../credentials/api-session-standing.ts'
 import { withSignerProof } from '../credentials/external-logins.ts'
 import { findOne } from '../records/find-one.ts'
 import { SessionActivity } from './api-session-activity.ts'
-import { callerOfSession } from './api-session-caller.ts'
 import { SessionEnds } from './api-session-ends.ts'
-import { followApiSessions } from './api-session-follow-up.ts'
 import { readClientInfo, type SentClientInfo, type Start, startApiSession } from './api-session-start.ts'
 import { currentApiSessionMembers } from './current-api-session.ts'
+import { endAllWithdrawn, endWithdrawn } from './withdrawn-sessions.ts'
 
 /**
  * API sessions: started by an authentication, kept alive by use, ended by logout, by {@link EngineSettings.apiSessionTimeoutMs}
@@ -63,7 +62,7 @@ export class ApiSessions {
     if (call.by !== 'system') throw new ControllerError('UNAUTHORIZED')
     const identity = await this.#context.storage.read((tx) => tx.collection(identities).get(identityId))
     if (identity === undefined) throw notFound('identity', identityId)
-    return this.start(call, { identity }, { method: 'ext-jwt', authenticatorId: 'internal', client })
+    return this.start(call, { identity }, { ...byHost(), client })
   }
 
   /**
@@ -79,41 +78,25 @@ export class ApiSessions {
   async resolve(token: string, bearerTokens: readonly string[] = []): Promise<Caller | undefined> {
     readText('token', token)
     const tokenDigest = this.#context.digest.sha256(token)
-    const now = this.#context.clock.now()
-    let ended: string | undefined
-    const readCaller = async (tx: ReadTransaction) => {
-      ended = undefined
-      const stored = await findOne(tx, apiSessions, 'tokenDigest', tokenDigest)
-      const identity = stored && (await tx.collection(identities).get(stored.identityId))
-      if (stored === undefined || identity === undefined || isDisabled(identity, now)) return undefined
-      const lastActivityAt = this.#activity.lastActivityAt(stored)
-      const standing = standingOf({ ...stored, lastActivityAt }, now, this.#context.settings)
-      if (standing === 'over') ended = stored.id
-      if (standing !== 'underway') return undefined
-      return callerOfSession(tx, { ...stored, lastActivityAt: Math.max(now, lastActivityAt) }, identity, token)
-    }
-    const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
-    // What the clock has ended must not begin again when it goes back.
-    if (ended !== undefined) await this.#ends.endForGood(ended)
-    if (caller === undefined) return undefined
-    await this.#activity.touch(caller.apiSession.id, now)
-    return withSignerProof(this.#context, caller, bearerTokens)
+    return this.#holder(token, bearerTokens, (tx) => findOne(tx, apiSessions, 'tokenDigest', tokenDigest))
   }
 
   /** Counts the API sessions of tokens as used, because routers hold connections of them; answers the tokens of none. */
   async keepAlive(tokens: readonly string[]): Promise<readonly string[]> {
     readValue('tokens', z.array(z.string()), tokens)
-    const { storage, digest, clock, turns, settings } = this.#context
+    const { storage, digest, clock, turns } = this.#context
     const now = clock.now()
     const turn = turns.begin()
     const unknown: string[] = []
     for (const token of tokens) {
-      const stored = await storage.read((tx) => findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token)))
-      const lastActivityAt = stored === undefined ? 0 : this.#activity.lastActivityAt(stored)
-      const isOver = stored !== undefined && standingOf({ ...stored, lastActivityAt }, now, settings) === 'over'
-      if (isOver) await this.#ends.endForGood(stored.id)
-      if (stored === undefined || isOver) unknown.push(token)
-      else await this.#activity.touch(stored.id, now)
+      const judged = await storage.read(async (tx) => {
+        const stored = await findOne(tx, apiSessions, 'tokenDigest', digest.sha256(token))
+        return stored && { id: stored.id, ...(await this.#standing(tx, stored, now)) }
+      })
+      if (judged?.is === 'over') await this.#ends.endForGood(judged.id)
+      // A session of a disabled identity is kept until that is decided: it ends with the disabling.
+      if (judged === undefined || judged.is === 'over') unknown.push(token)
+      else await this.#activity.touch(judged.id, now)
       await turn()
     }
     return unknown
@@ -129,22 +112,44 @@ export class ApiSessions {
     bearerTokens: readonly string[],
     mayUse: (tx: ReadTransaction) => Promise<boolean>,
   ): Promise<Caller | undefined> {
+    const find = async (tx: ReadTransaction) => {
+      const stored = await tx.collection(apiSessions).get(id)
+      const isTheirs = stored !== undefined && stored.tokensExpireAt !== null && stored.identityId === sub
+      return isTheirs && (await mayUse(tx)) ? stored : undefined
+    }
+    const caller = await this.#holder(token, bearerTokens, find)
+    return caller && { ...caller, accessToken }
+  }
+
+  /** The holder of the API session that `find` finds, which is being used. */
+  async #holder(
+    token: string,
+    bearerTokens: readonly string[],
+    find: (tx: ReadTransaction) => Promise<RecordOf<typeof apiSessions> | undefined>,
+  ): Promise<Caller | undefined> {
     const now = this.#context.clock.now()
     let ended: string | undefined
-    const caller = await this.#context.storage.read(async (tx) => {
-      const stored = await tx.collection(apiSessions).get(id)
-      const identity = stored && (await tx.collection(identities).get(stored.identityId))
-      if (stored === undefined || stored.tokensExpireAt === null || identity?.id !== sub) return undefined
-      if (isDisabled(identity, now) || !(await mayUse(tx))) return undefined
-      const standing = standingOf(stored, now, this.#context.settings)
-      if (standing === 'over') ended = stored.id
-      if (standing !== 'underway') return undefined
-      return callerOfSession(tx, { ...stored, lastActivityAt: now }, identity, token)
-    })
+    const readCaller = async (tx: ReadTransaction) => {
+      ended = undefined
+      const stored = await find(tx)
+      if (stored === undefined) return undefined
+      const standing = await this.#standing(tx, stored, now)
+      if (standing.is === 'over') ended = stored.id
+      if (standing.is !== 'underway') return undefined
+      const lastActivityAt = Math.max(now, this.#activity.lastActivityAt(stored))
+      return callerOfSession(tx, { ...stored, lastActivityAt }, standing, token)
+    }
+    const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
+    // What has ended must not begin again when the clock goes back, or trust is given back.
     if (ended !== undefined) await this.#ends.endForGood(ended)
     if (caller === undefined) return undefined
-    await this.#activity.touch(id, now)
-    return withSignerProof(this.#context, { ...caller, accessToken }, bearerTokens)
+    await this.#activity.touch(caller.apiSession.id, now)
+    return withSignerProof(this.#context, caller, bearerTokens)
+  }
+
+  #standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionStanding> {
+    const lastActivityAt = this.#activity.lastActivityAt(stored)
+    return apiSessionStanding(this.#context, tx, { ...stored, lastActivityAt }, now)
   }
 
   /** Ends an API session with its service sessions. */
@@ -152,16 +157,21 @@ export class ApiSessions {
     return this.#ends.end(call, readId(id))
   }
 
-  /** Ends those of the API sessions that nobody used for too long, with their service sessions. */
-  endIdle(ids: readonly string[]): Promise<void> {
-    return this.#ends.endIdle(ids)
+  /** Ends every API session that is over by time, whichever process began it. Answers when (epoch ms) the next one is due. */
+  endOverdue(): Promise<number | undefined> {
+    return this.#ends.endOverdue()
   }
 
-  /** Looks after API sessions that began, and forgets what this process remembers of those that ended. */
-  follow({ changes }: RecordedWrite): void {
+  /** Ends what stood on credentials that a committed write withdrew, and forgets what this process remembers of ended sessions. */
+  async follow({ changes }: RecordedWrite): Promise<void> {
     for (const { operation, id } of changesTo(changes, apiSessions)) {
       if (operation === 'delete') this.#activity.forget(id)
     }
-    followApiSessions(this.#context, changes)
+    await endWithdrawn(this.#context, this.#ends, changes)
+  }
+
+  /** Ends every API session that stands on withdrawn credentials. */
+  endAllWithdrawn(): Promise<void> {
+    return endAllWithdrawn(this.#context, this.#ends)
   }
 }

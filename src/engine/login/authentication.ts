@@ -9,9 +9,10 @@ import { authenticators } from '../../resources/login/authenticators.ts'
 import { readValue } from '../../resources/requests/read-body.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import { certificateHolder, noteCertificateUse, vouchesStill } from '../credentials/certificate-holder.ts'
+import { certificateHolder, noteCertificateUse } from '../credentials/certificate-holder.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
-import { holderIn, tokenHolder } from '../credentials/external-logins.ts'
+import { tokenHolder } from '../credentials/external-logins.ts'
+import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../credentials/login-basis.ts'
 import { admitPassword } from '../credentials/password-attempts.ts'
 import { recordWrongPassword } from '../identities/wrong-passwords.ts'
 import { findOne } from '../records/find-one.ts'
@@ -31,10 +32,12 @@ export type BeginLogin<Begun> = (call: Call, who: Omit<Credentials, 'authenticat
 
 /** Why an authentication failed: for the operator's events, never for the caller. */
 class Refusal extends Error {
+  readonly reason: string
   readonly identityId: string | undefined
 
   constructor(reason: string, identityId?: string) {
     super(reason)
+    this.reason = reason
     this.identityId = identityId
   }
 }
@@ -90,32 +93,23 @@ export class Authentication<Begun> {
       const now = this.#context.clock.now()
       const holder = await certificateHolder(this.#context, call.clientCertificates ?? [], now)
       if (typeof holder === 'string') throw new Refusal(holder)
-      const { authenticator, identity, authPolicy, leaf, improper, ca } = holder
-      const refuseByPolicy = ({ primary: { cert } }: RecordOf<typeof authPolicies>) => {
-        if (!cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
-        if (!cert.allowExpiredCerts && !isValidAt(leaf, now)) {
-          throw new Refusal('client certificate is not valid now', identity.id)
-        }
-      }
+      const { authenticator, identity, authPolicy, leaf, improper } = holder
       this.#refuseDisabled(identity)
-      refuseByPolicy(authPolicy)
+      if (!authPolicy.primary.cert.allowed) throw new Refusal('auth policy forbids certificates', identity.id)
+      if (!authPolicy.primary.cert.allowExpiredCerts && !isValidAt(leaf, now)) {
+        throw new Refusal('client certificate is not valid now', identity.id)
+      }
       return this.#enter(call, holder, {
         method: 'cert',
-        authenticatorId: authenticator?.id ?? 'internal',
+        ...certificateBasis(this.#context, holder),
         isCertExtendable: authenticator?.isIssuedByNetwork ?? false,
         isExtendRequested: authenticator?.isExtendRequested ?? false,
         isKeyRollRequested: authenticator?.isKeyRollRequested ?? false,
         fingerprint: leaf.fingerprint,
         improper,
         client,
-        confirm: async (tx, current, currentPolicy) => {
-          refuseByPolicy(currentPolicy)
-          if (authenticator !== undefined && !(await noteCertificateUse(tx, authenticator, improper))) {
-            throw new Refusal('client certificate was replaced', identity.id)
-          }
-          if (ca !== undefined && !(await vouchesStill(tx, ca, holder, current))) {
-            throw new Refusal('the certificate authority does not vouch for the identity any more', identity.id)
-          }
+        confirm: async (tx) => {
+          if (authenticator !== undefined) await noteCertificateUse(tx, authenticator, improper)
         },
       })
     })
@@ -133,12 +127,8 @@ export class Authentication<Begun> {
       const holder = await tokenHolder(this.#context, call.bearerTokens ?? [])
       return this.#enter(call, holder, {
         method: 'ext-jwt',
-        authenticatorId: `extJwtId:${holder.signer.id}`,
+        ...signerBasis(this.#context, holder.signer, holder.identity),
         client,
-        confirm: async (tx) => {
-          if ((await holderIn(tx, holder, this.#context.clock.now()))?.identity.id === holder.identity.id) return
-          throw new TokenRefused('primary', 'invalid', [holder.signer])
-        },
       })
     })
   }
@@ -151,6 +141,7 @@ export class Authentication<Begun> {
     if (found === undefined) throw new Refusal('unknown username')
     const { authenticator, identity, authPolicy } = found
     this.#refuseDisabled(identity)
+    // Whoever may not use passwords at all is told nothing of whether one is right.
     if (!authPolicy.primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
     const now = clock.now()
     if (!valid || verifier === undefined) {
@@ -161,10 +152,9 @@ export class Authentication<Begun> {
     try {
       return await this.#enter(call, found, {
         method: 'password',
-        authenticatorId: authenticator.id,
+        ...passwordBasis(authenticator.id),
         client,
-        confirm: async (tx, _, { primary }) => {
-          if (!primary.updb.allowed) throw new Refusal('auth policy forbids passwords', identity.id)
+        confirm: async (tx) => {
           const verdict = await admitPassword(tx, authenticator, now, fresh)
           if (verdict === 'changed') throw new VerifierReplaced()
           if (verdict === 'locked') throw new Refusal('password is locked', identity.id)
@@ -187,9 +177,10 @@ export class Authentication<Begun> {
         const reason = `${error.problem} external token`
         events.emit('authentication.attempted', { ...about, success: false, identityId: undefined, reason })
       }
-      if (!(error instanceof Refusal)) throw error
-      const { message: reason, identityId } = error
+      if (!(error instanceof Refusal || error instanceof LostBasis)) throw error
+      const { reason, identityId } = error
       events.emit('authentication.attempted', { ...about, success: false, identityId, reason })
+      if (method === 'ext-jwt') throw new TokenRefused('primary', 'invalid', [])
       throw new ControllerError('INVALID_AUTH')
     }
   }

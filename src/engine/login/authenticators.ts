@@ -27,7 +27,7 @@ import { newAuthenticator } from '../credentials/new-authenticator.ts'
 import { admitPassword } from '../credentials/password-attempts.ts'
 import { newPasswordHash } from '../credentials/passwords.ts'
 import { insertInvitation, refuseInvited } from '../enrollment/enrollments.ts'
-import { endApiSessions } from '../identities/identity-state.ts'
+import { endApiSessions, endLoginsUnderWay } from '../identities/identity-state.ts'
 import { recordWrongPassword } from '../identities/wrong-passwords.ts'
 import { deletePart, endReasonsOf } from '../records/deletion.ts'
 import { MORE, type Part, writeInParts } from '../records/parts.ts'
@@ -224,6 +224,7 @@ export class Authenticators {
       const { username = current.username, tags = current.tags } = change
       const after = { ...current, username, tags, ...verifier, updatedAt }
       part.intend({ operation: 'update', kind: authenticators.name, id: known.id, before: current, after })
+      if (password !== undefined) await endLoginsUnderWay(tx, current.identityId)
       const areOver = password !== undefined && !this.#context.settings.profile.keepSessionsOnPasswordChange
       if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) {
         await refuseDuplicates(tx, authenticators, after, current)

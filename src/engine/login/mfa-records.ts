@@ -2,6 +2,7 @@ import { ControllerError } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { UniqueViolation, type WriteTransaction } from '../../ports/storage.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { authRequests } from '../../resources/login/auth-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -50,8 +51,8 @@ export async function mfaSecretsOf(context: EngineContext, mfa: MfaRecord, name:
 }
 
 /**
- * Ends the enrollment of an identity, if it has one. Without a second factor no session has passed one, and none needs it
- * but by its auth policy.
+ * Ends the enrollment of an identity, if it has one. Without a second factor no session and no login under way has passed
+ * one, and none needs it but by its auth policy.
  */
 export async function removeMfa(context: EngineContext, tx: WriteTransaction, identityId: string): Promise<void> {
   const mfa = await findOne(tx, mfas, 'identityId', identityId)
@@ -60,6 +61,11 @@ export async function removeMfa(context: EngineContext, tx: WriteTransaction, id
   const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
   for (const session of items.filter(({ isMfaRequired }) => isMfaRequired)) {
     await tx.collection(apiSessions).update({ ...session, isMfaRequired: false, isMfaComplete: false })
+  }
+  const { items: underWay } = await tx.collection(authRequests).find({ where: equals('identityId', identityId) })
+  for (const request of underWay) {
+    const login = request.login && { ...request.login, hasPassedTotp: false }
+    await tx.collection(authRequests).update({ ...request, login })
   }
   await forgetMfaPasses(context, tx, identityId, context.clock.now())
 }

@@ -13,6 +13,7 @@ import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
+import { endLoginsUnderWay } from '../identities/identity-state.ts'
 import { deleteEach, endReasonsOf } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
 import { type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
@@ -47,6 +48,7 @@ export class Revocations {
     const revocation = newRecord(id, now, { type, tags, expiresAt: now + LONGEST_TOKEN_MS })
     await this.#context.writes.run(call, async (tx) => {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
+      if (type === 'IDENTITY') await endLoginsUnderWay(tx, id)
       await tx.collection(revocations).delete(id)
       await tx.collection(revocations).insert(revocation)
     })

@@ -39,7 +39,7 @@ export class OpenIdProvider {
     this.totp = new RequestTotp(context, this.requests)
     this.signerLogins = new SignerLogins(context, this, endpoints)
     this.codes = new Codes(context, this.requests)
-    this.codeGrant = new CodeGrant(context, this.codes, engine.apiSessions, issue)
+    this.codeGrant = new CodeGrant(context, this.requests, this.codes, engine.apiSessions, issue)
     this.refreshGrant = new RefreshGrant(context, issue)
     this.exchangeGrant = new ExchangeGrant(context, issue)
     this.bearerSessions = new BearerSessions(context, engine.apiSessions)

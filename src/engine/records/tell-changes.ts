@@ -42,7 +42,11 @@ export function tellChanges(context: EngineContext, { call, changes, reasons }: 
       const { id: apiSessionId, identityId } = before
       const reason = apiSessionEnd(before, call, isDeleted, reasons)
       events.emit('api-session.ended', { apiSessionId, identityId, reason, at })
-    } else if (after !== undefined && isUse({ operation, before, after })) {
+    } else if (
+      after !== undefined &&
+      before?.lastActivityAt !== after.lastActivityAt &&
+      isUse({ operation, before, after })
+    ) {
       const { id: apiSessionId, identityId } = after
       events.emit('api-session.refreshed', { apiSessionId, identityId, at })
     }
@@ -65,14 +69,18 @@ function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
 }
 
 function isBookkeeping({ operation, kind, before, after }: RecordedChange): boolean {
-  return SILENT_KINDS.has(kind) || (kind === apiSessions.name && isUse({ operation, before, after }))
+  return SILENT_KINDS.has(kind) || (isSession(kind) && isUse({ operation, before, after }))
 }
 
-/** Reports whether an API session was used and nothing else about it changed. */
+function isSession(kind: string): boolean {
+  return kind === apiSessions.name || kind === sessions.name
+}
+
+/** Reports whether a session was used, or is due at another instant, and nothing else about it changed. */
 function isUse({ operation, before, after }: Pick<RecordedChange, 'operation' | 'before' | 'after'>): boolean {
   if (operation !== 'update' || before === undefined || after === undefined) return false
   const fields = Object.keys(after).filter((field) => Reflect.get(before, field) !== Reflect.get(after, field))
-  return fields.every((field) => field === 'lastActivityAt')
+  return fields.every((field) => field === 'lastActivityAt' || field === 'dueAt')
 }
 
 type IsDeleted = (kind: string, id: string) => boolean

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineResource } from '../declaration/define-resource.ts'
-import { EntityRef, Id } from '../declaration/fields.ts'
+import { EntityRef, Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 import { described } from '../declaration/words.ts'
 import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../routers/common-edge-router.ts'
@@ -23,23 +23,25 @@ const DEFINITION = {
     serviceId: Id,
     type: z.enum(['Dial', 'Bind']),
     servicePolicies: z.array(Id),
+    /** When posture may end the session by itself: it is looked at then. The last instant of dates for never. */
+    dueAt: Instant,
   },
   derived: {
     edgeRouters: z.array(SessionEdgeRouter),
     servicePolicies: z.array(EntityRef),
     token: z.string(),
   },
-  hidden: ['servicePolicies'],
+  hidden: ['servicePolicies', 'dueAt'],
   required: [],
   isWrittenByEndpoints: true,
   mostPerOwner: { owner: 'identityId', limit: 'sessionsPerIdentity', endsEarliest: 'createdAt' },
-  indexed: ['apiSessionId', 'identityId', 'serviceId', 'servicePolicies'],
+  indexed: ['apiSessionId', 'identityId', 'serviceId', 'servicePolicies', 'dueAt'],
   references: {
     apiSessionId: { to: 'api-sessions', onDelete: 'cascade', show: 'apiSession' },
     serviceId: { to: 'services', onDelete: 'cascade', show: 'service' },
   },
   links: ['route-path'],
-  symbols: { apiSession: 'apiSessionId', service: 'serviceId', token: 'id' },
+  symbols: { apiSession: 'apiSessionId', service: 'serviceId', token: 'id', dueAt: null },
   operations: ['list', 'get', 'delete'],
 } as const satisfies ResourceDefinition
 

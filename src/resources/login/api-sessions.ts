@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { LoginBasis } from '../../domain/login/login-basis.ts'
 import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { always } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
@@ -71,6 +72,10 @@ const DEFINITION = {
   system: {
     identityId: Id,
     authenticatorId: z.string(),
+    /** The certificate authority or external signer that vouched for the identity; null where none did. */
+    trustAnchorId: Id.nullable(),
+    /** The credentials that the session stands on; null for one that began before they were kept. */
+    basis: z.custom<LoginBasis>().nullable(),
     /** Of the token of `zt-session`; null where tokens say themselves to which session they belong. */
     tokenDigest: z.string().nullable(),
     sealedToken: z.string().nullable(),
@@ -81,6 +86,8 @@ const DEFINITION = {
     isCertExtendable: z.boolean(),
     improperClientCertChain: z.boolean(),
     lastActivityAt: Instant,
+    /** When the session may be over by itself, as far as is stored: it is looked at then. */
+    dueAt: Instant,
     method: z.enum(['password', 'cert', 'ext-jwt']),
     /** When the last token of the session expires; null for a session of `zt-session`. */
     tokensExpireAt: Instant.nullable(),
@@ -96,11 +103,21 @@ const DEFINITION = {
     isCertKeyRollRequested: z.boolean().optional(),
     token: z.string(),
   },
-  hidden: ['tokenDigest', 'sealedToken', 'method', 'tokensExpireAt', 'refreshTokens', 'startRevision'],
+  hidden: [
+    'trustAnchorId',
+    'basis',
+    'dueAt',
+    'tokenDigest',
+    'sealedToken',
+    'method',
+    'tokensExpireAt',
+    'refreshTokens',
+    'startRevision',
+  ],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
   unique: ['tokenDigest'],
-  indexed: ['identityId', 'authenticatorId'],
+  indexed: ['identityId', 'authenticatorId', 'trustAnchorId', 'dueAt'],
   references: {
     identityId: { to: 'identities', onDelete: 'cascade', show: 'identity' },
     authenticatorId: { to: 'authenticators', isLoose: true, onDelete: 'cascade' },
@@ -112,6 +129,9 @@ const DEFINITION = {
     mfaComplete: 'isMfaComplete',
     mfaRequired: 'isMfaRequired',
     sealedToken: null,
+    trustAnchorId: null,
+    basis: null,
+    dueAt: null,
     startRevision: null,
   },
   // Only a digest of the token is stored, and lists show none.

@@ -211,6 +211,8 @@ describe('a login after another one on the same request', () => {
     method: 'password',
     methods: [change.method ?? 'password'],
     authenticatorId: 'a',
+    trustAnchorId: null,
+    basis: null,
     at: 1,
     fingerprint: null,
     mayHaveExpired: false,

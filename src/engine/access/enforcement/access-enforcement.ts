@@ -1,4 +1,3 @@
-import { isIn } from '../../../domain/filter/index.ts'
 import type { SessionEnd } from '../../../ports/events.ts'
 import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import { sessions } from '../../../resources/access/sessions.ts'
@@ -7,6 +6,7 @@ import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { RecordedChange } from '../../context/recorded-changes.ts'
 import { RETRY_MS } from '../../context/timetable.ts'
+import { dueRecords } from '../../records/due-records.ts'
 import { newPart } from '../../records/parts.ts'
 import { type Judgement, judgeSessions } from '../sessions/session-judgement.ts'
 import { type Suspects, sessionsWith, suspectIds, suspectsOf } from './suspects.ts'
@@ -56,16 +56,13 @@ async function endSuspects(context: EngineContext, suspects: Suspects): Promise<
 export async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
   const found = await context.storage.read(find)
   const ending: Map<string, Ending> = new Map()
-  const deadlines = new Map<string, number>()
   const turn = context.turns.begin()
   for (let first = 0; first < found.length; first += READ_AT_ONCE) {
     const outcome = await judgeSome(context, found.slice(first, first + READ_AT_ONCE))
     for (const [id, ended] of outcome.ending) ending.set(id, ended)
-    for (const [id, at] of outcome.deadlines) deadlines.set(id, Math.min(at, deadlines.get(id) ?? at))
     await turn()
   }
-  for (const [identityId, at] of deadlines) context.timetable.notLater('posture', identityId, at)
-  return { ending, deadlines }
+  return { ending }
 }
 
 async function judgeSome(context: EngineContext, ids: readonly string[]): Promise<Outcome> {
@@ -74,24 +71,24 @@ async function judgeSome(context: EngineContext, ids: readonly string[]): Promis
   )
   const unsettled = [...judged.ending.keys(), ...judged.changed.map(({ id }) => id)]
   const ending: Map<string, Ending> = new Map()
-  const deadlines = new Map(judged.deadlines)
   for (let settled = 0; settled < unsettled.length; ) {
     const part = await settleInWrite(context, unsettled.slice(settled, settled + SESSIONS))
     settled += part.settled
     for (const [id, ended] of part.ending) ending.set(id, ended)
-    for (const [identityId, at] of part.deadlines) {
-      deadlines.set(identityId, Math.min(at, deadlines.get(identityId) ?? at))
-    }
   }
-  return { ending, deadlines }
+  return { ending }
 }
 
-/** A posture deadline of the identities came: their sessions are judged. */
-export async function enforcePosture(context: EngineContext, identityIds: readonly string[]): Promise<void> {
-  const { deadlines } = await judgeAndEnd(context, (tx) =>
-    tx.collection(sessions).findIds({ where: isIn('identityId', identityIds) }),
-  )
-  for (const identityId of identityIds) context.timetable.set('posture', identityId, deadlines.get(identityId))
+/**
+ * Judges every session whose posture deadline has come, whichever process began it. Answers when (epoch ms) the next one is
+ * due.
+ */
+export async function endOverdueSessions(context: EngineContext): Promise<number | undefined> {
+  for (;;) {
+    const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, context.clock.now()))
+    if (ids.length === 0) return next
+    await judgeAndEnd(context, async () => ids)
+  }
 }
 
 interface Settled extends Outcome {
@@ -104,12 +101,7 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
   const reasons = new Map<string, SessionEnd>()
   const work = async (tx: WriteTransaction): Promise<Settled> => {
     const part = newPart(context.clock)
-    const { ending, changed, deadlines } = await judgeSessions(
-      context,
-      tx,
-      await sessionsWith(tx, ids),
-      context.clock.now(),
-    )
+    const { ending, changed } = await judgeSessions(context, tx, await sessionsWith(tx, ids), context.clock.now())
     reasons.clear()
     const ended = new Map<string, Ending>()
     let settled = 0
@@ -125,7 +117,7 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
       part.count()
       settled += 1
     }
-    return { ending: ended, deadlines, settled }
+    return { ending: ended, settled }
   }
   return context.writes.run(SYSTEM_CALL, work, { sessions: reasons })
 }

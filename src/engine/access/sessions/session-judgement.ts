@@ -6,6 +6,7 @@ import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { checkedGrants, grantsOf } from '../../posture/posture-facts.ts'
 import { posturesOf } from '../../posture/posture-of.ts'
+import { NEVER } from '../../records/due-records.ts'
 import { carriedBy } from '../service-access.ts'
 
 type Session = RecordOf<typeof sessions>
@@ -14,10 +15,8 @@ type Session = RecordOf<typeof sessions>
 export interface Judgement {
   /** Sessions that no passing service policy carries any more, with the reason. */
   readonly ending: ReadonlyMap<string, { readonly session: Session; readonly reason: SessionEnd }>
-  /** Sessions that go on, carried by other service policies than before. */
+  /** Sessions that go on, carried by other service policies than before, or due at another instant. */
   readonly changed: readonly Session[]
-  /** The next instant (epoch ms) at which posture may end a session of an identity. */
-  readonly deadlines: ReadonlyMap<string, number>
 }
 
 /** Judges sessions by the policies and the posture of now (epoch ms). Five reads, whatever their number. */
@@ -33,7 +32,6 @@ export async function judgeSessions(
   const postureOf = await posturesOf(tx, suspects)
   const ending = new Map<string, { session: Session; reason: SessionEnd }>()
   const changed: Session[] = []
-  const deadlines = new Map<string, number>()
   for (const session of suspects) {
     const grants = (granting.get(pairOf(session)) ?? []).flatMap((grant) => checked.get(grant) ?? [])
     const carried = carriedBy(context, grants, postureOf(session), session.apiSessionId, now)
@@ -41,12 +39,13 @@ export async function judgeSessions(
       ending.set(session.id, { session, reason: grants.length === 0 ? 'access-lost' : 'posture-failed' })
       continue
     }
-    const { policyIds, until } = carried
-    if (!isSameList(policyIds, session.servicePolicies)) changed.push({ ...session, servicePolicies: policyIds })
-    if (until === undefined) continue
-    deadlines.set(session.identityId, Math.min(until, deadlines.get(session.identityId) ?? until))
+    const { policyIds, until: dueAt = NEVER } = carried
+    // A later instant is written once the one before has come: most reports of posture only put it off.
+    const isDueAnew = dueAt < session.dueAt || session.dueAt <= now
+    const isSame = !isDueAnew && isSameList(policyIds, session.servicePolicies)
+    if (!isSame) changed.push({ ...session, servicePolicies: policyIds, ...(isDueAnew && { dueAt }) })
   }
-  return { ending, changed, deadlines }
+  return { ending, changed }
 }
 
 /** The grants that the sessions use; sessions of one identity for one service share the answer. */

@@ -12,6 +12,7 @@ import { services } from '../../../resources/services/services.ts'
 import { type Call, type Caller, callerOf } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { postureDataOf } from '../../posture/posture-of.ts'
+import { NEVER } from '../../records/due-records.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { makeRoom } from '../../records/room.ts'
 import { decideByPosture, isReachable } from '../service-access.ts'
@@ -20,9 +21,7 @@ import { requireSessionToken } from './session-tokens.ts'
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
-type Outcome =
-  | { readonly session: Session; readonly until?: number | undefined }
-  | { readonly refusedBy: readonly PolicyFailure[] }
+type Outcome = { readonly session: Session } | { readonly refusedBy: readonly PolicyFailure[] }
 
 type SessionRequest = z.output<typeof SessionCreation>
 
@@ -50,8 +49,6 @@ export class Sessions {
     const caller = callerOf(call)
     const outcome = await this.#context.writes.run(call, (tx) => this.#decide(tx, caller, request))
     if ('refusedBy' in outcome) throw this.#refusal(caller, request, outcome.refusedBy)
-    const { identityId } = outcome.session
-    if (outcome.until !== undefined) this.#context.timetable.notLater('posture', identityId, outcome.until)
     return { session: outcome.session, token: await this.#sign(outcome.session, caller) }
   }
 
@@ -95,7 +92,9 @@ export class Sessions {
     const question = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId, type }
     if (this.#isJudgedByRouters(caller)) {
       requireCommonRouter(index, question)
-      return { session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [] }) }
+      return {
+        session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [], dueAt: NEVER }),
+      }
     }
     const data = await postureDataOf(tx, caller.identity.id, caller.apiSession.id)
     const decision = await decideByPosture(this.#context, tx, index, question, data, now)
@@ -106,12 +105,15 @@ export class Sessions {
     requireCommonRouter(index, question)
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
-    if (existing !== undefined) return { session: existing, until: decision.until }
-    const servicePolicies = decision.policyIds
-    const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies })
+    const { policyIds: servicePolicies, until: dueAt = NEVER } = decision
+    if (existing !== undefined) {
+      if (dueAt < existing.dueAt) await tx.collection(sessions).update({ ...existing, dueAt })
+      return { session: existing }
+    }
+    const session = newRecord(this.#context.random.id(), now, { ...question, tags, servicePolicies, dueAt })
     await makeRoom(this.#context, tx, sessions, session)
     await tx.collection(sessions).insert(session)
-    return { session, until: decision.until }
+    return { session }
   }
 
   /**

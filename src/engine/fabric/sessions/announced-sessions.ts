@@ -8,7 +8,7 @@ import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { authenticators } from '../../../resources/login/authenticators.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { missingFactors } from '../../credentials/missing-factors.ts'
+import { missingFactors } from '../../credentials/api-session-standing.ts'
 import { API_SESSION_TOKEN } from '../../login/api-session-start.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 

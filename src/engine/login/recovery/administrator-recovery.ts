@@ -17,7 +17,7 @@ import type { SystemCall } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newAuthenticator } from '../../credentials/new-authenticator.ts'
 import { defaultAdminIn, insertDefaultAdmin } from '../../identities/default-admin.ts'
-import { endApiSessions } from '../../identities/identity-state.ts'
+import { endApiSessions, endLoginsUnderWay } from '../../identities/identity-state.ts'
 import { deleteEntity, endReasonsOf } from '../../records/deletion.ts'
 import { findOne } from '../../records/find-one.ts'
 import { MORE, type Part, writeInParts } from '../../records/parts.ts'
@@ -108,6 +108,7 @@ export class AdministratorRecovery {
       const made = await insertDefaultAdmin(this.#context, tx, target.username, passwordHash, now)
       return report(made.id, target, password, { isNew: true })
     }
+    await endLoginsUnderWay(tx, identity.id)
     if ((await endApiSessions(tx, 'identityId', identity.id, part)) === MORE) return MORE
     await this.#setPassword(tx, identity.id, target, passwordHash, now)
     const choice = await admittingPolicy(tx, identity.authPolicyId, passwordOnly)

@@ -9,7 +9,7 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import type { Call, Caller } from '../../context/call.ts'
 import type { ApiSessions } from '../../login/api-sessions.ts'
-import type { AuthRequest } from '../requests/auth-requests.ts'
+import type { AuthRequest, AuthRequests } from '../requests/auth-requests.ts'
 import type { Codes } from '../requests/codes.ts'
 import { isComplete, missingOfRequest } from '../requests/request-factors.ts'
 import { told } from '../requests/request-logins.ts'
@@ -37,12 +37,20 @@ type Completed = AuthRequest & { readonly login: RequestLogin }
  */
 export class CodeGrant {
   readonly #context: ProviderContext
+  readonly #requests: AuthRequests
   readonly #codes: Codes
   readonly #apiSessions: ApiSessions
   readonly #issue: TokenIssue
 
-  constructor(context: ProviderContext, codes: Codes, apiSessions: ApiSessions, issue: TokenIssue) {
+  constructor(
+    context: ProviderContext,
+    requests: AuthRequests,
+    codes: Codes,
+    apiSessions: ApiSessions,
+    issue: TokenIssue,
+  ) {
     this.#context = context
+    this.#requests = requests
     this.#codes = codes
     this.#apiSessions = apiSessions
     this.#issue = issue
@@ -135,6 +143,8 @@ export class CodeGrant {
         {
           method: login.method,
           authenticatorId: login.authenticatorId,
+          trustAnchorId: login.trustAnchorId,
+          basis: login.basis,
           isCertExtendable: login.isCertExtendable,
           improper: login.improper,
           client: {
@@ -148,21 +158,22 @@ export class CodeGrant {
             refreshTokens: jti === undefined ? [] : [{ jti }],
             hasPassedTotp: login.hasPassedTotp,
           },
-          confirm: (tx) => confirmRequest(tx, found),
+          confirm: (tx) => this.#confirm(tx, found),
         },
       )
     } catch (error) {
-      // The identity is gone or disabled since.
+      // The identity is gone or disabled since, or its credentials let nobody in any more.
       if (error instanceof ControllerError && error.code === 'INVALID_AUTH') throw invalidGrant('invalid code')
       throw error
     }
   }
-}
 
-async function confirmRequest(tx: WriteTransaction, { id, login }: Completed): Promise<void> {
-  const current = await tx.collection(authRequests).get(id)
-  const authPolicy = await policyOf(tx, login.identityId)
-  const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0
-  const isGood = isSame && authPolicy !== undefined && isComplete(await missingOfRequest(tx, current.login, authPolicy))
-  if (!isGood || !(await tx.collection(authRequests).delete(id))) throw invalidGrant('invalid code')
+  async #confirm(tx: WriteTransaction, { id, login }: Completed): Promise<void> {
+    const current = await this.#requests.find(tx, id)
+    const authPolicy = await policyOf(tx, login.identityId)
+    const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0
+    const isGood =
+      isSame && authPolicy !== undefined && isComplete(await missingOfRequest(tx, current.login, authPolicy))
+    if (!isGood || !(await tx.collection(authRequests).delete(id))) throw invalidGrant('invalid code')
+  }
 }

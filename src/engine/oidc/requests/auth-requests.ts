@@ -1,11 +1,15 @@
 import { jsonBytes } from '../../../domain/bytes.ts'
 import { ControllerError } from '../../../domain/errors.ts'
-import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
+import { isDisabled } from '../../../domain/identity.ts'
+import type { ClientRequest, RequestLogin } from '../../../domain/oidc/auth-request.ts'
 import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
 import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import { identities } from '../../../resources/identities/identities.ts'
+import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
+import { basisLost } from '../../credentials/login-basis.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { writeEachInParts } from '../../records/parts.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
@@ -52,12 +56,23 @@ export class AuthRequests {
     return begun
   }
 
-  /** A login that is under way; `undefined` when its time is over. */
-  find(tx: ReadTransaction, id: string): Promise<AuthRequest | undefined> {
-    return tx
-      .collection(authRequests)
-      .get(id)
-      .then((found) => (found !== undefined && this.#context.clock.now() < found.expiresAt ? found : undefined))
+  /**
+   * A login that is under way; `undefined` when its time is over. Where the credentials of whoever logged in on it would not
+   * let in any more, nobody has logged in, and no code is good.
+   */
+  async find(tx: ReadTransaction, id: string): Promise<AuthRequest | undefined> {
+    const now = this.#context.clock.now()
+    const found = await tx.collection(authRequests).get(id)
+    if (found === undefined || found.expiresAt <= now) return undefined
+    if (found.login === null || (await this.#isUpheld(tx, found.login, now))) return found
+    return { ...found, identityId: null, login: null, codeDigests: [] }
+  }
+
+  async #isUpheld(tx: ReadTransaction, login: RequestLogin, now: number): Promise<boolean> {
+    const identity = await tx.collection(identities).get(login.identityId)
+    const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+    if (identity === undefined || authPolicy === undefined || isDisabled(identity, now)) return false
+    return (await basisLost(this.#context, tx, login, identity, authPolicy, now)) === undefined
   }
 
   /** The same in a snapshot of its own. Error: `UNAUTHORIZED` for an unknown id. */

@@ -12,6 +12,7 @@ import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
 import type { Call, MissingFactors } from '../../context/call.ts'
 import { signerProof } from '../../credentials/external-logins.ts'
+import { requireBasis } from '../../credentials/login-basis.ts'
 import type { ClientInfo, Start } from '../../login/api-session-start.ts'
 import { Authentication } from '../../login/authentication.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
@@ -140,7 +141,8 @@ export class RequestLogins {
       if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
       const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
       if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
-      await start.confirm?.(tx, current, authPolicy)
+      await requireBasis(this.#context, tx, start, current, authPolicy, now)
+      await start.confirm?.(tx)
       const envInfo = told(client.envInfo) ?? current.envInfo
       const sdkInfo = told(client.sdkInfo) ?? current.sdkInfo
       await tx.collection(identities).update({ ...current, envInfo, sdkInfo })
@@ -190,12 +192,22 @@ function loginOf(
   at: number,
   provenSigner: string | null,
 ): RequestLogin {
-  const { method, authenticatorId, fingerprint = null, isCertExtendable = false, improper = false } = start
+  const {
+    method,
+    authenticatorId,
+    trustAnchorId,
+    basis,
+    fingerprint = null,
+    isCertExtendable = false,
+    improper = false,
+  } = start
   return {
     identityId: identity.id,
     method,
     methods: [method],
     authenticatorId,
+    trustAnchorId,
+    basis,
     at,
     fingerprint,
     mayHaveExpired: method === 'cert' && authPolicy.primary.cert.allowExpiredCerts,

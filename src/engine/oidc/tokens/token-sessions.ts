@@ -1,12 +1,14 @@
-import { isAdministrator, isDisabled } from '../../../domain/identity.ts'
+import { isAdministrator } from '../../../domain/identity.ts'
+import { dueAtOf } from '../../../domain/login/api-session-end.ts'
 import type { ReadToken, SessionClaims } from '../../../domain/oidc/claims.ts'
 import type { LiveToken } from '../../../domain/oidc/refresh-tokens.ts'
 import { refreshedClaims } from '../../../domain/oidc/session-claims.ts'
 import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
+import type { identities } from '../../../resources/identities/identities.ts'
 import { apiSessions } from '../../../resources/login/api-sessions.ts'
 import type { Call } from '../../context/call.ts'
+import { apiSessionStanding } from '../../credentials/api-session-standing.ts'
 import { isTakenBack } from '../../credentials/revoked-tokens.ts'
 import { deletePart, endReasonsOf } from '../../records/deletion.ts'
 import { MORE, type Part, writeInParts } from '../../records/parts.ts'
@@ -46,7 +48,9 @@ export async function renewSession(
       return (await deletePart(tx, apiSessions, apiSession.id, part)) === MORE ? MORE : 'reused'
     }
     const lastExpiry = Math.max(apiSession.tokensExpireAt ?? 0, tokensExpireAt)
-    await tx.collection(apiSessions).update({ ...apiSession, refreshTokens, tokensExpireAt: lastExpiry })
+    const renewed = { ...apiSession, refreshTokens, tokensExpireAt: lastExpiry }
+    const dueAt = dueAtOf(renewed, context.settings, context.clock.now())
+    await tx.collection(apiSessions).update({ ...renewed, dueAt })
     return live
   }
   return writeInParts(context, call, work, endReasonsOf(apiSessions))
@@ -59,11 +63,12 @@ export async function liveSession(
   token: ReadToken,
 ): Promise<LiveSession | undefined> {
   const apiSession = await tx.collection(apiSessions).get(token.session.z_asid)
-  const identity = apiSession && (await tx.collection(identities).get(apiSession.identityId))
-  if (apiSession === undefined || apiSession.tokensExpireAt === null || identity?.id !== token.session.sub) {
-    return undefined
-  }
-  if (isDisabled(identity, context.clock.now()) || (await isTakenBack(tx, token, context.clock.now()))) return undefined
+  if (apiSession === undefined || apiSession.tokensExpireAt === null) return undefined
+  const now = context.clock.now()
+  const standing = await apiSessionStanding(context, tx, apiSession, now)
+  if (standing.is !== 'underway' || standing.identity.id !== token.session.sub) return undefined
+  if (await isTakenBack(tx, token, now)) return undefined
+  const { identity } = standing
   const { externalId } = identity
   const facts = { isAdmin: isAdministrator(identity), externalId, hasPassedTotp: apiSession.isMfaComplete }
   return { apiSession, identity, claims: refreshedClaims(token.session, facts) }

@@ -1,0 +1,143 @@
+import { hasRights, type RightsHolder } from '../authority.ts'
+
+/** A certificate that logged somebody in. */
+interface BasisCertificate {
+  /** SHA-1, 40 lower-case hex digits. */
+  readonly fingerprint: string
+  /** Epoch milliseconds; the certificate is good until then, and after it where the auth policy says so. */
+  readonly notAfter: number
+}
+
+/** A certificate authority or external signer that named who logged in. */
+interface BasisVoucher {
+  /** A digest of what decided whom it lets in. */
+  readonly trust: string
+  /** The external id by which it named the identity; null where an authenticator or the identity's own id did. */
+  readonly externalId: string | null
+}
+
+/** The credentials of a login, as far as they have to hold for as long as something that follows from the login does. */
+export interface LoginBasis {
+  /** Null for other methods than `cert`. */
+  readonly certificate: BasisCertificate | null
+  /** Null where no third party was asked. */
+  readonly voucher: BasisVoucher | null
+}
+
+/** A login, by the credentials that let somebody in. */
+export interface LetIn {
+  readonly method: 'password' | 'cert' | 'ext-jwt'
+  /** The authenticator's id, or what stands for one that is not stored. */
+  readonly authenticatorId: string
+  /** The id of the third party that vouched for the identity: a certificate authority or an external signer. */
+  readonly trustAnchorId: string | null
+  /** Null for a login of which this was not kept. */
+  readonly basis: LoginBasis | null
+}
+
+/** The `authenticatorId` of a login without a stored authenticator: by an external id, or by the host of the controller. */
+export const NO_AUTHENTICATOR = 'internal'
+
+/** A login that the host of the controller vouches for by means of its own. */
+export function byHost(): LetIn {
+  return { method: 'ext-jwt', authenticatorId: NO_AUTHENTICATOR, trustAnchorId: null, basis: null }
+}
+
+/** A third party as it is now. */
+export interface CurrentVoucher {
+  /** Whether anybody is let in by it: it is enabled, verified, and has not run out. */
+  readonly isInForce: boolean
+  readonly mayAuthenticateAdmins: boolean
+  readonly trust: string
+}
+
+/** The facts that decide whether credentials still let in. A record that is gone is `undefined`. */
+export interface BasisFacts {
+  readonly identity: RightsHolder & { readonly id: string; readonly externalId: string | null }
+  readonly primary: {
+    readonly updb: { readonly allowed: boolean }
+    readonly cert: { readonly allowed: boolean; readonly allowExpiredCerts: boolean }
+    readonly extJwt: { readonly allowed: boolean; readonly allowedSigners: readonly string[] }
+  }
+  readonly authenticator:
+    | { readonly identityId: string; readonly fingerprint: string | null; readonly caId: string | null }
+    | undefined
+  readonly voucher: CurrentVoucher | undefined
+}
+
+/** Begins the `authenticatorId` of a login by a token of an external signer, whose id follows. */
+const SIGNER_PREFIX = 'extJwtId:'
+
+/** The `authenticatorId` of a login by a token of an external signer. */
+export function authenticatorIdOfSigner(signerId: string): string {
+  return `${SIGNER_PREFIX}${signerId}`
+}
+
+/** The third party behind a login; for a login of which that was not kept, what its authenticator tells. */
+export function trustAnchorOf(
+  { authenticatorId, trustAnchorId }: Pick<LetIn, 'authenticatorId' | 'trustAnchorId'>,
+  authenticator: BasisFacts['authenticator'],
+): string | null {
+  if (trustAnchorId !== null) return trustAnchorId
+  if (authenticatorId.startsWith(SIGNER_PREFIX)) return authenticatorId.slice(SIGNER_PREFIX.length)
+  return authenticator?.caId ?? null
+}
+
+/**
+ * Why the credentials of a login would not let the identity in at `now` (epoch ms) any more; `undefined` while they would.
+ * This is the one place that says so: a login under way, its code, an API session, its tokens and circuits ask it.
+ *
+ * @example
+ * lostBasis({ method: 'password', authenticatorId: 'a', trustAnchorId: null, basis: null }, facts, now)
+ * // 'auth policy forbids passwords'
+ */
+export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string | undefined {
+  switch (login.method) {
+    case 'password':
+      if (!facts.primary.updb.allowed) return 'auth policy forbids passwords'
+      return hasAuthenticator(login, facts) ? undefined : 'the password is gone'
+    case 'cert':
+      return lostCertificate(login, facts, now) ?? lostVoucher(login, facts)
+    case 'ext-jwt': {
+      // The host lets in whom it wants.
+      if (login.authenticatorId === NO_AUTHENTICATOR) return undefined
+      const { allowed, allowedSigners } = facts.primary.extJwt
+      if (!allowed) return 'auth policy forbids tokens of external signers'
+      const isAllowed = allowedSigners.length === 0 || allowedSigners.includes(trustAnchorOf(login, undefined) ?? '')
+      return isAllowed ? lostVoucher(login, facts) : 'auth policy forbids the signer'
+    }
+  }
+}
+
+/** When (epoch ms) a login's certificate runs out; `undefined` for other methods. */
+export function certificateEnd({ basis }: Pick<LetIn, 'basis'>): number | undefined {
+  return basis?.certificate?.notAfter
+}
+
+function lostCertificate(login: LetIn, facts: BasisFacts, now: number): string | undefined {
+  const { cert } = facts.primary
+  if (!cert.allowed) return 'auth policy forbids certificates'
+  const known = login.basis?.certificate
+  if (!cert.allowExpiredCerts && known && known.notAfter < now) return 'client certificate is not valid now'
+  // Where an external id tells who it is, the authority alone stands for the certificate.
+  if (login.authenticatorId === NO_AUTHENTICATOR && login.trustAnchorId !== null) return undefined
+  if (!hasAuthenticator(login, facts)) return 'the certificate is gone'
+  const isSame = known === undefined || known === null || facts.authenticator?.fingerprint === known.fingerprint
+  return isSame ? undefined : 'client certificate was replaced'
+}
+
+function hasAuthenticator({ authenticatorId }: LetIn, { authenticator, identity }: BasisFacts): boolean {
+  return authenticatorId !== NO_AUTHENTICATOR && authenticator?.identityId === identity.id
+}
+
+function lostVoucher(login: LetIn, { identity, authenticator, voucher }: BasisFacts): string | undefined {
+  if (trustAnchorOf(login, authenticator) === null) return undefined
+  if (!voucher?.isInForce) return 'the third party lets nobody in any more'
+  if (hasRights(identity) && !voucher.mayAuthenticateAdmins)
+    return 'the third party may not let in identities with rights'
+  const known = login.basis?.voucher
+  if (!known) return undefined
+  if (known.trust !== voucher.trust) return 'the third party decides otherwise whom it lets in'
+  const isNamed = known.externalId === null || known.externalId === identity.externalId
+  return isNamed ? undefined : 'the external id names the identity no more'
+}

@@ -1,0 +1,147 @@
+import { ControllerError } from '../../domain/errors.ts'
+import {
+  authenticatorIdOfSigner,
+  type BasisFacts,
+  type CurrentVoucher,
+  type LetIn,
+  type LoginBasis,
+  lostBasis,
+  NO_AUTHENTICATOR,
+  trustAnchorOf,
+} from '../../domain/login/login-basis.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
+import type { RecordOf } from '../../resources/declaration/resource.ts'
+import { cas } from '../../resources/enrollment/cas.ts'
+import type { identities } from '../../resources/identities/identities.ts'
+import type { authPolicies } from '../../resources/login/auth-policies.ts'
+import { authenticators } from '../../resources/login/authenticators.ts'
+import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { CertificateHolder } from './certificate-holder.ts'
+
+type Signer = RecordOf<typeof externalJwtSigners>
+type Ca = RecordOf<typeof cas>
+/** The part of a login that says by which credentials it came. */
+export type Basis = Pick<LetIn, 'authenticatorId' | 'trustAnchorId' | 'basis'>
+
+/** The credentials of a login let nobody in any more; `reason` is for the operator's events, never for the caller. */
+export class LostBasis extends ControllerError {
+  readonly reason: string
+  readonly identityId: string
+
+  constructor(reason: string, identityId: string) {
+    super('INVALID_AUTH')
+    this.reason = reason
+    this.identityId = identityId
+  }
+}
+
+/** The fields of a signer that decide whom its tokens name. */
+const NAMING_OF_SIGNERS = [
+  'audience',
+  'certPem',
+  'claimsProperty',
+  'issuer',
+  'jwksEndpoint',
+  'kid',
+  'useExternalId',
+] as const satisfies readonly (keyof Signer)[]
+/** The fields of a certificate authority that decide whom its certificates name. */
+const NAMING_OF_CAS = ['certPem', 'externalIdClaim'] as const satisfies readonly (keyof Ca)[]
+
+/** The basis of a login by password. */
+export function passwordBasis(authenticatorId: string): Basis {
+  return { authenticatorId, trustAnchorId: null, basis: { certificate: null, voucher: null } }
+}
+
+/** The basis of a login by client certificate. */
+export function certificateBasis(
+  context: Pick<EngineContext, 'digest'>,
+  { authenticator, leaf, ca, identity }: CertificateHolder,
+): Basis {
+  const externalId = authenticator === undefined ? identity.externalId : null
+  return {
+    authenticatorId: authenticator?.id ?? NO_AUTHENTICATOR,
+    trustAnchorId: ca?.id ?? null,
+    basis: {
+      certificate: { fingerprint: leaf.fingerprint, notAfter: leaf.notAfter },
+      voucher: ca === undefined ? null : { trust: trustOf(context, ca, NAMING_OF_CAS), externalId },
+    },
+  }
+}
+
+/** The basis of a login by a token of an external signer. */
+export function signerBasis(
+  context: Pick<EngineContext, 'digest'>,
+  signer: Signer,
+  { externalId }: RecordOf<typeof identities>,
+): Basis {
+  const trust = trustOf(context, signer, NAMING_OF_SIGNERS)
+  return {
+    authenticatorId: authenticatorIdOfSigner(signer.id),
+    trustAnchorId: signer.id,
+    basis: { certificate: null, voucher: { trust, externalId: signer.useExternalId ? externalId : null } },
+  }
+}
+
+/** The basis of a session after its holder replaced the certificate that it began with. */
+export function withCertificate(basis: LoginBasis | null, fingerprint: string, notAfter: number): LoginBasis {
+  return { voucher: basis?.voucher ?? null, certificate: { fingerprint, notAfter } }
+}
+
+/**
+ * Why a login would not let its identity in at `now` (epoch ms) any more, by the facts of a snapshot; `undefined` while it
+ * would. Whether the identity is disabled is another question.
+ */
+export async function basisLost(
+  context: Pick<EngineContext, 'digest'>,
+  tx: ReadTransaction,
+  login: LetIn,
+  identity: RecordOf<typeof identities>,
+  { primary }: Pick<RecordOf<typeof authPolicies>, 'primary'>,
+  now: number,
+): Promise<string | undefined> {
+  const authenticator =
+    login.method === 'ext-jwt' || login.authenticatorId === NO_AUTHENTICATOR
+      ? undefined
+      : await tx.collection(authenticators).get(login.authenticatorId)
+  const voucher = await currentVoucher(context, tx, login, authenticator, now)
+  return lostBasis(login, { identity, primary, authenticator, voucher }, now)
+}
+
+/** Refuses a login whose credentials let nobody in any more. Throws {@link LostBasis}. */
+export async function requireBasis(...asked: Parameters<typeof basisLost>): Promise<void> {
+  const [, , , identity] = asked
+  const reason = await basisLost(...asked)
+  if (reason !== undefined) throw new LostBasis(reason, identity.id)
+}
+
+async function currentVoucher(
+  context: Pick<EngineContext, 'digest'>,
+  tx: ReadTransaction,
+  login: LetIn,
+  authenticator: BasisFacts['authenticator'],
+  now: number,
+): Promise<CurrentVoucher | undefined> {
+  const id = trustAnchorOf(login, authenticator)
+  if (id === null) return undefined
+  if (login.method === 'cert') {
+    const ca = await tx.collection(cas).get(id)
+    if (ca === undefined) return undefined
+    const { isAuthEnabled, isVerified, mayAuthenticateAdmins } = ca
+    return { isInForce: isAuthEnabled && isVerified, mayAuthenticateAdmins, trust: trustOf(context, ca, NAMING_OF_CAS) }
+  }
+  const signer = await tx.collection(externalJwtSigners).get(id)
+  if (signer === undefined) return undefined
+  const { enabled, notAfter, mayAuthenticateAdmins } = signer
+  const isInForce = enabled && (notAfter === null || now <= notAfter)
+  return { isInForce, mayAuthenticateAdmins, trust: trustOf(context, signer, NAMING_OF_SIGNERS) }
+}
+
+function trustOf<T extends object>(
+  { digest }: Pick<EngineContext, 'digest'>,
+  anchor: T,
+  fields: readonly (keyof T)[],
+): string {
+  return digest.sha256(JSON.stringify(fields.map((field) => anchor[field])))
+}
