@@ -52,7 +52,16 @@ export function nextLogin(before: RequestLogin | null, next: RequestLogin): Requ
 
 /** How the identity authenticated, as tokens say it: `password`, `cert`, `ext-jwt`, `totp`, `ejs:` and a signer's id. */
 export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin): readonly string[] {
-  return [...methods, ...(hasPassedTotp ? ['totp'] : []), ...(provenSigner === null ? [] : [`ejs:${provenSigner}`])]
+  return [
+    ...methods,
+    ...(hasPassedTotp ? ['totp'] : []),
+    ...(provenSigner === null ? [] : [signerMethod(provenSigner)]),
+  ]
+}
+
+/** A token of an external signer as second factor, as tokens say it. */
+export function signerMethod(signerId: string): string {
+  return `ejs:${signerId}`
 }
 
 /** A login at an external provider that somebody was sent to from the login page. */

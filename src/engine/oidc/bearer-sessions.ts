@@ -1,4 +1,6 @@
+import { signerMethod } from '../../domain/oidc/auth-request.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
+import type { ReadTransaction } from '../../ports/storage.ts'
 import type { Caller } from '../context/call.ts'
 import { isTakenBack } from '../credentials/revoked-tokens.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
@@ -39,27 +41,35 @@ export class BearerSessions {
     return caller ?? 'invalid'
   }
 
-  /** What a good access token says, wherever it is presented from; `undefined` for any other. */
+  /**
+   * What a good access token says, wherever it is presented from; `undefined` for any other, and while its session lacks a
+   * factor. A signer that was proved in the login counts: no other token comes along here.
+   */
   async read(text: string): Promise<ReadToken | undefined> {
     const found = await this.#accessToken([text])
     if (typeof found === 'string') return undefined
-    const isGone = await this.#context.storage.read((tx) => isTakenBack(tx, found.read, this.#context.clock.now()))
-    return isGone ? undefined : found.read
+    const caller = await this.#callerOf(found, [])
+    if (caller === undefined) return undefined
+    const { totp, signer } = caller.missing
+    const isProven = signer === undefined || found.read.session.amr.includes(signerMethod(signer.id))
+    return totp === undefined && isProven ? found.read : undefined
   }
 
   async #callerBy(
-    { text, read }: AccessToken,
+    found: AccessToken,
     tokens: readonly string[],
     clientCertificates: readonly Uint8Array[],
   ): Promise<Caller | undefined> {
-    if (!(await holdsKey(this.#context, read, clientCertificates))) return undefined
-    const others = tokens.filter((token) => token !== text)
-    return this.#apiSessions.resolveToken(
-      read,
-      text,
-      others,
-      async (tx) => !(await isTakenBack(tx, read, this.#context.clock.now())),
+    if (!(await holdsKey(this.#context, found.read, clientCertificates))) return undefined
+    return this.#callerOf(
+      found,
+      tokens.filter((token) => token !== found.text),
     )
+  }
+
+  #callerOf({ text, read }: AccessToken, others: readonly string[]): Promise<Caller | undefined> {
+    const isGood = async (tx: ReadTransaction) => !(await isTakenBack(tx, read, this.#context.clock.now()))
+    return this.#apiSessions.resolveToken(read, text, others, isGood)
   }
 
   async #accessToken(tokens: readonly string[]): Promise<AccessToken | BearerProblem> {
