@@ -49,6 +49,8 @@ export interface Limits {
   readonly answerBytes: number
   /** Lists that one identity waits for, where it asks for so many that they are made in turns; a further one is refused. */
   readonly listsPerIdentity: number
+  /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further one is refused. */
+  readonly questionsPerIdentity: number
   /** Bytes of events that are remembered, for those who look back; the oldest go for new ones. */
   readonly timelineBytes: number
   /** Streams of events that are open, of all identities; a further one is refused. */
@@ -81,6 +83,7 @@ export const DEFAULT_LIMITS: Limits = {
   loginBytes: 64 * KIB * KIB,
   answerBytes: 16 * KIB * KIB,
   listsPerIdentity: 1000,
+  questionsPerIdentity: 16,
   timelineBytes: KIB * KIB,
   eventStreams: 200,
   eventStreamsPerIdentity: 8,

@@ -17,22 +17,32 @@ export type IndexChange =
     }
 
 /**
- * The index as it would be after the changes. Whoever exists afterwards is put before anybody is removed, so that nobody
- * takes the slot of somebody else: audiences from before stay comparable with those from after.
+ * Makes the index as it would be after the changes, a step for each of them. Whoever exists afterwards is put before anybody is
+ * removed, so that nobody takes the slot of somebody else: audiences from before stay comparable with those from after.
  */
-export function apply(index: AccessIndex, changes: readonly IndexChange[]): void {
-  for (const change of changes) put(index, change, 'after')
-  for (const change of changes) if (change.after === undefined) remove(index, change)
+export function* applying(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
+  for (const change of changes) yield put(index, change, 'after')
+  for (const change of changes) if (change.after === undefined) yield remove(index, change)
 }
 
-/** Takes the changes back. Whoever was removed returns first, to the slots that became free last. */
-export function revert(index: AccessIndex, changes: readonly IndexChange[]): void {
+/** Takes the changes back, a step for each. Whoever was removed returns first, to the slots that became free last. */
+export function* reverting(index: AccessIndex, changes: readonly IndexChange[]): Generator<void, void> {
   const backwards = changes.toReversed()
-  for (const change of backwards) if (change.after === undefined) put(index, change, 'before')
+  for (const change of backwards) if (change.after === undefined) yield put(index, change, 'before')
   for (const change of backwards) {
-    if (change.before === undefined) remove(index, change)
-    else if (change.after !== undefined) put(index, change, 'before')
+    if (change.before === undefined) yield remove(index, change)
+    else if (change.after !== undefined) yield put(index, change, 'before')
   }
+}
+
+/** Takes all steps of {@link applying} at once. */
+export function apply(index: AccessIndex, changes: readonly IndexChange[]): void {
+  Array.from(applying(index, changes))
+}
+
+/** Takes all steps of {@link reverting} at once. */
+export function revert(index: AccessIndex, changes: readonly IndexChange[]): void {
+  Array.from(reverting(index, changes))
 }
 
 function put(index: AccessIndex, change: IndexChange, side: 'before' | 'after'): void {

@@ -1,5 +1,5 @@
 export { AccessIndex, type EdgeRoutersBetween } from './access-index.ts'
-export { apply, type IndexChange, revert } from './index-change.ts'
+export { apply, applying, type IndexChange, revert, reverting } from './index-change.ts'
 export type { AccessType, EntityKind, Grant, IndexedEntity, IndexedPolicy, PolicyKind } from './kinds.ts'
 export type { Roster } from './population.ts'
 export type { IndexCounts } from './selections.ts'

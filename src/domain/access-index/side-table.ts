@@ -136,8 +136,8 @@ export class SideTable {
   }
 
   #listFor(selector: RoleSelector): RoleList {
-    const roles = [...new Set(selector.roles)].sort()
-    const key = roles.length > MOST_SHARED_ROLES ? undefined : JSON.stringify([selector.semantic, ...roles])
+    const roles = new Set(selector.roles)
+    const key = roles.size > MOST_SHARED_ROLES ? undefined : JSON.stringify([selector.semantic, ...[...roles].sort()])
     const known = key === undefined ? undefined : this.#shared.get(key)
     if (known !== undefined) return known
     const list = { key, side: new PolicySide(selector, this.#population), policies: new SlotSet() }

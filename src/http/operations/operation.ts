@@ -57,6 +57,8 @@ export interface OperationShape {
   readonly produces?: string
   /** Other media types that it can answer instead, when the client accepts no better one. */
   readonly orProduces?: readonly string[]
+  /** True for one that is much work: those of one identity are answered one after the other. */
+  readonly isLong?: true
   readonly status?: 200 | 201 | 202
   /** The status instead that deployed controllers answer with. */
   readonly deployedStatus?: 201

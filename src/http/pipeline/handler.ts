@@ -17,14 +17,17 @@ import { KeptLists } from './answer/kept-lists.ts'
 import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './answer/problem.ts'
 import { authorize, secondaryChallenge } from './authorize.ts'
 import { bearerTokens } from './bearer-tokens.ts'
+import { CallerTurns } from './caller-turns.ts'
 import { countedCaller } from './counted-caller.ts'
 import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
 import { readInput, refuseEncodedBody } from './input/read-input.ts'
-import { ListTurns } from './list-turns.ts'
 import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
+
+/** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
+const ENTITIES_AT_ONCE = 500
 
 /** The operations of every API. */
 export interface Apis {
@@ -78,7 +81,9 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 
   const keptLists = new KeptLists()
-  const listTurns = new ListTurns(options.turns, options.limits.listsPerIdentity)
+  const { turns, limits } = options
+  const lists = new CallerTurns(turns, { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity })
+  const questions = new CallerTurns(turns, { places: 1, waiting: limits.questionsPerIdentity })
 
   let written: ApiDocuments | undefined
   const documents = () => {
@@ -94,6 +99,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   /** The whole pipeline, in the order that deployed clients observe. */
   async function answer(request: PlainRequest, connection: ConnectionInfo, told: Told): Promise<PlainAnswer> {
     if (options.isClosed()) throw closed()
+    const turn = turns.begin()
     const url = new URL(request.url)
     refuseEncodedBody(request)
     const bodyText = await readBodyText(request)
@@ -108,6 +114,14 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, shape.route, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
+    const inTurn = async () => {
+      if (shape.symbols !== undefined) {
+        return lists.run(input.find.limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
+      }
+      if (!shape.isLong) return make()
+      // Reading a large body is as much as may be done at once.
+      return questions.run(1, caller, remoteAddress, async () => (await turn(), make()))
+    }
     const make = async () => {
       // The declaration says what the handler takes; validation has made it so.
       const result = await operation.handle({
@@ -123,8 +137,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       } as never)
       return envelope(shape, result, input.find, options.limits, options.profile, keptLists)
     }
-    const isList = shape.symbols !== undefined
-    const enveloped = isList ? await listTurns.run(input.find, caller, remoteAddress, make) : await make()
+    const enveloped = await inTurn()
     const challenge = caller && secondaryChallenge(caller)
     if (challenge === undefined) return enveloped
     return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }

@@ -18,6 +18,7 @@ export const explainOperation = defineOperation(
       'Tells policies, posture checks and edge routers, what is missing, and what would help. Writes nothing. Takes the right ' +
       'to read all of them: identities, services, service policies, posture checks and routers.',
     access: { entity: 'identity', action: 'read' },
+    isLong: true,
     body: described(
       z.object({
         identity: IdOrName,

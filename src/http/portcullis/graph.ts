@@ -13,6 +13,7 @@ export const graphOperation = defineOperation(
     summary: 'Draws who reaches what, by groups of identities, services and edge routers',
     description: 'Shows the kinds of entities and policies that the caller may read, and nothing of others.',
     access: 'delegate',
+    isLong: true,
     query: described(z.object({ groupBy: z.enum(['role-attribute', 'policy']).optional(), groups: Count }), {
       groupBy:
         'What the members of a group have in common: all role attributes (default), or the policies that select them.',
@@ -31,6 +32,7 @@ export const graphMembersOperation = defineOperation(
     route: 'GET /graph/members',
     summary: 'Lists the members of a group of the graph, by name',
     access: 'delegate',
+    isLong: true,
     query: described(
       z.object({ group: GroupKey, text: PartOfName.optional(), limit: Count, cursor: PageCursor.optional() }),
       {
@@ -56,6 +58,7 @@ export const matrixOperation = defineOperation(
     description:
       'Rows and columns come in pages, by name. Posture counts for nothing. Takes the right to read all three kinds.',
     access: { entity: 'service-policy', action: 'read' },
+    isLong: true,
     query: described(
       z.object({
         identities: GroupKey,
@@ -87,6 +90,7 @@ export const searchOperation = defineOperation(
     summary: 'Finds identities, services, edge routers, policies, posture checks, configs and role attributes by name',
     description: 'In any case, names that begin with the text first; of the kinds that the caller may read.',
     access: 'delegate',
+    isLong: true,
     query: described(z.object({ q: PartOfName, limit: Count }), {
       q: 'A part of the name; one that begins with `#` finds role attributes alone.',
       limit: 'How many of each kind to answer at most, up to 200; 50 by default.',

@@ -63,6 +63,7 @@ export const simulateOperation = defineOperation(
       'of a hundred identities to a page. Counts are then of the first page. Takes the right to read service policies, ' +
       'identities and services.',
     access: { entity: 'service-policy', action: 'read' },
+    isLong: true,
     body: described(
       z.object({
         changes: SimulatedChanges,

@@ -67,7 +67,7 @@ export async function explain(
   // As above.
   const changes = readRequest(SimulatedChanges, options.changes ?? []) as readonly SimulatedChange[]
   return context.storage.read(async (tx) => {
-    const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes)
+    const resolved = changes.length === 0 ? undefined : await resolveChanges(tx, changes, context.turns)
     const identity = await byIdOrName(tx, identities, identityIdOrName, resolved?.of('identities'))
     const service = await byIdOrName(tx, services, serviceIdOrName, resolved?.of('services'))
     const question = { asked: { identity: identityIdOrName, service: serviceIdOrName }, type, at }

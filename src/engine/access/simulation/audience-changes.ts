@@ -1,17 +1,22 @@
 import {
   type AccessIndex,
   type AccessType,
-  apply,
+  applying,
   type IndexChange,
-  revert,
+  reverting,
   SlotSet,
 } from '../../../domain/access-index/index.ts'
 import type { Turns } from '../../../ports/turns.ts'
 
-/** Services that are compared at once: their audiences of before are held meanwhile. */
-const CHUNK = 32
-
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
+
+/**
+ * Bits of the audiences that are held while the index is changed: the more, the more seldom changes are made and taken back. They
+ * are 16 MiB, which is 320 services of 100,000 identities.
+ */
+const MOST_BITS = 64_000_000
+const LEAST_SERVICES = 16
+const MOST_SERVICES = 512
 
 /** Who gains and who loses one type of access to one service. The ids, ascending, are computed when they are asked for. */
 export interface AudienceChange {
@@ -21,98 +26,108 @@ export interface AudienceChange {
   readonly lost: { readonly count: number; readonly ids: readonly string[] | undefined }
 }
 
+type Turn = ReturnType<Turns['begin']>
+
 /** The services whose audience the changes may touch, ascending. The index is as before when this resolves. */
 export async function suspectServices(
   index: AccessIndex,
   changes: readonly IndexChange[],
   turns: Turns,
 ): Promise<readonly string[]> {
-  const before = await servicesTouched(index, changes, turns)
-  apply(index, changes)
-  const after = await servicesTouched(index, changes, turns)
-  revert(index, changes)
-  const suspects = new Set<string>()
-  for (const [position, { kind }] of changes.entries()) {
-    const [one = new Set<string>(), other = new Set<string>()] = [before[position], after[position]]
-    for (const mark of [...one, ...other]) {
-      // An identity matters where its own list of services changes; a policy or service that changes, for everybody.
-      if (kind === 'identities' && one.has(mark) && other.has(mark)) continue
-      suspects.add(mark.slice(mark.indexOf(' ') + 1))
-    }
-  }
-  return [...suspects].sort()
+  const turn = turns.begin()
+  const before = await servicesTouched(index, changes, turn)
+  for (const _ of applying(index, changes)) await turn()
+  const after = await servicesTouched(index, changes, turn)
+  const onlyAfter = index.servicesIn(await touchedOnlyIn(after, before, changes, turn))
+  for (const _ of reverting(index, changes)) await turn()
+  const onlyBefore = index.servicesIn(await touchedOnlyIn(before, after, changes, turn))
+  return [...new Set([...onlyBefore, ...onlyAfter])].sort()
 }
 
+/** The services that each change touches, as the index is now. */
 async function servicesTouched(
   index: AccessIndex,
   changes: readonly IndexChange[],
-  turns: Turns,
-): Promise<readonly ReadonlySet<string>[]> {
-  const turn = turns.begin()
-  const touched: ReadonlySet<string>[] = []
+  turn: Turn,
+): Promise<readonly (readonly SlotSet[])[]> {
+  const touched: (readonly SlotSet[])[] = []
   for (const { kind, id } of changes) {
-    const marks = ACCESS_TYPES.flatMap((type) => {
-      if (kind === 'services') return [` ${id}`]
-      const services =
-        kind === 'identities' ? index.servicesOf(id, type) : index.selectedBy('service-policies', id, 'services')
-      return services.map((service) => `${type} ${service}`)
-    })
-    touched.push(new Set(marks))
+    if (kind === 'services') touched.push([index.entitiesNamed(kind, [id])])
+    else if (kind === 'identities') touched.push(ACCESS_TYPES.map((type) => index.reachOf(id, type)))
+    else touched.push([index.selection(kind, id, 'services')])
     await turn()
   }
   return touched
 }
 
+/** An identity matters where its own list of services changes; a policy or a service that changes, for everybody. */
+async function touchedOnlyIn(
+  one: readonly (readonly SlotSet[])[],
+  other: readonly (readonly SlotSet[])[],
+  changes: readonly IndexChange[],
+  turn: Turn,
+): Promise<SlotSet> {
+  const all = new SlotSet()
+  for (const [position, { kind }] of changes.entries()) {
+    for (const [place, set] of one[position]?.entries() ?? []) {
+      all.addAll(kind === 'identities' ? set.without(other[position]?.[place] ?? new SlotSet()) : set)
+    }
+    await turn()
+  }
+  return all
+}
+
 /**
- * Compares the audiences of services before and after the changes, in the order of `serviceIds`. While `wantsIds` says so,
- * the ids are listed too. The index is as before whenever a chunk of services is done and when the last one is.
+ * Compares the audiences of services before and after the changes, in the order of `serviceIds`. The ids are listed too while pairs
+ * are `missing`; of the first service all of them, as it may be the one in the midst of which a page begins. The index is as before
+ * whenever something is answered and when all is done.
  */
 export async function* audienceChanges(
   index: AccessIndex,
   changes: readonly IndexChange[],
   serviceIds: readonly string[],
   turns: Turns,
-  wantsIds: () => boolean,
+  missing: () => number,
 ): AsyncGenerator<AudienceChange> {
   const turn = turns.begin()
+  const size = servicesAtOnce(index)
   // Used again for every chunk: sets of a whole network, made anew each time, would keep the collector busy.
-  const before = Array.from({ length: CHUNK * ACCESS_TYPES.length }, () => new SlotSet())
+  const before: SlotSet[] = []
   const after = new SlotSet()
-  for (let from = 0, isListed = wantsIds(); from < serviceIds.length; isListed = wantsIds()) {
-    // Lists are long, so only one service is listed at a time.
-    const size = isListed ? 1 : CHUNK
+  for (let from = 0; from < serviceIds.length; from += size) {
     const pairs = serviceIds
       .slice(from, from + size)
       .flatMap((serviceId) => ACCESS_TYPES.map((type) => ({ serviceId, type })))
-    from += size
     for (const [position, { serviceId, type }] of pairs.entries()) {
-      index.audienceOf(serviceId, type, before[position])
+      before[position] = index.audienceOf(serviceId, type, before[position])
       await turn()
     }
-    apply(index, changes)
-    const found: AudienceChange[] = []
+    for (const _ of applying(index, changes)) await turn()
+    const found: (AudienceChange & { readonly losers: SlotSet | undefined })[] = []
+    let rest = missing()
     for (const [position, { serviceId, type }] of pairs.entries()) {
       const known = before[position] ?? new SlotSet()
       index.audienceOf(serviceId, type, after)
-      found.push({
-        serviceId,
-        type,
-        gained: {
-          count: after.countWithout(known),
-          ids: isListed ? index.identitiesIn(after.without(known)) : undefined,
-        },
-        // Whoever is removed by the changes has no id now; the ids of `lost` are read when the index is as before.
-        lost: { count: known.countWithout(after), ids: undefined },
-      })
+      const isListed = rest > 0
+      const [gained, lost] = [after.countWithout(known), known.countWithout(after)]
+      const ids = isListed ? index.identitiesIn(after.without(known)) : undefined
       if (isListed) known.removeAll(after)
+      // Whoever is removed by the changes has no id now; the ids of `lost` are read when the index is as before.
+      const losers = isListed ? known : undefined
+      found.push({ serviceId, type, gained: { count: gained, ids }, lost: { count: lost, ids: undefined }, losers })
+      if (serviceId !== serviceIds[0]) rest -= gained + lost
       await turn()
     }
-    revert(index, changes)
-    for (const [position, change] of found.entries()) {
-      const known = before[position]
-      if (!isListed || known === undefined) yield change
-      else yield { ...change, lost: { ...change.lost, ids: index.identitiesIn(known) } }
+    for (const _ of reverting(index, changes)) await turn()
+    for (const { losers, ...change } of found) {
+      if (losers === undefined) yield change
+      else yield { ...change, lost: { ...change.lost, ids: index.identitiesIn(losers) } }
       await turn()
     }
   }
+}
+
+function servicesAtOnce(index: AccessIndex): number {
+  const bits = ACCESS_TYPES.length * Math.max(index.counts().identities, 1)
+  return Math.min(Math.max(Math.floor(MOST_BITS / bits), LEAST_SERVICES), MOST_SERVICES)
 }

@@ -1,4 +1,4 @@
-import { AccessIndex, apply, type IndexChange } from '../../../domain/access-index/index.ts'
+import { AccessIndex, applying, type IndexChange } from '../../../domain/access-index/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
 import { servicePolicies } from '../../../resources/access/policies.ts'
 import { resourceNamed } from '../../../resources/index.ts'
@@ -44,9 +44,7 @@ export async function changedIndex(
     }
   }
   const wanted = new Set(identityIds)
-  apply(
-    index,
-    changes.filter(({ kind, id }) => kind !== 'identities' || wanted.has(id)),
-  )
+  const concerned = changes.filter(({ kind, id }) => kind !== 'identities' || wanted.has(id))
+  for (const _ of applying(index, concerned)) await turn()
   return index
 }

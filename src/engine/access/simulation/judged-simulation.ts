@@ -5,6 +5,7 @@ import { compareStrings, ids } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
 import { firstPassing, type PostureData, type PostureResponse } from '../../../domain/posture/index.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { Turns } from '../../../ports/turns.ts'
 import { AssumedPosture, SimulatedIdentities } from '../../../resources/access/access-questions.ts'
 import { EpochMs } from '../../../resources/declaration/fields.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
@@ -23,6 +24,16 @@ import type { SimulatedCircumstances, SimulationResult } from './simulation-resu
 
 /** How many identities are judged for one page. */
 const MOST_JUDGED = 100
+
+/** How many services of an identity are judged at once. */
+const SERVICES_AT_ONCE = 32
+
+/** For which API session and instant (epoch ms) it is judged, and who lets others have the thread meanwhile. */
+interface Judgement {
+  readonly apiSessionId: string | undefined
+  readonly now: number
+  readonly turn: ReturnType<Turns['begin']>
+}
 
 interface Page {
   readonly limit: number
@@ -47,7 +58,7 @@ export async function judgedSimulation(
   const posture = readRequest(AssumedPosture, circumstances.posture ?? []) as readonly PostureResponse[]
   const after = page.cursor === undefined ? undefined : readPlace(page.cursor)
   return context.storage.read(async (tx) => {
-    const resolved = await resolveChanges(tx, changes)
+    const resolved = await resolveChanges(tx, changes, context.turns)
     const { judged, isLast } = await judgedIdentities(tx, named, after?.identityId)
     const before = await context.access.at(tx)
     const changed = await changedIndex(
@@ -63,8 +74,12 @@ export async function judgedSimulation(
       const apiSessionId = await newestApiSession(tx, identity.id)
       const known = await postureAt(tx, identity.id, apiSessionId, {}, now)
       const assumed = await postureAt(tx, identity.id, apiSessionId, { posture, mfa }, at)
-      const were = isDisabled(identity, now) ? [] : await passing(tx, before, identity.id, known, apiSessionId, now)
-      const are = isDisabled(identity, at) ? [] : await passing(tx, changed, identity.id, assumed, apiSessionId, at)
+      const were = isDisabled(identity, now)
+        ? []
+        : await passing(tx, before, identity.id, known, { apiSessionId, now, turn })
+      const are = isDisabled(identity, at)
+        ? []
+        : await passing(tx, changed, identity.id, assumed, { apiSessionId, now: at, turn })
       for (const key of differences(identity.id, were, are)) {
         counts[key.type === 'Dial' ? 'dial' : 'bind'][key.change] += 1
         if (after === undefined || comparePlaces(key, after) > 0) keys.push(key)
@@ -111,25 +126,25 @@ async function passing(
   index: AccessIndex,
   identityId: string,
   data: PostureData,
-  apiSessionId = '',
-  now: number,
+  { apiSessionId = '', now, turn }: Judgement,
 ): Promise<readonly string[]> {
   const serviceIds = index.servicesOf(identityId)
-  const grants = index.grantsOf(identityId, serviceIds)
-  const checked = await checkedGrants(tx, grants.flat())
   const results = new Map<object, boolean>()
-  const passes = (grant: (typeof grants)[number][number]) => {
-    const known = results.get(grant)
-    if (known !== undefined) return known
-    const asked = checked.get(grant)
-    const result = asked !== undefined && firstPassing([asked], data, apiSessionId, now) !== undefined
-    results.set(grant, result)
-    return result
+  const marks: string[] = []
+  for (let from = 0; from < serviceIds.length; from += SERVICES_AT_ONCE) {
+    await turn()
+    const some = serviceIds.slice(from, from + SERVICES_AT_ONCE)
+    const grants = index.grantsOf(identityId, some)
+    const checked = await checkedGrants(tx, new Set(grants.flat().filter((grant) => !results.has(grant))))
+    for (const [grant, asked] of checked) {
+      results.set(grant, firstPassing([asked], data, apiSessionId, now) !== undefined)
+    }
+    for (const [place, id] of some.entries()) {
+      const types = new Set((grants[place] ?? []).filter((grant) => results.get(grant)).map(({ type }) => type))
+      for (const type of types) marks.push(`${type} ${id}`)
+    }
   }
-  return serviceIds.flatMap((id, place) => {
-    const types = new Set((grants[place] ?? []).filter(passes).map(({ type }) => type))
-    return [...types].map((type) => `${type} ${id}`)
-  })
+  return marks
 }
 
 function differences(identityId: string, were: readonly string[], are: readonly string[]): readonly PairKey[] {

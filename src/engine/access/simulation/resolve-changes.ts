@@ -1,6 +1,7 @@
 import type { IndexChange } from '../../../domain/access-index/index.ts'
 import { invalidField, notFound } from '../../../domain/errors.ts'
 import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { Turns } from '../../../ports/turns.ts'
 import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { resourceNamed } from '../../../resources/index.ts'
 import { asCreate, asPatch } from '../../../resources/requests/entity-requests.ts'
@@ -34,7 +35,9 @@ export interface ResolvedChanges {
 export async function resolveChanges(
   tx: ReadTransaction,
   changes: readonly SimulatedChange[],
+  turns: Turns,
 ): Promise<ResolvedChanges> {
+  const turn = turns.begin()
   const touched = new Map<string, Touched>()
   const created = new Set<string>()
   const touch = async (kind: SimulatedKind, id: string): Promise<Touched> => {
@@ -60,6 +63,7 @@ export async function resolveChanges(
     }
     if (entry.after !== undefined)
       await checkRoleLists(tx, resource, without(resource, entry.after, created), entry.before)
+    await turn()
   }
   return {
     indexChanges: [...touched.values()].flatMap(asIndexChange),

@@ -64,7 +64,7 @@ export class Simulation {
     cursor: string | undefined,
   ): Promise<SimulationResult> {
     const after = cursor === undefined ? undefined : readCursor(cursor)
-    const resolved = await resolveChanges(tx, changes)
+    const resolved = await resolveChanges(tx, changes, this.#context.turns)
     const index = await this.#mirror.at(tx)
     const { counts, keys } = await this.#compare(index, resolved.indexChanges, after, limit)
     const shown = keys.slice(0, limit)
@@ -80,22 +80,24 @@ export class Simulation {
   /** Counts everything for the first page; for a later one it stops as soon as the page is full, and one more is known. */
   async #compare(index: AccessIndex, changes: readonly IndexChange[], after: PairKey | undefined, most: number) {
     const { turns } = this.#context
+    const turn = turns.begin()
     const suspects = await suspectServices(index, changes, turns)
     const wanted = after === undefined ? suspects : suspects.filter((id) => id >= after.serviceId)
     const counts = { dial: { gained: 0, lost: 0 }, bind: { gained: 0, lost: 0 } }
     const keys: PairKey[] = []
-    const wantsMore = () => keys.length <= most
-    for await (const { serviceId, type, ...audience } of audienceChanges(index, changes, wanted, turns, wantsMore)) {
+    const missing = () => most + 1 - keys.length
+    for await (const { serviceId, type, ...audience } of audienceChanges(index, changes, wanted, turns, missing)) {
       const count = type === 'Dial' ? counts.dial : counts.bind
       for (const change of ['gained', 'lost'] as const) {
         count[change] += audience[change].count
         for (const identityId of audience[change].ids ?? []) {
-          if (!wantsMore()) break
+          if (missing() === 0) break
           const key = { serviceId, type, change, identityId }
           if (after === undefined || isAfter(key, after)) keys.push(key)
+          await turn()
         }
       }
-      if (after !== undefined && !wantsMore()) break
+      if (after !== undefined && missing() === 0) break
     }
     return { counts, keys }
   }

@@ -1,0 +1,57 @@
+import { FairGate } from '../../concurrency/fair-gate.ts'
+import { TooManyAttempts } from '../../domain/errors.ts'
+import { networkOf } from '../../domain/network-of.ts'
+import type { Caller } from '../../engine/context/call.ts'
+import type { Turns } from '../../ports/turns.ts'
+
+/** When a caller with too many requests may ask again, in ms. */
+const RETRY_AFTER_MS = 1000
+
+/** How many requests of one identity are answered at once, and how many wait. */
+export interface TurnLimits {
+  /** Requests of this weight together are answered at once. */
+  readonly places: number
+  /** So many wait at most. */
+  readonly waiting: number
+}
+
+/**
+ * Answers requests that are much work in turns: of one identity as much at once as there are places, its API sessions one after the
+ * other, and lets others in between. They take the processor and memory for longer than anything else that a client asks for,
+ * so that many at once would be waited for by everybody.
+ */
+export class CallerTurns {
+  readonly #gates = new Map<string, FairGate>()
+  readonly #turns: Turns
+  readonly #limits: TurnLimits
+
+  constructor(turns: Turns, limits: TurnLimits) {
+    this.#turns = turns
+    this.#limits = limits
+  }
+
+  /**
+   * Answers a request when it is its turn. Who has said no name waits with everybody else of the network.
+   *
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS for one request too many.
+   */
+  async run<T>(
+    weight: number,
+    caller: Caller | undefined,
+    remoteAddress: string | undefined,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const whose = caller === undefined ? `network ${networkOf(remoteAddress ?? '')}` : caller.identity.id
+    const gate = this.#gates.get(whose) ?? new FairGate(this.#limits.places)
+    if (gate.waiting >= this.#limits.waiting) throw new TooManyAttempts(RETRY_AFTER_MS, 'SERVER_TOO_MANY_REQUESTS')
+    this.#gates.set(whose, gate)
+    try {
+      return await gate.run(caller?.apiSession.id ?? '', Math.max(weight, 1), async () => {
+        const nextTurn = this.#turns.begin()
+        return await make().finally(nextTurn)
+      })
+    } finally {
+      if (gate.isIdle) this.#gates.delete(whose)
+    }
+  }
+}
