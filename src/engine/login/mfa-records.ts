@@ -51,10 +51,16 @@ export async function mfaSecretsOf(context: EngineContext, mfa: MfaRecord, name:
 }
 
 /**
- * Ends the enrollment of an identity, if it has one. Without a second factor no session and no login under way has passed
- * one, and none needs it but by its auth policy.
+ * Ends the enrollment of an identity, if it has one. Without a second factor no session has passed one, and none needs it
+ * but by its auth policy. A login under way that passed it begins anew; the one on whose auth request it is removed goes on
+ * without it.
  */
-export async function removeMfa(context: EngineContext, tx: WriteTransaction, identityId: string): Promise<void> {
+export async function removeMfa(
+  context: EngineContext,
+  tx: WriteTransaction,
+  identityId: string,
+  removedOn?: string,
+): Promise<void> {
   const mfa = await findOne(tx, mfas, 'identityId', identityId)
   if (mfa === undefined) return
   await tx.collection(mfas).delete(mfa.id)
@@ -64,8 +70,9 @@ export async function removeMfa(context: EngineContext, tx: WriteTransaction, id
   }
   const { items: underWay } = await tx.collection(authRequests).find({ where: equals('identityId', identityId) })
   for (const request of underWay) {
-    const login = request.login && { ...request.login, hasPassedTotp: false }
-    await tx.collection(authRequests).update({ ...request, login })
+    if (!request.login?.hasPassedTotp) continue
+    const login = request.id === removedOn ? { ...request.login, hasPassedTotp: false } : null
+    await tx.collection(authRequests).update({ ...request, login, codeDigests: [] })
   }
   await forgetMfaPasses(context, tx, identityId, context.clock.now())
 }

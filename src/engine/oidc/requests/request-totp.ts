@@ -79,19 +79,19 @@ export class RequestTotp {
     const { identityId } = await this.#login(id)
     const mfa = await this.#mfaOf(identityId)
     if (mfa === undefined) throw notFound('mfa', identityId)
-    await this.#removal(call, mfa, code)
+    await this.#removal(call, mfa, code, id)
   }
 
-  async #removal(call: Call, mfa: MfaRecord, code: string): Promise<void> {
+  async #removal(call: Call, mfa: MfaRecord, code: string, requestId: string): Promise<void> {
     if (mfa.isVerified) {
-      const remove = (tx: WriteTransaction) => removeMfa(this.#context, tx, mfa.identityId)
+      const remove = (tx: WriteTransaction) => removeMfa(this.#context, tx, mfa.identityId, requestId)
       return withCode(this.#context, call, mfa, code, 'totp-or-recovery', remove)
     }
     const isRemoved = await this.#context.writes.run(call, async (tx) => {
       // It may have been completed since, and needs a code then.
       const current = await tx.collection(mfas).get(mfa.id)
       if (current === undefined || current.isVerified) return false
-      await removeMfa(this.#context, tx, mfa.identityId)
+      await removeMfa(this.#context, tx, mfa.identityId, requestId)
       return true
     })
     if (!isRemoved) throw new ControllerError('MFA_INVALID_TOKEN')
