@@ -6,6 +6,9 @@ import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 /** Longer ones are nobody's: ours hold some two thousand characters. */
 const MAX_TOKEN_LENGTH = 16_384
 
+/** The fingerprint of a certificate, which is how our tokens name their key. */
+const FINGERPRINT = /^[0-9a-f]{40}$/
+
 class UnknownKey extends Error {
   readonly kid: string
 
@@ -61,7 +64,12 @@ export function createJwtTokens(server: ServerCredentials): Tokens {
   }
 }
 
-async function verifyingKey(server: ServerCredentials, { kid = '', alg }: { kid?: string; alg?: string }) {
+/** Anybody writes the header of a token: it may hold anything. */
+async function verifyingKey(
+  server: ServerCredentials,
+  { kid, alg }: { readonly kid?: unknown; readonly alg?: unknown },
+) {
+  if (typeof kid !== 'string' || !FINGERPRINT.test(kid)) throw new Error('token names no key of ours')
   const known = server.find(kid)
   if (known === undefined) throw new UnknownKey(kid)
   if (known.jwa !== alg) throw new Error('token is signed in another way than its key signs')

@@ -100,14 +100,60 @@ export function readToken(claims: Claims): ReadToken | undefined {
   if (typeof jti !== 'string' || typeof sub !== 'string' || typeof z_asid !== 'string') return undefined
   if (typeof clientId !== 'string' || typeof issuer !== 'string') return undefined
   if (typeof issuedAt !== 'number' || typeof expiresAt !== 'number') return undefined
-  return { session: sessionClaimsOf(claims), type, jti, clientId, issuer, issuedAt, expiresAt }
+  const session = sessionClaimsOf(claims)
+  return session && { session, type, jti, clientId, issuer, issuedAt, expiresAt }
 }
 
 /** Claims that belong to one token and not to its session. */
 const OF_ONE_TOKEN = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'client_id', 'z_t']
 
-function sessionClaimsOf(claims: Claims): SessionClaims {
+/** What each claim of a session is: others hold the key that signs, too, that of the TLS server. */
+const SHAPES: Readonly<Record<keyof SessionClaims, (value: unknown) => boolean>> = {
+  sub: isText,
+  amr: isTexts,
+  auth_time: (value) => typeof value === 'number',
+  scopes: orAbsent(isTexts),
+  z_aid: isText,
+  z_asid: isText,
+  z_authid: isText,
+  z_ia: orAbsent((value) => value === true),
+  z_eid: orAbsent(isText),
+  z_ct: orAbsent(isTexts),
+  z_cfs: (value) => value === null || isTexts(value),
+  z_acf: orAbsent(isText),
+  z_sdk: isObjectOrNull,
+  z_env: isObjectOrNull,
+  z_ra: isText,
+  z_ice: isBoolean,
+  z_cer: isBoolean,
+  z_ckrr: isBoolean,
+  z_iccc: isBoolean,
+  z_cae: orAbsent((value) => value === true),
+}
+
+function sessionClaimsOf(claims: Claims): SessionClaims | undefined {
+  if (!Object.entries(SHAPES).every(([name, isRight]) => isRight(claims[name]))) return undefined
   const carried = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.includes(name))
-  // The signature was ours: these are the members that `tokenClaims` wrote.
+  // Each member was looked at.
   return Object.fromEntries(carried) as unknown as SessionClaims
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
+}
+
+function isObjectOrNull(value: unknown): boolean {
+  return typeof value === 'object' && !Array.isArray(value)
+}
+
+function orAbsent(isRight: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => value === undefined || isRight(value)
 }
