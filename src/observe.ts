@@ -22,7 +22,7 @@ export interface Observed {
  */
 export function observe(
   fetch: WatchedFetch,
-  { events, access, presence, clock }: Composition,
+  { engine, events, access, presence, clock }: Composition,
   { probes, telemetry, storage }: ControllerOptions,
   isClosed: () => boolean,
 ): Observed {
@@ -42,7 +42,12 @@ export function observe(
   const stop = metrics.observe(GAUGES, () => readGauges(source))
   const measured = observedFetch(fetch, { metrics, telemetry, elapsedMs: () => performance.now() })
   if (prometheus === undefined) return { fetch: measured, stop }
-  const probed = { isClosed, isReady: () => storage.read(async () => true), metrics: () => prometheus.text() }
+  const probed = {
+    isClosed,
+    isReady: () => storage.read(async () => true),
+    count: (address: string | undefined) => engine.requestRates.countAnonymous(address),
+    metrics: () => prometheus.text(),
+  }
   return { fetch: withProbes(measured, probed), stop }
 }
 

@@ -1,3 +1,4 @@
+import { TooManyAttempts } from '../domain/errors.ts'
 import type { PlainAnswer, PlainFetch } from './exchange/plain-exchange.ts'
 import { answerOf } from './pipeline/answer/json-answer.ts'
 
@@ -7,19 +8,37 @@ export interface ProbeSource {
   isClosed(): boolean
   /** Asks the storage; rejects where it is away. */
   isReady(): Promise<boolean>
+  /** Counts a request of an address. Error: `SERVER_TOO_MANY_REQUESTS`. */
+  count(address: string | undefined): Promise<void>
   /** All figures in the text form of Prometheus. */
   metrics(): Promise<string>
 }
 
 /**
  * Answers `GET /healthz` (the process answers), `/readyz` (the storage does, too) and `/metrics` (figures in the text form of
- * Prometheus) beside a controller, to everybody: who may reach them is for the network in front.
+ * Prometheus) beside a controller, to everybody: who may reach them is for the network in front. Figures count towards the rate
+ * of requests of their address, and the storage is asked once for all who ask for it at the same time.
  */
 export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
+  let asking: Promise<boolean> | undefined
   async function readiness(): Promise<PlainAnswer> {
     if (source.isClosed()) return plain(503, 'closed\n')
-    const isReady = await source.isReady().catch(() => false)
+    asking ??= source.isReady().finally(() => {
+      asking = undefined
+    })
+    const isReady = await asking.catch(() => false)
     return isReady ? plain(200, 'ok\n') : plain(503, 'the storage is not available\n')
+  }
+
+  async function figures(address: string | undefined): Promise<PlainAnswer> {
+    try {
+      await source.count(address)
+    } catch (error) {
+      if (!(error instanceof TooManyAttempts)) throw error
+      const retryAfter = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
+      return plain(429, 'too many requests\n', PLAIN, { 'retry-after': retryAfter })
+    }
+    return plain(200, await source.metrics(), 'text/plain; version=0.0.4; charset=utf-8')
   }
 
   return async (request, connection) => {
@@ -30,13 +49,20 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
       case '/readyz':
         return readiness()
       case '/metrics':
-        return plain(200, await source.metrics(), 'text/plain; version=0.0.4; charset=utf-8')
+        return figures(connection?.remoteAddress)
       default:
         return fetch(request, connection)
     }
   }
 }
 
-function plain(status: number, text: string, type = 'text/plain; charset=utf-8'): PlainAnswer {
-  return answerOf(status, type, text, { 'cache-control': 'no-store' })
+const PLAIN = 'text/plain; charset=utf-8'
+
+function plain(
+  status: number,
+  text: string,
+  type = PLAIN,
+  headers: Readonly<Record<string, string>> = {},
+): PlainAnswer {
+  return answerOf(status, type, text, { 'cache-control': 'no-store', ...headers })
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { adminOf, create } from '../contract/http/foreign-client.ts'
+import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
 import { externalProvider } from '../support/external-provider.ts'
 import { mount } from '../support/mount.ts'
 import { begin, callback, claimsOf, codeOf, exchangeCode, proofKey, step, tokensIn } from '../support/openid.ts'
-import { authPolicy, person } from '../support/people.ts'
+import { apisOf, authPolicy, person } from '../support/people.ts'
 
 const PAGE = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -56,6 +56,42 @@ describe('external JWT signers on the login page', () => {
       [`/oidc/login/signer?authRequestID=${id}&amp;signer=${named}`, 'Log in with &lt;b&gt;Another&lt;/b&gt;'],
       [`/oidc/login/signer?authRequestID=${id}&amp;signer=${signer}`, 'Log in with Corporate login'],
     ])
+  })
+
+  it('shows those that administrators trust, and some of each delegate, however many one delegate makes', async () => {
+    const { mounted, admin, external, signer } = await scene()
+    const makerOf = async (name: string) => {
+      const who = await person(mounted, admin, name, { permissions: ['external-jwt-signer'] })
+      const { management } = await apisOf(mounted, who)
+      return (signerName: string) =>
+        create(management, '/external-jwt-signers', {
+          ...external.signer,
+          name: signerName,
+          issuer: `https://${signerName}.test/${'x'.repeat(500)}`,
+        })
+    }
+    const [crowd, other] = [await makerOf('crowd'), await makerOf('other')]
+    for (let n = 0; n < 25; n += 1) await crowd(`AAA-${n}`)
+    const late = await other('AAA-other')
+    const id = await begin(mounted, proofKey())
+    const page = await (await mounted.fetch(`/oidc/login/username?authRequestID=${id}`)).text()
+    const named = [...page.matchAll(/>Log in with ([^<]+)<\/a>/g)].map(([, name]) => name)
+    expect(named).toEqual(['Corporate login', 'AAA-0', 'AAA-1', 'AAA-2', 'AAA-other'])
+
+    const anybody = foreignClient(mounted, CLIENT)
+    const [first] = await read(anybody, '/external-jwt-signers')
+    expect(first.id).toBe(signer)
+    const refused = await anybody.post('/authenticate?method=ext-jwt', {})
+    const challenge = refused.headers.get('www-authenticate') ?? ''
+    expect(challenge).toContain(signer)
+    expect(challenge).toContain(late)
+    expect(challenge.length).toBeLessThan(8192)
+
+    // One that a delegate changed is its own from then on; one that an administrator changed is nobody's.
+    const crowding = await read(anybody, '/external-jwt-signers?limit=500&filter=name%20contains%20%22AAA-24%22')
+    expect((await admin.patch(`/external-jwt-signers/${crowding[0].id}`, { audience: 'changed' })).status).toBe(200)
+    const again = await (await mounted.fetch(`/oidc/login/username?authRequestID=${id}`)).text()
+    expect(again).toContain('Log in with AAA-24')
   })
 
   it.each(['ACCESS', 'ID'])('logs in by the %s token of the signer, there and back', async (targetToken) => {

@@ -46,4 +46,15 @@ describe('probes', () => {
     expect(text).toContain('portcullis_uptime_seconds 5\n')
     expect(text).not.toContain('MADEUP')
   })
+
+  it('count figures towards the rate of their address, and nothing else', async () => {
+    const rateLimits = { anonymous: { limit: 2, windowMs: 60_000 } }
+    const controller = await createTestController({ probes: true, rateLimits })
+    const from = (remoteAddress: string, path: string) =>
+      controller.fetch(new Request(`https://controller.test:1280${path}`), { remoteAddress })
+    for (const status of [200, 200, 429]) expect((await from('192.0.2.1', '/metrics')).status).toBe(status)
+    expect(Number((await from('192.0.2.1', '/metrics')).headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await from('192.0.2.2', '/metrics')).status).toBe(200)
+    for (const path of ['/healthz', '/readyz']) expect((await from('192.0.2.1', path)).status).toBe(200)
+  })
 })

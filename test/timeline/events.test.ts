@@ -36,6 +36,12 @@ async function listen(controller: TestController, token: string, headers: Record
   return { response, until, ended, cancel: () => reader.cancel(), text: () => text }
 }
 
+/** Asks for a stream of which nobody reads. */
+async function opened(controller: TestController, token: string): Promise<Response> {
+  const headers = { 'zt-session': token, accept: 'text/event-stream' }
+  return controller.fetch(new Request('https://controller.test/portcullis/v1/events', { headers }))
+}
+
 function service(controller: TestController, name: string) {
   return controller.engine.services.create(SYSTEM_CALL, { name, encryptionRequired: true })
 }
@@ -182,16 +188,31 @@ describe('GET /events as a stream', () => {
     await listen(controller, mallory.token)
     await listen(controller, mallory.token)
     await first.ended()
-    const own = await listen(controller, token)
-    const refused = await controller.fetch(
-      new Request('https://controller.test/portcullis/v1/events', {
-        headers: { 'zt-session': token, accept: 'text/event-stream' },
-      }),
-    )
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const other = await delegate(controller, 'other', ['service.read'])
+    const own = await listen(controller, other.token)
+    expect((await opened(controller, other.token)).status).toBe(429)
+    expect(Number((await opened(controller, other.token)).headers.get('retry-after'))).toBeGreaterThan(0)
     await own.cancel()
     expect((await listen(controller, token)).response.status).toBe(200)
+  })
+
+  it('has a place for administrators and for each delegate, however many delegates hold all of them', async () => {
+    const { controller, token } = await scene({ limits: { eventStreams: 6, eventStreamsPerIdentity: 3 } })
+    const [one, two] = [
+      await delegate(controller, 'one', ['service.read']),
+      await delegate(controller, 'two', ['service.read']),
+    ]
+    const first = await listen(controller, one.token)
+    for (const who of [one, one, two, two, two]) await listen(controller, who.token)
+    const late = await delegate(controller, 'late', ['service.read'])
+    expect((await listen(controller, late.token)).response.status).toBe(200)
+    await first.ended()
+    const mine = []
+    for (let n = 0; n < 3; n += 1) mine.push(await listen(controller, token))
+    // Nobody has more than two now but the administrator, whose places no delegate takes.
+    expect((await opened(controller, one.token)).status).toBe(429)
+    await service(controller, 'payroll')
+    for (const stream of mine) await stream.until('created one of the services')
   })
 
   it('costs nothing while its reader does not read, and says what it missed', async () => {

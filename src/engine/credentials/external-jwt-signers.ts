@@ -37,7 +37,9 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     // What an administrator edits besides does not make it trusted: that is asked for by itself.
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
-    return { ...after, mayAuthenticateAdmins }
+    if (isUnchanged) return { ...after, mayAuthenticateAdmins }
+    const decidedById = call.by === 'caller' && !isAdminCall(call) ? call.caller.identity.id : null
+    return { ...after, mayAuthenticateAdmins, decidedById }
   },
 
   /** A signer without a certificate of its own is shown as good at no time. */

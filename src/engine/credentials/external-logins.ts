@@ -3,6 +3,7 @@ import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { type Claims, textClaim } from '../../domain/login/claims.ts'
+import { offeredSigners } from '../../domain/login/offered-signers.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
@@ -64,7 +65,7 @@ export async function tokenHolder(context: EngineContext, tokens: readonly strin
     const holder = await holderOf(context, token)
     if (holder !== undefined) return holder
   }
-  throw new TokenRefused('primary', problems[0] ?? 'missing', signers)
+  throw new TokenRefused('primary', problems[0] ?? 'missing', offeredSigners(signers))
 }
 
 /**

@@ -50,6 +50,11 @@ export class EventStream {
     return this.#call.by === 'caller' ? this.#call.caller.identity.id : undefined
   }
 
+  /** True when an administrator reads, or the host. */
+  get isAdministrators(): boolean {
+    return isAdminCall(this.#call)
+  }
+
   /** What comes next, as soon as there is something. */
   async next(): Promise<StreamStep> {
     while (!this.#isOver) {

@@ -45,9 +45,10 @@ export class Timelines {
   }
 
   /**
-   * Opens a stream of what happens after an event, or from now on. Of an identity that has too many the oldest one ends.
+   * Opens a stream of what happens after an event, or from now on. Of an identity that has too many the oldest one ends; where
+   * all identities together have too many, the oldest one of who has most, and for an administrator one of a delegate.
    *
-   * @throws {ControllerError} RATE_LIMITED when all identities together have too many.
+   * @throws {ControllerError} RATE_LIMITED when nobody has more than the reader would have then.
    */
   open(call: Call, after?: string): EventStream {
     const { context, log } = this.#source
@@ -55,7 +56,7 @@ export class Timelines {
     const stream = new EventStream(this.#source, call, this.#placeOf(after, log.last).place)
     const own = [...this.#streams].filter(({ readerId }) => readerId === stream.readerId)
     for (const oldest of own.slice(0, Math.max(own.length + 1 - eventStreamsPerIdentity, 0))) this.close(oldest)
-    if (this.#streams.size >= eventStreams) throw new TooManyAttempts(HEARTBEAT_MS)
+    if (this.#streams.size >= eventStreams) this.#makeRoomFor(stream)
     this.#streams.add(stream)
     context.timetable.notLater('event-stream', 'all', context.clock.now() + HEARTBEAT_MS)
     return stream
@@ -70,6 +71,19 @@ export class Timelines {
   /** Ends every stream: the controller closes. */
   closeAll(): void {
     for (const stream of this.#streams) this.close(stream)
+  }
+
+  #makeRoomFor({ readerId, isAdministrators }: EventStream): void {
+    const held = new Map<string | undefined, EventStream[]>()
+    for (const stream of this.#streams) held.set(stream.readerId, [...(held.get(stream.readerId) ?? []), stream])
+    const most = (of: readonly EventStream[][]) =>
+      of.reduce<readonly EventStream[]>((known, one) => (one.length > known.length ? one : known), [])
+    const delegates = most([...held.values()].filter(([first]) => first?.isAdministrators === false))
+    const others = most([...held.values()].filter(([first]) => first?.isAdministrators === isAdministrators))
+    const isFair = others.length > (held.get(readerId)?.length ?? 0) + 1
+    const [oldest] = isAdministrators && delegates.length > 0 ? delegates : isFair ? others : []
+    if (oldest === undefined) throw new TooManyAttempts(HEARTBEAT_MS)
+    this.close(oldest)
   }
 
   #keep<E extends EventName>(type: E, event: ControllerEvents[E]): void {

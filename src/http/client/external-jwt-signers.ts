@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { equals } from '../../domain/filter/index.ts'
+import type { FindQuery } from '../../ports/storage.ts'
 import { Links, Tags } from '../../resources/declaration/fields.ts'
 import { described } from '../../resources/declaration/words.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
@@ -43,14 +44,22 @@ export const clientExternalJwtSigners = defineOperation(
   {
     route: 'GET /external-jwt-signers',
     summary: 'Lists the enabled external JWT signers',
-    description: 'What a client needs to know to log in at an issuer.',
+    description:
+      'What a client needs to know to log in at an issuer. Those that administrators trust come first, unless `sort` says otherwise.',
     access: 'public',
     data: ClientSigner,
     symbols: SYMBOLS,
     errors: ['UNAUTHORIZED'],
   },
   async ({ engine, call, find }) => {
-    const page = await engine.reader.list(call, externalJwtSigners, find, async () => equals('enabled', true))
+    const page = await engine.reader.list(call, externalJwtSigners, inOrder(find), async () => equals('enabled', true))
     return { page: { ...page, items: page.items.map((signer) => onlyMembers(signer, ClientSigner)) } }
   },
 )
+
+/** Signers of delegates come last: however many there are, they put none that administrators trust on a later page. */
+function inOrder(find: FindQuery): FindQuery {
+  return find.orderBy === undefined ? { ...find, orderBy: TRUSTED_FIRST } : find
+}
+
+const TRUSTED_FIRST = [{ field: 'mayAuthenticateAdmins', kind: 'boolean', direction: 'desc' }] as const

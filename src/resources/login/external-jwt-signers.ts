@@ -35,9 +35,11 @@ const DEFINITION = {
     notAfter: Instant.nullable(),
     /** True while only admins decided whom its tokens authenticate; otherwise they never authenticate an admin. */
     mayAuthenticateAdmins: z.boolean(),
+    /** The delegate who made it or decided last whom its tokens authenticate; null where an administrator did. */
+    decidedById: Id.nullable(),
   },
   derived: { notBefore: z.iso.datetime(), notAfter: z.iso.datetime() },
-  hidden: ['mayAuthenticateAdmins'],
+  hidden: ['mayAuthenticateAdmins', 'decidedById'],
   nullWhenEmpty: ['scopes'],
   required: ['name', 'audience', 'enabled', 'issuer'],
   unique: ['name', 'issuer', 'kid', 'fingerprint'],

@@ -1,3 +1,4 @@
+import { offeredSigners } from '../../../domain/login/offered-signers.ts'
 import type { SignerLogin } from '../../../domain/oidc/auth-request.ts'
 import { authorizationUrl, type ExternalProvider, targetTokenIn } from '../../../domain/oidc/external-provider.ts'
 import { challengeOf } from '../../../domain/oidc/pkce.ts'
@@ -17,9 +18,6 @@ type Signer = RecordOf<typeof externalJwtSigners>
 
 /** A signer at which people log in by a browser: it tells where, and as which client. */
 export type BrowserSigner = Signer & { readonly externalAuthUrl: string; readonly clientId: string }
-
-/** How many of them are offered on a page. */
-const MAX_OFFERED = 20
 
 /** The purpose for which proof keys are sealed. */
 const PROOF_KEY = 'signer-login'
@@ -78,10 +76,10 @@ export class SignerLogins {
     this.#providers = new KnownProviders(context)
   }
 
-  /** The signers that a login page offers, by name. */
+  /** The signers that a login page offers: those that administrators trust first. */
   async offered(): Promise<readonly BrowserSigner[]> {
     const signers = (await enabledSigners(this.#context)).flatMap((signer) => forBrowsers(signer) ?? [])
-    return signers.sort((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_OFFERED)
+    return offeredSigners(signers)
   }
 
   /**

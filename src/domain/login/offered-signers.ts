@@ -1,0 +1,45 @@
+/** A signer, as far as it matters for who is told of it. */
+export interface OfferedSigner {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: number
+  /** False for one that a delegate made or changed, until an administrator says otherwise. */
+  readonly mayAuthenticateAdmins: boolean
+  /** The delegate who decided last whom its tokens authenticate; null where an administrator did. */
+  readonly decidedById: string | null
+}
+
+/** How many are told of at once. */
+const MOST = 20
+/** How many of one delegate's. */
+const MOST_OF_ONE = 3
+
+/**
+ * The signers that strangers are told of, at most 20: those that administrators trust, by name, then those of delegates. Of each
+ * delegate three at most, the oldest first, and delegates take turns, so that nobody's signers push out those of others.
+ *
+ * @example
+ * offeredSigners(signers).map(({ name }) => name)
+ */
+export function offeredSigners<S extends OfferedSigner>(signers: readonly S[]): readonly S[] {
+  const trusted = signers.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).sort(byName)
+  const others = signers.filter(({ mayAuthenticateAdmins }) => !mayAuthenticateAdmins).sort(byAge)
+  const known = new Map<string | null, number>()
+  const inTurns = others.map((signer) => {
+    const round = known.get(signer.decidedById) ?? 0
+    known.set(signer.decidedById, round + 1)
+    return { signer, round }
+  })
+  const shown = inTurns.filter(({ round }) => round < MOST_OF_ONE).sort((one, other) => one.round - other.round)
+  const room = Math.max(MOST - trusted.length, 0)
+  const rest = shown.slice(0, room).map(({ signer }) => signer)
+  return [...trusted.slice(0, MOST), ...rest.sort(byName)]
+}
+
+function byName(one: OfferedSigner, other: OfferedSigner): number {
+  return one.name < other.name ? -1 : 1
+}
+
+function byAge(one: OfferedSigner, other: OfferedSigner): number {
+  return one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)
+}
