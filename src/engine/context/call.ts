@@ -76,6 +76,14 @@ export type Call = SystemCall | AnonymousCall | CallerCall
  */
 export const SYSTEM_CALL: SystemCall = { by: 'system' }
 
+/**
+ * How a call goes on once it redeemed a credential: an enrollment token, a password, an authorization code. What it may do
+ * then is what the credential is for, and no more than the operation writes. A caller stays who it is.
+ */
+export function redeemed(call: Call): Call {
+  return call.by === 'anonymous' ? { ...call, by: 'system' } : call
+}
+
 /** Reports whether a call has every right: the controller itself, or a fully authenticated admin. */
 export function isAdminCall(call: Call): boolean {
   switch (call.by) {

@@ -80,7 +80,8 @@ export async function callerOfSession(
 }
 
 /**
- * Judges a caller once more within the write that it asked for: between the moment when a request was authorized and its
+ * Judges who asks for a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is judged
+ * once more: between the moment when a request was authorized and its
  * write the API session may have ended, or lost its basis, and the identity may hold less than it did. Error:
  * `UNAUTHORIZED`.
  */
@@ -90,7 +91,8 @@ export async function requireStanding(
   call: Call,
   now: number,
 ): Promise<void> {
-  if (call.by !== 'caller') return
+  if (call.by === 'anonymous') throw new ControllerError('UNAUTHORIZED')
+  if (call.by === 'system') return
   const { apiSession, identity, isFullyAuthenticated } = call.caller
   const session = await tx.collection(apiSessions).get(apiSession.id)
   // What the caller's process remembers of its use may be later than what is stored.

@@ -9,7 +9,7 @@ import { cas } from '../../resources/enrollment/cas.ts'
 import { identities } from '../../resources/identities/identities.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { readValue } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
@@ -69,7 +69,7 @@ export class CaEnrollment {
       enrolledById: externalId === null ? null : ca.id,
     })
     const write = () =>
-      this.#context.writes.run(call, async (tx) => {
+      this.#context.writes.run(redeemed(call), async (tx) => {
         const current = await tx.collection(cas).get(ca.id)
         if (!current?.isVerified || !current.isAutoCaEnrollmentEnabled)
           throw new ControllerError('CERT_FAILED_VALIDATION')

@@ -9,7 +9,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { Password } from '../../resources/login/passwords.ts'
 import { readValue } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt, refusedCsr } from '../credentials/client-certificates.ts'
 import { type Credential, newAuthenticator } from '../credentials/new-authenticator.ts'
@@ -140,7 +140,7 @@ export class Enrollment {
     now: number,
     confirm?: (tx: ReadTransaction) => Promise<void>,
   ): Promise<void> {
-    await this.#context.writes.run(call, async (tx) => {
+    await this.#context.writes.run(redeemed(call), async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       // A refresh keeps the id and makes the token that was presented void.
       if (current?.token !== enrollment.token || (await tx.collection(identities).get(identityId)) === undefined) {

@@ -7,7 +7,7 @@ import { enrollments } from '../../resources/enrollment/enrollments.ts'
 import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { edgeRouters } from '../../resources/routers/edge-routers.ts'
 import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { isValidAt } from '../credentials/client-certificates.ts'
 import { findOne } from '../records/find-one.ts'
@@ -80,7 +80,7 @@ export class RouterEnrollment {
       throw new ControllerError('MISSING_OR_INVALID_CSR')
     }
     const issued = await issueRouterChains(this.#context, routerId, method, requests, now)
-    await this.#context.writes.run(call, async (tx) => {
+    await this.#context.writes.run(redeemed(call), async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       const router = await tx.collection(kind).get(routerId)
       if (current?.token !== enrollment.token || router === undefined) {
@@ -108,7 +108,7 @@ export class RouterEnrollment {
     if (caller === undefined) throw new ControllerError('UNAUTHORIZED')
     const { id, method } = caller
     const issued = await issueRouterChains(this.#context, id, method, requests, now)
-    await this.#context.writes.run(call, async (tx) => {
+    await this.#context.writes.run(redeemed(call), async (tx) => {
       const router = await tx.collection(ROUTER_KINDS[method]).get(id)
       if (router?.fingerprint !== fingerprint) throw new ControllerError('UNAUTHORIZED')
       await certify(tx, ROUTER_KINDS[method], router, issued, now)

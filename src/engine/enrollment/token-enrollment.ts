@@ -7,7 +7,7 @@ import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import { readValue } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
+import { type Call, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/client-certificates.ts'
 import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/external-logins.ts'
@@ -65,7 +65,7 @@ export class TokenEnrollment {
     })
     checkClaimedFields(identity)
     const write = () =>
-      this.#context.writes.run(call, async (tx) => {
+      this.#context.writes.run(redeemed(call), async (tx) => {
         await refuseEnrolled(tx, externalId)
         const current = await tx.collection(externalJwtSigners).get(signer.id)
         if (!current?.enabled) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')

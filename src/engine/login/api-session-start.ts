@@ -13,7 +13,7 @@ import { LoginRequest } from '../../resources/login/login-requests.ts'
 import { mfas } from '../../resources/login/mfas.ts'
 import { readRequest } from '../../resources/requests/read-body.ts'
 import { configTypeIds } from '../configs/config-map.ts'
-import type { Call, Caller } from '../context/call.ts'
+import { type Call, type Caller, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { callerOfSession } from '../credentials/api-session-standing.ts'
 import { withSignerProof } from '../credentials/external-logins.ts'
@@ -128,7 +128,7 @@ export async function startApiSession(
     await recordEndpoint(context, tx, started, client.sdkInfo)
     return callerOfSession(tx, started, { identity, authPolicy }, token)
   }
-  const caller = await writeInParts(context, call, begin)
+  const caller = await writeInParts(context, redeemed(call), begin)
   return withSignerProof(context, caller, call.bearerTokens ?? [])
 }
 

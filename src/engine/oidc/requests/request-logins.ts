@@ -10,7 +10,7 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
-import type { Call, MissingFactors } from '../../context/call.ts'
+import { type Call, type MissingFactors, redeemed } from '../../context/call.ts'
 import { signerProof } from '../../credentials/external-logins.ts'
 import { requireBasis } from '../../credentials/login-basis.ts'
 import type { ClientInfo, Start } from '../../login/api-session-start.ts'
@@ -94,7 +94,7 @@ export class RequestLogins {
     if (!identity) throw new ControllerError('UNAUTHORIZED')
     const proof = await signerProof(this.#context, signer, identity, call.bearerTokens ?? [])
     if (proof !== 'proven') throw new TokenRefused('secondary', proof, [signer])
-    const step = await this.#context.writes.run(call, async (tx) => {
+    const step = await this.#context.writes.run(redeemed(call), async (tx) => {
       const request = await this.#requests.find(tx, id)
       const authPolicy = await policyOf(tx, identity.id)
       // Another identity may have logged in meanwhile: this token is not its proof.
@@ -134,7 +134,7 @@ export class RequestLogins {
     const signer = await this.#requiredSigner(who)
     const proof = signer && (await signerProof(this.#context, signer, who.identity, call.bearerTokens ?? []))
     const login = loginOf(who, start, client, now, proof === 'proven' ? (signer?.id ?? null) : null)
-    const { request: entered, missing } = await this.#context.writes.run(call, async (tx) => {
+    const { request: entered, missing } = await this.#context.writes.run(redeemed(call), async (tx) => {
       const request = await this.#requests.find(tx, id)
       if (request === undefined) throw new ControllerError('UNAUTHORIZED')
       const current = await tx.collection(identities).get(who.identity.id)

@@ -6,7 +6,7 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { authPolicies } from '../../../resources/login/auth-policies.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { mfas } from '../../../resources/login/mfas.ts'
-import type { Call, MissingFactors } from '../../context/call.ts'
+import { type Call, type MissingFactors, redeemed } from '../../context/call.ts'
 import { type MfaRecord, withCode } from '../../login/mfa-codes.ts'
 import { insertMfa, type MfaSecrets, mfaSecretsOf, newMfa, removeMfa } from '../../login/mfa-records.ts'
 import { findOne } from '../../records/find-one.ts'
@@ -41,7 +41,7 @@ export class RequestTotp {
     )
     const mfa = login === null ? undefined : await this.#mfaOf(login.identityId)
     if (!mfa?.isVerified) throw new ControllerError('MFA_INVALID_TOKEN')
-    await withCode(this.#context, call, mfa, code, 'totp-or-recovery', async (tx, accepted) => {
+    await withCode(this.#context, redeemed(call), mfa, code, 'totp-or-recovery', async (tx, accepted) => {
       await tx.collection(mfas).update(accepted)
       await this.#pass(tx, id, mfa.identityId)
     })
@@ -51,7 +51,7 @@ export class RequestTotp {
   async enroll(call: Call, id: string): Promise<{ readonly record: MfaRecord; readonly secrets: MfaSecrets }> {
     const { identityId } = await this.#login(id)
     const record = await newMfa(this.#context, identityId)
-    await insertMfa(this.#context, call, record)
+    await insertMfa(this.#context, redeemed(call), record)
     return { record, secrets: await this.#secretsOf(record) }
   }
 
@@ -67,7 +67,7 @@ export class RequestTotp {
     const { identityId } = await this.#login(id)
     const mfa = await this.#mfaOf(identityId)
     if (mfa === undefined || mfa.isVerified) throw notFound('mfa', identityId)
-    await withCode(this.#context, call, mfa, code, 'totp', async (tx, accepted) => {
+    await withCode(this.#context, redeemed(call), mfa, code, 'totp', async (tx, accepted) => {
       await tx.collection(mfas).update({ ...accepted, isVerified: true, updatedAt: this.#context.clock.now() })
       await this.#pass(tx, id, identityId)
     })
@@ -85,9 +85,9 @@ export class RequestTotp {
   async #removal(call: Call, mfa: MfaRecord, code: string, requestId: string): Promise<void> {
     if (mfa.isVerified) {
       const remove = (tx: WriteTransaction) => removeMfa(this.#context, tx, mfa.identityId, requestId)
-      return withCode(this.#context, call, mfa, code, 'totp-or-recovery', remove)
+      return withCode(this.#context, redeemed(call), mfa, code, 'totp-or-recovery', remove)
     }
-    const isRemoved = await this.#context.writes.run(call, async (tx) => {
+    const isRemoved = await this.#context.writes.run(redeemed(call), async (tx) => {
       // It may have been completed since, and needs a code then.
       const current = await tx.collection(mfas).get(mfa.id)
       if (current === undefined || current.isVerified) return false

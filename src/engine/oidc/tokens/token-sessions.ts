@@ -7,7 +7,7 @@ import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.t
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import type { identities } from '../../../resources/identities/identities.ts'
 import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import type { Call } from '../../context/call.ts'
+import { type Call, redeemed } from '../../context/call.ts'
 import { apiSessionStanding } from '../../credentials/api-session-standing.ts'
 import { isTakenBack } from '../../credentials/revoked-tokens.ts'
 import { deletePart, endReasonsOf } from '../../records/deletion.ts'
@@ -53,7 +53,7 @@ export async function renewSession(
     await tx.collection(apiSessions).update({ ...renewed, dueAt })
     return live
   }
-  return writeInParts(context, call, work, endReasonsOf(apiSessions))
+  return writeInParts(context, redeemed(call), work, endReasonsOf(apiSessions))
 }
 
 /** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
