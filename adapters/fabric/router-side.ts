@@ -14,6 +14,8 @@ export {
 } from './channel/header-values.ts'
 export { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 export {
+  ApiSessions,
+  ApiSessionsAdded,
   Certificates,
   CircuitCreated,
   ClientHello,

@@ -3,11 +3,11 @@ import { duplexPair } from 'node:stream'
 import { connect, createServer } from 'node:tls'
 import { type ControlListener, openControlListener, routerSide } from 'portcullis/fabric'
 import { peerCertificates, tlsOptions } from 'portcullis/node'
-import { bodyOf, createTestController, type EnrolledRouter, FakeRouter, type TestController } from 'portcullis/testing'
+import { bodyOf, createTestController, FakeRouter } from 'portcullis/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { certificatesIn, createSigningRequest } from '../../adapters/testing/endpoints/signing-request.ts'
 import { fabricWorld } from '../fabric/control/fabric-world.ts'
 import { issue } from '../support/https-certificates.ts'
+import { adminToken, enrollTlsRouter, overTls } from '../support/tls-router.ts'
 
 const ATTACKER = '127.0.0.2'
 /** More than all places together. */
@@ -61,41 +61,6 @@ it('a socket without a certificate is closed before it says anything, and learns
   if (!theirs.destroyed) await once(theirs, 'close')
 })
 
-/** A listener that is reached over TLS from an address, with the key of a router. */
-function overTls(port: number, key: string, cert: string): ControlListener {
-  return {
-    accept(theirs) {
-      const socket = connect({ host: '127.0.0.1', port, key, cert, ALPNProtocols: ['ziti-ctrl'], ...UNCHECKED })
-      socket.on('error', () => theirs.destroy()).once('close', () => theirs.destroy())
-      theirs.once('close', () => socket.destroy())
-      theirs.pipe(socket).pipe(theirs)
-    },
-    close: async () => undefined,
-  }
-}
-
-const UNCHECKED = { rejectUnauthorized: false } as const
-
-/** An enrolled router with its key and its certificates, PEM. */
-async function enroll(
-  controller: TestController,
-): Promise<EnrolledRouter & { readonly key: string; readonly cert: string }> {
-  const send = async (path: string, body: object | undefined, token = '') => {
-    const headers = { 'content-type': 'application/json', ...(token === '' ? {} : { 'zt-session': token }) }
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
-    const response = await controller.fetch(new Request(`https://controller.test${path}`, init))
-    return JSON.parse(await response.text()).data
-  }
-  const credentials = { username: 'admin', password: 'admin-password' }
-  const { token } = await send('/edge/management/v1/authenticate?method=password', credentials)
-  const { id } = await send('/edge/management/v1/edge-routers', { name: 'r1' }, token)
-  const { enrollmentToken } = await send(`/edge/management/v1/edge-routers/${id}`, undefined, token)
-  const { key, csr } = await createSigningRequest(id)
-  const asked = { certCsr: csr, serverCertCsr: csr }
-  const { cert } = await send(`/edge/client/v1/enroll?method=erott&token=${enrollmentToken}`, asked)
-  return { id, chain: certificatesIn(cert), key, cert }
-}
-
 it('an address that opens hundreds of sockets over TLS keeps no router of another address out', async () => {
   const controller = await createTestController()
   // They would have the time to fill every place, however slow this machine is.
@@ -107,9 +72,9 @@ it('an address that opens hundreds of sockets over TLS keeps no router of anothe
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = Object(server.address())
-  const router = await enroll(controller)
+  const router = await enrollTlsRouter(controller, await adminToken(controller), 'r1')
   const { key, cert } = await issue('nobody')
-  const strange = { port, localAddress: ATTACKER, key, cert, ...UNCHECKED }
+  const strange = { port, localAddress: ATTACKER, key, cert, rejectUnauthorized: false }
   let opened = 0
   const attack = async () => {
     while (opened < SOCKETS) {
@@ -120,7 +85,7 @@ it('an address that opens hundreds of sockets over TLS keeps no router of anothe
     }
   }
   await Promise.all(Array.from({ length: 16 }, attack))
-  const fake = new FakeRouter(router, overTls(port, router.key, router.cert))
+  const fake = new FakeRouter(router, overTls(port, router))
   expect(await fake.connect()).toMatchObject({ accepted: true })
   server.close()
   await listener.close()

@@ -151,10 +151,11 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
   ],
   [
     CONTENT_TYPE.subscribeToModel,
-    typed(Subscribe, ({ subscriptionDurationSeconds: durationSeconds, ...subscription }) => ({
+    typed(Subscribe, ({ currentIndex, timelineId, subscriptionId }) => ({
       type: 'subscribe',
-      durationSeconds,
-      ...subscription,
+      currentIndex,
+      timelineId,
+      subscriptionId,
     })),
   ],
   [

@@ -56,7 +56,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
     case 'api-sessions-updated':
       return wire(CONTENT_TYPE.apiSessionsUpdated, edge.ApiSessions.encode({ apiSessions: message.sessions }))
     case 'sessions-removed':
-      return wire(CONTENT_TYPE.sessionsRemoved, edge.TokensAndIds.encode({ ids: message.ids }))
+      // Routers go through the tokens, and take the ids for them where there are as many.
+      return wire(CONTENT_TYPE.sessionsRemoved, edge.TokensAndIds.encode({ tokens: message.ids, ids: message.ids }))
     case 'circuit-created':
       return circuitCreated(message, answered)
     case 'terminator-created':

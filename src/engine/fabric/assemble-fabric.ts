@@ -17,6 +17,7 @@ import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
 import { ConnectedRouters } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
+import { Owed } from './routers/owed.ts'
 import { Peers } from './routers/peers.ts'
 import { AnnouncedSessions } from './sessions/announced-sessions.ts'
 import { HostedTerminators } from './terminators/hosted-terminators.ts'
@@ -35,6 +36,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const { context, apiSessions } = host
   const routers = new ConnectedRouters()
   const network = new Network(routers)
+  const owed = new Owed(context)
   const circuits = new OpenCircuits()
   const exchange = new RouteExchange(context, routers)
   const ends = new CircuitEnds(context, routers, circuits)
@@ -47,6 +49,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     apiSessions,
     routers,
     network,
+    owed,
     peers: new Peers(routers, context.turns),
     links: new LinkReports(context, routers, network, rerouting),
     circuits,
@@ -64,7 +67,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     rerouting,
     hosted,
     validation: new TerminatorValidation(context, hosted),
-    announced: new AnnouncedSessions(context, routers),
+    announced: new AnnouncedSessions(context, routers, owed),
     model,
     modelValidation: new ModelValidation(context, routers, model),
     certificates: new RouterCertificates(context),

@@ -112,15 +112,15 @@ export class CircuitMessages {
     }
   }
 
-  /** Which of the service sessions are over? Tokens are told back as the ids that they carry. */
-  async validateSessions(tokens: readonly string[]): Promise<ToRouter | undefined> {
+  /** Tells which of the service sessions are over. Tokens are told back as the ids that they carry. */
+  async validateSessions(tokens: readonly string[]): Promise<void> {
     const { context } = this.#parts
     const claims = await Promise.all(tokens.map((token) => context.tokens.verify(token, context.clock.now())))
     const asked = claims.map((claim, position) => String(claim?.jti ?? tokens[position]))
     const { items } = await context.storage.read((tx) => tx.collection(sessions).find({ where: ids(asked) }))
     const known = new Set(items.map(({ id }) => id))
     const over = asked.filter((id) => !known.has(id))
-    return over.length === 0 ? undefined : { type: 'sessions-removed', ids: over }
+    if (over.length > 0) this.#router.channel.send({ type: 'sessions-removed', ids: over })
   }
 
   async #lay(

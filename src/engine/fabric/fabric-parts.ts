@@ -13,6 +13,7 @@ import type { ModelSubscriptions } from './model/model-subscriptions.ts'
 import type { ModelValidation } from './model/model-validation.ts'
 import type { ConnectedRouters } from './routers/connected-routers.ts'
 import type { Network } from './routers/network.ts'
+import type { Owed } from './routers/owed.ts'
 import type { Peers } from './routers/peers.ts'
 import type { AnnouncedSessions } from './sessions/announced-sessions.ts'
 import type { HostedTerminators } from './terminators/hosted-terminators.ts'
@@ -25,6 +26,7 @@ export interface FabricParts {
   readonly apiSessions: ApiSessions
   readonly routers: ConnectedRouters
   readonly network: Network
+  readonly owed: Owed
   readonly peers: Peers
   readonly links: LinkReports
   readonly circuits: OpenCircuits

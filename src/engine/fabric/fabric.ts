@@ -118,13 +118,11 @@ export class Fabric implements ControlPlane {
   }
 
   #greet(router: ConnectedRouter): void {
-    const { context, peers, validation } = this.#parts
+    const { context, owed, peers, validation } = this.#parts
     router.channel.send(this.#addresses())
     if (router.isEdgeRouter) router.channel.send({ type: 'edge-hello', version: VERSION })
     peers.introduce(router)
-    validation.ask(router).catch((error: unknown) => {
-      context.logger.error('terminators could not be validated', { routerId: router.id, error: String(error) })
-    })
+    void owed.tell(router, 'terminators', () => validation.ask(router))
     context.timetable.notLater('fabric', 'tick', context.clock.now() + LOOK_MS)
   }
 
@@ -137,8 +135,9 @@ export class Fabric implements ControlPlane {
   }
 
   #disconnected(router: ConnectedRouter): void {
-    const { routers, network, exchange, model, modelValidation, presence, peers } = this.#parts
+    const { routers, network, exchange, model, modelValidation, owed, presence, peers } = this.#parts
     model.forget(router)
+    owed.forget(router)
     modelValidation.forget(router)
     if (!routers.remove(router)) return
     network.routersChanged()
@@ -162,7 +161,7 @@ export class Fabric implements ControlPlane {
   }
 
   async #tick(): Promise<void> {
-    const { context, routers, rerouting, model, presence } = this.#parts
+    const { context, owed, routers, rerouting, model, presence } = this.#parts
     const now = context.clock.now()
     if (routers.size === 0 || !this.#lifetime.isOpen) return
     context.timetable.set('fabric', 'tick', now + LOOK_MS)
@@ -173,6 +172,8 @@ export class Fabric implements ControlPlane {
     // What time alone changes for routers needs a revision of the store to stand under.
     if (model.isDue(now)) await presence.renew()
     await this.#follower.look()
+    model.catchUp()
+    await owed.tryAgain()
   }
 
   #tellRefused(routerId: string, reason: ChannelRefusal, remoteAddress: string | undefined): void {

@@ -50,7 +50,7 @@ export class RouterFacts {
   }
 
   async handle(message: FactMessage): Promise<ToRouter | undefined> {
-    const { presence, network, peers, announced, certificates } = this.#parts
+    const { presence, network, peers, announced, certificates, owed } = this.#parts
     const { id } = this.#router
     switch (message.type) {
       case 'link-state':
@@ -69,7 +69,9 @@ export class RouterFacts {
       case 'edge-hello': {
         const { hostname, listeners } = boundedHello(message)
         presence.routerHello(id, { hostname, listeners, versionInfo: this.#router.software })
-        if (this.#router.isEdgeRouter) await announced.tellAll(this.#router)
+        if (this.#router.isEdgeRouter) {
+          await owed.tell(this.#router, 'api-sessions', () => announced.tellAll(this.#router))
+        }
         return undefined
       }
       case 'connect-events':

@@ -56,7 +56,7 @@ export class ConnectedSession implements RouterSession {
   }
 
   async #handle(message: FromRouter): Promise<ToRouter | undefined> {
-    const { hosted, validation, announced, apiSessions, model, links } = this.#parts
+    const { hosted, validation, announced, apiSessions, model, links, owed } = this.#parts
     const { id } = this.#router
     switch (message.type) {
       case 'fault':
@@ -97,10 +97,13 @@ export class ConnectedSession implements RouterSession {
       case 'api-session-heartbeat':
         return this.#forget(await apiSessions.keepAlive(message.tokens))
       case 'resync-api-sessions':
-        await announced.tellAll(this.#router)
+        await owed.tell(this.#router, 'api-sessions', () => announced.tellAll(this.#router))
         return undefined
       case 'validate-sessions':
-        return this.#circuits.validateSessions(message.tokens)
+        await owed.tell(this.#router, `sessions ${message.tokens[0]}`, () =>
+          this.#circuits.validateSessions(message.tokens),
+        )
+        return undefined
       default:
         return this.#facts.handle(message)
     }

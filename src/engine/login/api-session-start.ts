@@ -4,6 +4,7 @@ import { dueAtOf } from '../../domain/login/api-session-end.ts'
 import type { LetIn } from '../../domain/login/login-basis.ts'
 import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
+import { timeOrderedId } from '../../domain/time/time-ordered-id.ts'
 import type { WriteTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
@@ -83,7 +84,7 @@ export async function startApiSession(
   const { client = {}, authenticatorId, trustAnchorId, basis, method, tokens } = start
   const { configTypes = [] } = client
   const token = tokens === undefined ? random.uuid() : ''
-  const apiSession: ApiSession = newRecord(tokens?.id ?? random.id(), now, {
+  const apiSession: ApiSession = newRecord(tokens?.id ?? timeOrderedId(now, random.id()), now, {
     identityId: who.identity.id,
     authenticatorId,
     trustAnchorId,

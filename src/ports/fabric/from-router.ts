@@ -151,13 +151,11 @@ export interface TerminatorUpdate {
   readonly precedence: Precedence | undefined
 }
 
-/** The router wants the data model, from what it has on. */
+/** The router wants the data model, from what it has on, for as long as it is connected. */
 export interface ModelSubscription {
   readonly type: 'subscribe'
   readonly currentIndex: number
   readonly timelineId: string
-  readonly durationSeconds: number
   /** Empty for routers that name none. */
   readonly subscriptionId: string
-  readonly renew: boolean
 }

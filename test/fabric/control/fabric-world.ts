@@ -8,6 +8,7 @@ import {
   FakeRouter,
   type FakeRouterOptions,
   type TestController,
+  type TestControllerOptions,
 } from 'portcullis/testing'
 
 const { CONTENT_TYPE } = routerSide
@@ -39,8 +40,11 @@ const EVENTS = [
   'circuit.usage',
 ] as const
 
-export async function fabricWorld(options: Partial<ControlListenerOptions> = {}): Promise<FabricWorld> {
-  const controller = await createTestController()
+export async function fabricWorld(
+  options: Partial<ControlListenerOptions> = {},
+  of: TestControllerOptions = {},
+): Promise<FabricWorld> {
+  const controller = await createTestController(of)
   const listener = await openControlListener(controller, { addresses: ['tls:controller.test:6262'], ...options })
   const told = new Map<EventName, unknown[]>(EVENTS.map((name) => [name, []]))
   for (const name of EVENTS) controller.events.on(name, (event) => void told.get(name)?.push(event))

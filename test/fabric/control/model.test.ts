@@ -156,21 +156,70 @@ it('a router that comes back is told what it missed, or everything when its past
   await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
 })
 
-it('a subscription that is not renewed ends without a word', async () => {
+/** The names of the services that a router was told of by change sets. */
+function toldServices(router: FakeRouter): readonly string[] {
+  const frames = router.all(CONTENT_TYPE.modelChanges)
+  const events = frames.flatMap((frame) => routerSide.ChangeSetEvents.decode(bodyOf(frame)).changes)
+  return events.flatMap(({ service }) => (service === undefined ? [] : [service.name]))
+}
+
+const renewal = (from: object) => ({
+  subscriptionDurationSeconds: 300,
+  subscriptionId: 'mine',
+  renew: true,
+  ...from,
+})
+
+it('what changes between the end of a subscription and its renewal reaches a router that is connected at once', async () => {
   const world = await fabricWorld()
-  const [router, other] = [await world.router('r1'), await world.router('r2')]
-  for (const one of [router, other]) {
-    subscribe(one)
-    await one.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  const router = await world.router('r1')
+  subscribe(router)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  await world.controller.elapse(315_000)
+  await world.create('/services', { name: 'in between', encryptionRequired: false })
+  await vi.waitFor(() => expect(toldServices(router)).toEqual(['in between']))
+  // modelOf refuses a change set that does not follow the one before.
+  const { index: currentIndex, timelineId } = modelOf(router)
+  router.send(CONTENT_TYPE.subscribeToModel, Subscribe.encode(renewal({ currentIndex, timelineId })))
+  await world.create('/services', { name: 'after', encryptionRequired: false })
+  await vi.waitFor(() => expect(toldServices(router)).toEqual(['in between', 'after']))
+  expect(modelOf(router).index).toBeGreaterThan(currentIndex)
+  expect(router.all(CONTENT_TYPE.modelState)).toHaveLength(1)
+})
+
+it('a renewal says what the router has: what it lacks is sent again, whatever was sent before', async () => {
+  const world = await fabricWorld()
+  const router = await world.router('r1')
+  subscribe(router)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+  const { index: currentIndex, timelineId } = modelOf(router)
+  await world.create('/services', { name: 'lost', encryptionRequired: false })
+  await vi.waitFor(() => expect(toldServices(router)).toEqual(['lost']))
+  router.forget()
+  router.send(CONTENT_TYPE.subscribeToModel, Subscribe.encode(renewal({ currentIndex, timelineId })))
+  await vi.waitFor(() => expect(toldServices(router)).toEqual(['lost']))
+  const [frame] = router.all(CONTENT_TYPE.modelChanges)
+  expect(frame && routerSide.ChangeSetFacts.decode(bodyOf(frame)).previousIndex).toBe(currentIndex)
+  // A router that throws its model away asks from the beginning.
+  router.send(CONTENT_TYPE.subscribeToModel, Subscribe.encode(renewal({ currentIndex: 0, timelineId })))
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+})
+
+it('a router that knows more than the store waits for it a few seconds, and then gets what there is', async () => {
+  const world = await fabricWorld()
+  const router = await world.router('r1')
+  subscribe(router, { currentIndex: 1_000_000, timelineId: 'another' })
+  // Whoever asks later is served later.
+  const othersAreServed = async (name: string) => {
+    const other = await world.router(name)
+    subscribe(other)
+    await other.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
+    await router.request(CONTENT_TYPE.ping)
   }
-  await world.controller.elapse(200_000)
-  other.send(
-    CONTENT_TYPE.subscribeToModel,
-    Subscribe.encode({ subscriptionDurationSeconds: 300, subscriptionId: 'mine', renew: true }),
-  )
-  await world.controller.elapse(101_000)
-  for (const one of [router, other]) one.forget()
-  await world.create('/services', { name: 'late', encryptionRequired: false })
-  await other.next(({ contentType }) => contentType === CONTENT_TYPE.modelChanges)
-  expect(router.all(CONTENT_TYPE.modelChanges)).toEqual([])
+  await othersAreServed('r2')
+  await world.controller.elapse(4000)
+  await othersAreServed('r3')
+  expect(router.all(CONTENT_TYPE.modelState)).toEqual([])
+  await world.controller.elapse(2000)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
 })

@@ -63,8 +63,6 @@ describe('messages have the bytes that were recorded', () => {
     expect(received(CONTENT_TYPE.subscribeToModel, '080710ac022203746c312a0173')).toEqual({
       type: 'subscribe',
       currentIndex: 7,
-      durationSeconds: 300,
-      renew: false,
       timelineId: 'tl1',
       subscriptionId: 's',
     })

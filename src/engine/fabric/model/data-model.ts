@@ -12,12 +12,17 @@ export type WrittenModel = Pick<ModelState, 'index' | 'events'>
 interface Known {
   content: ModelContent
   index: number
-  written: WrittenModel
+  /** The whole model in the form of the wire, what changed since it was read behind it; undefined when that is too much. */
+  written: readonly Uint8Array[] | undefined
+  /** How many bytes stand behind what was read. */
+  appended: number
   readonly log: StepLog
 }
 
 /** How many entities and related ids are written at a time: a few milliseconds at most. */
 const WRITTEN_AT_ONCE = 2000
+/** Bytes of changes behind a whole model; with more it is read anew for the next who asks. */
+const MOST_APPENDED = 4 * 1024 * 1024
 
 /**
  * The model that routers decide by, and the steps by which it changes. Its index is the revision of the store. Its timeline
@@ -56,15 +61,14 @@ export class DataModel {
   }
 
   /**
-   * The whole model, perhaps of a moment ago: {@link stepsAfter} leads on from it. `steps` are new to those who have an
-   * earlier one.
+   * The whole model, level with the store: a router that comes from another process must not be taken back behind what it
+   * knows. `steps` are new to those who have an earlier one.
    */
   async whole(): Promise<{ readonly written: WrittenModel; readonly steps: readonly ModelStep[] }> {
-    const { written, log } = this.#known ?? {}
-    if (written !== undefined && log?.after(written.index) !== undefined) return { written, steps: [] }
     return this.#context.storage.read(async (tx) => {
       const followed = await this.#follow(tx)
-      return { written: await this.#writeAll(tx), steps: followed === 'restarted' ? [] : followed }
+      const { index, events } = this.#writtenModel() ?? (await this.#writeAll(tx))
+      return { written: { index, events }, steps: followed === 'restarted' ? [] : followed }
     })
   }
 
@@ -96,22 +100,43 @@ export class DataModel {
       this.forget()
       return 'restarted'
     }
-    const events = await known.content.changed(tx, changes)
-    known.index = tx.revision
-    if (events.length === 0) return []
+    const apply = await known.content.prepare(tx, changes)
+    try {
+      const events = await apply()
+      known.index = tx.revision
+      return events.length === 0 ? [] : [await this.#step(known, events)]
+    } catch (error) {
+      // What was taken in already would be told to nobody.
+      this.forget()
+      throw error
+    }
+  }
+
+  async #step(known: Known, events: readonly ModelEvent[]): Promise<ModelStep> {
     const pieces = await this.#write(events, (few) => this.#codec.changes(few))
-    const step = { index: tx.revision, events: concatenated(pieces) }
+    const step = { index: known.index, events: concatenated(pieces) }
     known.log.add(step)
-    return [step]
+    known.appended += step.events.length
+    // Routers take what changed in a whole model as they take it in a change set.
+    if (known.appended > MOST_APPENDED) known.written = undefined
+    else if (known.written !== undefined) {
+      known.written = [...known.written, ...(await this.#write(events, (few) => this.#codec.state(few)))]
+    }
+    return step
+  }
+
+  #writtenModel(): WrittenModel | undefined {
+    const { index, written } = this.#known ?? {}
+    return index === undefined || written === undefined ? undefined : { index, events: written }
   }
 
   async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
     const content = new ModelContent(this.#context)
-    const written = { index: tx.revision, events: await this.#written(tx, content, (event) => [event]) }
+    const events = await this.#written(tx, content, (event) => [event])
     // What it is now is the same as what it became step by step.
     const log = this.#known?.log ?? new StepLog(tx.revision)
-    this.#known = { content, index: tx.revision, written, log }
-    return written
+    this.#known = { content, index: tx.revision, written: events, appended: 0, log }
+    return { index: tx.revision, events }
   }
 
   async #written(

@@ -3,12 +3,27 @@ import type { Change, ReadTransaction } from '../../../ports/storage.ts'
 import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
 import { cas } from '../../../resources/enrollment/cas.ts'
 import { identities } from '../../../resources/identities/identities.ts'
+import { signingKeys } from '../../../resources/login/signing-keys.ts'
 import { serviceConfigs } from '../../../resources/services/service-configs.ts'
 import { indexedEntity, indexedPolicy } from '../../access/access-feed.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { MODEL_KINDS, type ModelKind } from './model-entities.ts'
 import { ModelImage } from './model-image.ts'
-import { modelKeys } from './model-keys.ts'
+import { modelKeys, type PublicKey } from './model-keys.ts'
+
+/** A record as it was read, and how routers see it. */
+interface Read {
+  readonly kind: ModelKind
+  readonly id: string
+  readonly record: RecordOf<Resource> | undefined
+  readonly entity: ModelEntity | undefined
+}
+
+/** What changes concern, by kinds, and whom the service configs among them are for now: nobody, where they are gone. */
+interface Touched {
+  readonly ids: ReadonlyMap<string, ReadonlySet<string>>
+  readonly associations: ReadonlyMap<string, string | undefined>
+}
 
 const EVENTS_AT_ONCE = 200
 
@@ -34,7 +49,7 @@ export class ModelContent {
     for (const kind of MODEL_KINDS) {
       const { items } = await tx.collection(kind.resource).find()
       for (const record of items) {
-        events.push(...(await this.#put(tx, kind, record.id, record)))
+        events.push(...this.#put(await this.#read(tx, kind, record.id, record)))
         if (events.length >= EVENTS_AT_ONCE) {
           yield events
           events = []
@@ -43,8 +58,8 @@ export class ModelContent {
       }
     }
     const { items } = await tx.collection(serviceConfigs).find()
-    for (const { id, identityId } of items) this.#identityOf.set(id, identityId)
-    yield [...events, ...(await this.#keyEvents(tx))]
+    for (const { id, identityId } of items) this.#noteAssociation(id, identityId)
+    yield [...events, ...this.#putKeys(await modelKeys(this.#context, tx))]
   }
 
   /** Whether identities are enabled again by `now` (epoch ms) whom routers know as disabled. */
@@ -52,30 +67,40 @@ export class ModelContent {
     return this.#enabledBy(now).length > 0
   }
 
-  /** What the changes of the store are for routers: nothing, for most of them. */
-  async changed(tx: ReadTransaction, changes: readonly Change[]): Promise<readonly ModelEvent[]> {
+  /**
+   * Reads what changes of the store concern. What it answers takes them in, and tells what they are for routers: nothing, for
+   * most of them. Nothing is taken in before everything was read, as what is known cannot be told again.
+   */
+  async prepare(tx: ReadTransaction, changes: readonly Change[]): Promise<() => Promise<readonly ModelEvent[]>> {
     const turn = this.#context.turns.begin()
     const touched = await this.#touched(tx, changes, this.#context.clock.now())
-    const events: ModelEvent[] = []
+    const read: Read[] = []
     for (const kind of MODEL_KINDS) {
-      for (const id of touched.get(kind.resource.name) ?? []) {
-        events.push(...(await this.#put(tx, kind, id, await tx.collection(kind.resource).get(id))))
+      for (const id of touched.ids.get(kind.resource.name) ?? []) {
+        read.push(await this.#read(tx, kind, id, await tx.collection(kind.resource).get(id)))
         await turn()
       }
     }
     const { fingerprint } = await this.#context.pki.serverCertificate()
     // A renewed certificate of the controller is no change of the store.
-    const isStale = !this.#keyIds.has(fingerprint) || touched.has(cas.name)
-    return isStale ? [...events, ...(await this.#keyEvents(tx))] : events
+    const isStale = !this.#keyIds.has(fingerprint) || [cas, signingKeys].some(({ name }) => touched.ids.has(name))
+    const keys = isStale ? await modelKeys(this.#context, tx) : undefined
+    return async () => {
+      const events: ModelEvent[] = []
+      for (const one of read) {
+        events.push(...this.#put(one))
+        await turn()
+      }
+      for (const [id, identityId] of touched.associations) this.#noteAssociation(id, identityId)
+      return keys === undefined ? events : [...events, ...this.#putKeys(keys)]
+    }
   }
 
-  async #put(
-    tx: ReadTransaction,
-    kind: ModelKind,
-    id: string,
-    record: RecordOf<Resource> | undefined,
-  ): Promise<readonly ModelEvent[]> {
-    const entity = record && (await kind.show(tx, record, this.#context.clock.now()))
+  async #read(tx: ReadTransaction, kind: ModelKind, id: string, record: RecordOf<Resource> | undefined): Promise<Read> {
+    return { kind, id, record, entity: record && (await kind.show(tx, record, this.#context.clock.now())) }
+  }
+
+  #put({ kind, id, record, entity }: Read): readonly ModelEvent[] {
     if (kind.type === 'identity') this.#noteDisabled(id, entity, record)
     if (kind.type === 'service-policy') {
       return this.#image.putPolicy(id, entity, record && entity && indexedPolicy(kind.resource, record))
@@ -94,12 +119,14 @@ export class ModelContent {
     return [...this.#disabledUntil].filter(([, until]) => until <= now).map(([id]) => id)
   }
 
-  async #touched(
-    tx: ReadTransaction,
-    changes: readonly Change[],
-    now: number,
-  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  #noteAssociation(id: string, identityId: string | undefined): void {
+    if (identityId === undefined) this.#identityOf.delete(id)
+    else this.#identityOf.set(id, identityId)
+  }
+
+  async #touched(tx: ReadTransaction, changes: readonly Change[], now: number): Promise<Touched> {
     const touched = new Map<string, Set<string>>()
+    const associations = new Map<string, string | undefined>()
     const touch = (kind: string, id: string) => touched.set(kind, (touched.get(kind) ?? new Set()).add(id))
     for (const id of this.#enabledBy(now)) touch(identities.name, id)
     for (const { kind, id } of changes) {
@@ -108,14 +135,12 @@ export class ModelContent {
       const association = await tx.collection(serviceConfigs).get(id)
       const identityId = association?.identityId ?? this.#identityOf.get(id)
       if (identityId !== undefined) touch(identities.name, identityId)
-      if (association === undefined) this.#identityOf.delete(id)
-      else this.#identityOf.set(id, association.identityId)
+      associations.set(id, association?.identityId)
     }
-    return touched
+    return { ids: touched, associations }
   }
 
-  async #keyEvents(tx: ReadTransaction): Promise<readonly ModelEvent[]> {
-    const keys = await modelKeys(this.#context, tx)
+  #putKeys(keys: readonly PublicKey[]): readonly ModelEvent[] {
     const kept = new Set(keys.map(({ kid }) => kid))
     const gone = [...this.#keyIds].filter((kid) => !kept.has(kid))
     this.#keyIds = kept

@@ -5,7 +5,7 @@ import { cas } from '../../../resources/enrollment/cas.ts'
 import { signingKeys } from '../../../resources/login/signing-keys.ts'
 import type { EngineContext } from '../../context/context.ts'
 
-type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
+export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
 
 /**
  * The keys that routers verify with: tokens by the certificates of the controllers, also former ones whose tokens are still

@@ -8,20 +8,24 @@ import type { ModelStep } from './step-log.ts'
 interface Subscription {
   readonly id: string
   timelineId: string
-  /** Epoch ms until which steps are sent. */
-  until: number
   /** What the router is at when it has read everything. */
   index: number
   /** The whole model, or what leads on from the router's, was sent. */
   isLevel: boolean
+  /** Epoch ms until which a router that knows more than the store waits for the store. */
+  readonly waitsUntil: number
 }
 
-const SHORTEST_SECONDS = 10
-const LONGEST_SECONDS = 360
+/**
+ * Milliseconds for which a store may lag behind what a router was told of it by another process. One that is behind for
+ * longer was put back: the router gets the model that there is.
+ */
+const LAG_MS = 5000
 
 /**
- * Gives routers the data model and keeps them level with it. Everything happens in turn, so that no step overtakes another
- * and none is left out; whoever waits for a model that is being written gets the same one.
+ * Gives routers the data model and keeps them level with it for as long as they are connected. What a router says that it
+ * has counts, not what was sent to it. Everything happens in turn, so that no step overtakes another and none is left out;
+ * whoever waits for a model that is being written gets the same one.
  */
 export class ModelSubscriptions {
   readonly #context: EngineContext
@@ -29,6 +33,8 @@ export class ModelSubscriptions {
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
   readonly #gate = new Gate(1)
   #isLooking = false
+  /** Somebody is still to be told something: the storage was away, or behind. */
+  #isOwing = false
   readonly #turn: () => Promise<void> | undefined
 
   constructor(context: EngineContext, codec: ModelCodec) {
@@ -37,19 +43,18 @@ export class ModelSubscriptions {
     this.#turn = context.turns.begin()
   }
 
-  /** A router wants the model, or wants it for longer. */
-  subscribe(router: ConnectedRouter, request: ModelSubscription): void {
-    const seconds = Math.min(Math.max(request.durationSeconds, SHORTEST_SECONDS), LONGEST_SECONDS)
-    const until = this.#context.clock.now() + seconds * 1000
+  /**
+   * A router wants the model, or says again that it wants it, and tells what it has. Nothing is to be done where that is what
+   * it was sent; for how long it asks does not matter, as what changes between an end and a renewal would be lost.
+   */
+  subscribe(router: ConnectedRouter, { subscriptionId: id, timelineId, currentIndex: index }: ModelSubscription): void {
     const known = this.#subscriptions.get(router)
-    if (request.renew && known?.isLevel === true && known.id === request.subscriptionId) {
-      known.until = until
-      this.look()
-      return
+    const hasWhatWasSent = known?.id === id && known.timelineId === timelineId && known.index === index
+    if (known === undefined || !this.#isLevel(known) || !hasWhatWasSent) {
+      const waitsUntil = this.#context.clock.now() + LAG_MS
+      this.#subscriptions.set(router, { id, timelineId, index, isLevel: false, waitsUntil })
     }
-    const { subscriptionId: id, timelineId, currentIndex: index } = request
-    this.#subscriptions.set(router, { id, timelineId, index, until, isLevel: false })
-    this.#then(() => this.#deliver(router))
+    this.look()
   }
 
   /** The router is gone. */
@@ -60,8 +65,7 @@ export class ModelSubscriptions {
 
   /** Whether a router was given the model, and is told what changes. */
   isFollowedBy(router: ConnectedRouter): boolean {
-    const subscription = this.#subscriptions.get(router)
-    return subscription?.isLevel === true && this.#context.clock.now() < subscription.until
+    return this.#subscriptions.get(router)?.isLevel === true
   }
 
   /** The whole model read from the store anew, once routers were sent what leads up to it: of every event what `shown` makes. */
@@ -85,13 +89,20 @@ export class ModelSubscriptions {
     this.#isLooking = true
     this.#then(async () => {
       this.#isLooking = false
+      this.#isOwing = false
       await this.#follow()
     })
+  }
+
+  /** Tries again what could not be told. */
+  catchUp(): void {
+    if (this.#isOwing) this.look()
   }
 
   #then(work: () => Promise<void>): void {
     void this.#gate.run(async () => {
       await work().catch((error: unknown) => {
+        this.#isOwing = true
         this.#context.logger.error('routers could not be told of the data model', { error: String(error) })
       })
       // Any number of routers may stand in line.
@@ -107,33 +118,39 @@ export class ModelSubscriptions {
     const followed = await this.#model.follow()
     if (followed !== 'restarted') await this.#tell(followed)
     for (const [router, subscription] of [...this.#subscriptions]) {
-      if (subscription.isLevel && subscription.timelineId !== this.#model.timelineId) await this.#deliver(router)
+      if (!this.#isLevel(subscription)) await this.#deliver(router, subscription)
     }
+    // The model may have begun anew meanwhile.
+    this.#isOwing ||= [...this.#subscriptions.values()].some((subscription) => !this.#isLevel(subscription))
   }
 
-  async #deliver(router: ConnectedRouter): Promise<void> {
-    const subscription = this.#subscriptions.get(router)
-    if (subscription === undefined) return
-    const isSameTimeline = subscription.timelineId === this.#model.timelineId
+  #isLevel({ isLevel, timelineId }: Subscription): boolean {
+    return isLevel && timelineId === this.#model.timelineId
+  }
+
+  async #deliver(router: ConnectedRouter, subscription: Subscription): Promise<void> {
+    const isSameTimeline = subscription.timelineId === this.#model.timelineId && subscription.index > 0
     const missing = isSameTimeline ? this.#model.stepsAfter(subscription.index) : undefined
-    if (missing === undefined) {
+    if (missing !== undefined) this.#lead(router, subscription, missing)
+    else {
       const { written, steps } = await this.#model.whole()
       await this.#tell(steps)
+      // It may have left, or asked anew.
+      if (this.#subscriptions.get(router) !== subscription) return
+      if (written.index < subscription.index && this.#context.clock.now() < subscription.waitsUntil) return
       const { id: subscriptionId } = subscription
       subscription.timelineId = this.#model.timelineId
       subscription.index = written.index
       router.channel.send({ type: 'model-state', ...written, timelineId: subscription.timelineId, subscriptionId })
-      this.#lead(router, subscription, this.#model.stepsAfter(written.index) ?? [])
-    } else this.#lead(router, subscription, missing)
+    }
     subscription.isLevel = true
-    await this.#follow()
+    await this.#turn()
   }
 
   async #tell(steps: readonly ModelStep[]): Promise<void> {
     if (steps.length === 0) return
-    const now = this.#context.clock.now()
     for (const [router, subscription] of [...this.#subscriptions]) {
-      if (!subscription.isLevel || now >= subscription.until) continue
+      if (!this.#isLevel(subscription)) continue
       this.#lead(router, subscription, steps)
       await this.#turn()
     }

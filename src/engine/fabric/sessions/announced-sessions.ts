@@ -1,5 +1,6 @@
 import { equals } from '../../../domain/filter/index.ts'
-import type { AnnouncedApiSession } from '../../../ports/fabric/index.ts'
+import { timeOrderedId } from '../../../domain/time/time-ordered-id.ts'
+import type { AnnouncedApiSession, ToRouter } from '../../../ports/fabric/index.ts'
 import type { Change, ReadTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import { identities } from '../../../resources/identities/identities.ts'
@@ -11,8 +12,22 @@ import type { EngineContext } from '../../context/context.ts'
 import { missingFactors } from '../../credentials/api-session-standing.ts'
 import { API_SESSION_TOKEN } from '../../login/api-session-start.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import type { Owed } from '../routers/owed.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
+
+/** The sessions that routers may know, and when (epoch ms) they were read. */
+interface AllSessions {
+  readonly asOf: number
+  readonly sessions: readonly AnnouncedApiSession[]
+}
+
+/** How a router is told of all sessions. */
+interface Telling {
+  /** What happens meanwhile: it comes after them, as they may be older. */
+  readonly held: ToRouter[]
+  isAskedAgain: boolean
+}
 
 /** How many sessions go into one message. */
 const BATCH = 100
@@ -28,21 +43,46 @@ export class AnnouncedSessions {
   readonly #routers: ConnectedRouters
   /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
   readonly #tokens = new Map<string, string>()
-  #latest: { readonly revision: number; readonly sessions: Promise<readonly AnnouncedApiSession[]> } | undefined
+  #latest: { readonly revision: number; readonly all: Promise<AllSessions> } | undefined
   /** Sessions that ended lately: what was read of the store before must not bring them back. */
   readonly #gone = new Set<string>()
+  /** Routers that are being told of all sessions. */
+  readonly #telling = new Map<ConnectedRouter, Telling>()
+  readonly #owed: Owed
   #syncs = 0
 
-  constructor(context: EngineContext, routers: ConnectedRouters) {
+  constructor(context: EngineContext, routers: ConnectedRouters, owed: Owed) {
     this.#context = context
     this.#routers = routers
+    this.#owed = owed
   }
 
-  /** Tells a router all sessions; those that it knows beyond them it forgets. */
+  /** Tells a router all sessions; those that it knows beyond them it forgets. Rejects when they cannot be read. */
   async tellAll(router: ConnectedRouter): Promise<void> {
+    const running = this.#telling.get(router)
+    if (running !== undefined) {
+      running.isAskedAgain = true
+      return
+    }
+    const telling: Telling = { held: [], isAskedAgain: true }
+    this.#telling.set(router, telling)
+    try {
+      while (telling.isAskedAgain) {
+        telling.isAskedAgain = false
+        await this.#sendAll(router)
+        for (const message of telling.held.splice(0)) router.channel.send(message)
+      }
+    } finally {
+      this.#telling.delete(router)
+      for (const message of telling.held) router.channel.send(message)
+    }
+  }
+
+  async #sendAll(router: ConnectedRouter): Promise<void> {
     const syncId = this.#nextSyncId()
     const turn = this.#context.turns.begin()
-    const known = (await this.#context.storage.read((tx) => this.#known(tx))).filter(({ id }) => !this.#gone.has(id))
+    const { asOf, sessions: read } = await this.#context.storage.read((tx) => this.#known(tx))
+    const known = [...read.filter(({ id }) => !this.#gone.has(id)), this.#mark(asOf)]
     for (let sequence = 0; sequence === 0 || sequence * BATCH < known.length; sequence += 1) {
       const sessions = known.slice(sequence * BATCH, (sequence + 1) * BATCH)
       const isLast = (sequence + 1) * BATCH >= known.length
@@ -54,42 +94,59 @@ export class AnnouncedSessions {
   /** Tells all edge routers what happened to sessions and to the certificates that go with them. */
   async follow(tx: ReadTransaction, changes: readonly Change[] | undefined): Promise<void> {
     const routers = this.#routers.edgeRouters()
+    if (routers.length === 0 || changes === undefined) {
+      this.#tokens.clear()
+      this.#latest = undefined
+    }
     if (routers.length === 0) return
     if (changes === undefined) {
       // It is not known which sessions are over: routers find out by what they are told of.
-      for (const router of routers) void this.tellAll(router).catch((error: unknown) => this.#failed(router, error))
+      for (const router of routers) void this.#owed.tell(router, 'api-sessions', () => this.tellAll(router))
       return
     }
     this.#forget(routers, changes)
     const added: AnnouncedApiSession[] = []
     const updated: AnnouncedApiSession[] = []
+    const withdrawn: string[] = []
     for (const id of await concerned(tx, changes)) {
       const isNew = !this.#tokens.has(id)
       const stored = await tx.collection(apiSessions).get(id)
       const announced = stored && (await this.#announced(tx, stored))
       if (announced !== undefined) (isNew ? added : updated).push(announced)
+      else if (stored !== undefined) withdrawn.push(id)
     }
-    const news = { type: 'api-sessions-added', sessions: added } as const
-    const corrections = { type: 'api-sessions-updated', sessions: updated } as const
-    for (const { channel } of routers) {
-      if (added.length > 0) channel.send(news)
-      if (updated.length > 0) channel.send(corrections)
+    this.#withdraw(routers, withdrawn)
+    if (added.length > 0) this.#send(routers, { type: 'api-sessions-added', sessions: added })
+    if (updated.length > 0) this.#send(routers, { type: 'api-sessions-updated', sessions: updated })
+  }
+
+  #send(routers: readonly ConnectedRouter[], news: ToRouter): void {
+    for (const router of routers) {
+      const telling = this.#telling.get(router)
+      if (telling === undefined) router.channel.send(news)
+      else telling.held.push(news)
     }
   }
 
   #forget(routers: readonly ConnectedRouter[], changes: readonly Change[]): void {
     const gone = changes.filter(({ kind, operation }) => kind === apiSessions.name && operation === 'delete')
     this.#noteGone(gone.map(({ id }) => id))
-    const known = gone.flatMap(({ id }) => {
+    this.#withdraw(
+      routers,
+      gone.map(({ id }) => id),
+    )
+  }
+
+  /** Sessions are over, or still have something to prove; of those that no router was told of there is nothing to say. */
+  #withdraw(routers: readonly ConnectedRouter[], ids: readonly string[]): void {
+    const known = ids.flatMap((id) => {
       const token = this.#tokens.get(id)
       this.#tokens.delete(id)
       return token === undefined ? [] : [{ id, token }]
     })
     if (known.length === 0) return
     const tokens = known.map(({ token }) => token)
-    const ids = known.map(({ id }) => id)
-    const news = { type: 'api-sessions-removed', tokens, ids } as const
-    for (const { channel } of routers) channel.send(news)
+    this.#send(routers, { type: 'api-sessions-removed', tokens, ids: known.map(({ id }) => id) })
   }
 
   #noteGone(ids: readonly string[]): void {
@@ -100,24 +157,21 @@ export class AnnouncedSessions {
     }
   }
 
-  #failed({ id: routerId }: ConnectedRouter, error: unknown): void {
-    this.#context.logger.error('a router could not be told of the API sessions', { routerId, error: String(error) })
-  }
-
   /** All sessions as of the snapshot, read once for all routers that ask at the same revision. */
-  #known(tx: ReadTransaction): Promise<readonly AnnouncedApiSession[]> {
+  #known(tx: ReadTransaction): Promise<AllSessions> {
     if (this.#latest?.revision !== tx.revision) {
-      const sessions = this.#all(tx)
-      const latest = { revision: tx.revision, sessions }
+      const all = this.#all(tx)
+      const latest = { revision: tx.revision, all }
       this.#latest = latest
-      sessions.catch(() => {
+      all.catch(() => {
         if (this.#latest === latest) this.#latest = undefined
       })
     }
-    return this.#latest.sessions
+    return this.#latest.all
   }
 
-  async #all(tx: ReadTransaction): Promise<readonly AnnouncedApiSession[]> {
+  async #all(tx: ReadTransaction): Promise<AllSessions> {
+    const asOf = this.#context.clock.now()
     const turn = this.#context.turns.begin()
     const announced: AnnouncedApiSession[] = []
     const { items } = await tx.collection(apiSessions).find()
@@ -126,7 +180,15 @@ export class AnnouncedSessions {
       if (session !== undefined) announced.push(session)
       await turn()
     }
-    return announced
+    return { asOf, sessions: announced }
+  }
+
+  /**
+   * Routers forget what is missing among all sessions if it is not newer than the newest of them: this one, which nobody has,
+   * stands for the instant (epoch ms) at which they were read.
+   */
+  #mark(asOf: number): AnnouncedApiSession {
+    return { id: timeOrderedId(asOf, ''), identityId: '', token: this.#context.random.uuid(), certFingerprints: [] }
   }
 
   /** A session as routers know it; undefined while a factor is missing, and where its token cannot be read here. */
