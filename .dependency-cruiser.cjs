@@ -44,6 +44,7 @@ module.exports = {
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
       '^src/concurrency/(call-isolated|fair-capacity|gate|lifetime).ts$',
       '^src/domain/arguments/(check-options|nearest).ts$',
+      '^src/domain/visible-text.ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

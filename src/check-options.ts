@@ -16,6 +16,7 @@ const RULES: OptionRules<ControllerOptions> = {
   trustDomain: 'string',
   apiSessionTimeoutMs: 'number',
   enrollmentDurationMs: 'number',
+  routerEnrollmentDurationMs: 'number',
   secretsKey: { shape: 'bytes', hint: 'a Uint8Array of 32 bytes' },
   keySets: 'object',
   totpIssuer: 'string',

@@ -87,10 +87,12 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const writes = new Writes(storage, limits)
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
+  const enrollmentDurationMs = durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS)
   const settings = {
     address,
     apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
-    enrollmentDurationMs: durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS),
+    enrollmentDurationMs,
+    routerEnrollmentDurationMs: durationOf('routerEnrollmentDurationMs', options, enrollmentDurationMs),
     accessTokenLifetimeMs: accessTokenLifetimeOf(options),
     hasOpenId: options.oidc !== false,
     openIdUris: openIdUrisOf(options),
@@ -174,7 +176,7 @@ function ephemeralPki(options: ControllerOptions, clock: Clock): Promise<PkiMate
 }
 
 function durationOf(
-  name: 'apiSessionTimeoutMs' | 'enrollmentDurationMs',
+  name: 'apiSessionTimeoutMs' | 'enrollmentDurationMs' | 'routerEnrollmentDurationMs',
   options: ControllerOptions,
   otherwise: number,
 ): number {

@@ -59,6 +59,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly apiSessionTimeoutMs?: number
   /** Milliseconds for which an enrollment token is good. Default: 180 minutes. */
   readonly enrollmentDurationMs?: number
+  /** Milliseconds for which an enrollment token of a router is good. Default: `enrollmentDurationMs`. */
+  readonly routerEnrollmentDurationMs?: number
   /**
    * 32 bytes that encrypt what must be shown again: MFA secrets and recovery codes. Without it they follow from the signing
    * key of `pki`; where that is held elsewhere a key is made up, and who has MFA must enroll again after a restart.

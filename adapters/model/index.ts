@@ -43,6 +43,7 @@ export { type ModelInput, readModel } from './files/read-model.ts'
 export { checkMoved, leadsTo } from './moving/check-moved.ts'
 export { type ExportedNetwork, readExport } from './moving/read-export.ts'
 export { readSource, type SourceNetwork } from './moving/read-source.ts'
+export { holdSecondFactors, identitiesWithSecondFactor } from './moving/second-factors.ts'
 export {
   AssertionsFailed,
   applyModel,

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
-import { createServer } from 'node:https'
+import { createServer, type Server } from 'node:https'
+import { isIP } from 'node:net'
 import type { CapacityOptions } from '../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
 import type { ControllerFetch } from '../../src/index.ts'
@@ -8,6 +9,7 @@ import { createListener, type ListenerOptions } from './listener.ts'
 import { trackConnections } from './sockets/connections.ts'
 import { listen, urlOf } from './sockets/listen.ts'
 import { positive } from './sockets/positive.ts'
+import { serverCertificateFacts } from './tls/server-certificate.ts'
 import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
 
 /** What of a controller a server needs: how it answers, and the certificate that stands for it. */
@@ -54,6 +56,11 @@ export interface ServeOptions extends ListenerOptions {
    * bound; or as the options say. Without it no router is served.
    */
   readonly fabric?: boolean | ControlChannelOptions
+  /**
+   * Further certificates, such as one of a public authority for browsers: a client that asks for a DNS name of one (SNI) is
+   * shown it, everybody else the controller's own, which alone signs tokens.
+   */
+  readonly namedCertificates?: readonly ServerCertificate[]
 }
 
 /** A controller that is being served; `await using` closes it at the end of a block, before the controller that was made before it. */
@@ -73,6 +80,11 @@ export interface RunningServer extends AsyncDisposable {
   close(options?: { readonly graceMs?: number }): Promise<void>
   /** Presents another certificate from the next connection on; without an argument, asks the controller for it. */
   replaceCertificate(certificate?: ServerCertificate): void
+  /**
+   * Presents a certificate, from the next connection on, to clients that ask for one of its DNS names (SNI), in place of one
+   * that was there for the name. Throws when it has no DNS name.
+   */
+  addNamedCertificate(certificate: ServerCertificate): void
 }
 
 const DEFAULT_MAX_CONNECTIONS = 10_000
@@ -110,6 +122,7 @@ export async function serve(controller: ServableController, options: ServeOption
     maxHeaderSize: MAX_HEADER_BYTES,
   })
   server.timeout = STALLED_CONNECTION_MS
+  for (const certificate of options.namedCertificates ?? []) addNamed(server, certificate)
   const ownListener = () =>
     createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options })
   server.on('request', options.app ?? ownListener())
@@ -159,7 +172,14 @@ export async function serve(controller: ServableController, options: ServeOption
       server.setSecureContext(tlsOptions(certificate))
       control.replaceCertificate(certificate)
     },
+    addNamedCertificate: (certificate) => addNamed(server, certificate),
   }
+}
+
+function addNamed(server: Server, certificate: ServerCertificate): void {
+  const names = serverCertificateFacts(certificate.cert).names.filter((name) => isIP(name) === 0)
+  if (names.length === 0) throw new Error('a named certificate needs a DNS name, by which clients ask for it')
+  for (const name of names) server.addContext(name, tlsOptions(certificate))
 }
 
 function connectionLimits(options: ServeOptions): CapacityOptions {

@@ -1,6 +1,8 @@
+import { visibleLine } from './visible-text.ts'
+
 /** A name in quotation marks, without line ends and other control characters that would fake further text. */
 export function quoted(name: string): string {
-  return `'${name.replace(/\p{Cc}+/gu, ' ')}'`
+  return `'${visibleLine(name)}'`
 }
 
 /** Things in a row: `a`, `a and b`, `a, b and c`. */

@@ -1,3 +1,4 @@
+import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectFieldError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
@@ -134,6 +135,24 @@ describe('an edge router enrolls anew', () => {
     expect((await admin.get('/enrollments')).body.data).toHaveLength(1)
     expectUnknown(await admin.send('POST', '/edge-routers/unknown/re-enroll'), 'edge router', 'unknown')
   })
+})
+
+it('the tokens of routers are good for as long as the controller says, which is no longer that of identities', async () => {
+  const MINUTE_MS = 60_000
+  const expiring = async (options: TestControllerOptions) => {
+    const mounted = await mount(options)
+    const admin = await adminOf(mounted)
+    const shown = []
+    for (const path of ['/edge-routers', '/transit-routers'])
+      shown.push((await read(admin, `${path}/${await create(admin, path, { name: path })}`)).enrollmentExpiresAt)
+    const body = { name: 'i', type: 'User', isAdmin: false, enrollment: { ott: true } }
+    const { enrollment } = await read(admin, `/identities/${await create(admin, '/identities', body)}`)
+    return [...shown, enrollment.ott.expiresAt].map((at) => (Date.parse(at) - mounted.clock.now()) / MINUTE_MS)
+  }
+  expect(await expiring({})).toEqual([180, 180, 180])
+  expect(await expiring({ enrollmentDurationMs: 5 * MINUTE_MS })).toEqual([5, 5, 5])
+  const apart = { enrollmentDurationMs: 5 * MINUTE_MS, routerEnrollmentDurationMs: 60 * MINUTE_MS }
+  expect(await expiring(apart)).toEqual([60, 60, 5])
 })
 
 async function terminatorOf(admin: ForeignClient, router: string): Promise<string> {

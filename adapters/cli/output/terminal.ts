@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { styleText } from 'node:util'
+import { visible, visibleLine } from '../../../src/domain/visible-text.ts'
 import type { Environment } from '../settings/setting.ts'
 import { askSecret } from './ask-secret.ts'
 import { tell } from './tell.ts'
@@ -13,7 +15,7 @@ export type Style = (name: StyleName, text: string) => string
 export interface Terminal {
   /** For standard output: plain unless that is a terminal that shows colours and nobody set `NO_COLOR`. */
   readonly style: Style
-  /** Writes to standard output, with a line end. */
+  /** Writes to standard output, with a line end; control characters are written out, as `\\u001b`. */
   print(text: string): void
   /** Writes one line to standard error. */
   tell(message: string): void
@@ -41,6 +43,7 @@ export interface Streams {
 /** The terminal of this process, or what a test puts in its place. */
 export function openTerminal({ input, out, error }: Streams, environment: Environment): Terminal {
   const hasColours = showsColours(out, environment)
+  const styles = hasColours ? secretStyles() : undefined
   const showsProgress = error.isTTY && environment.TERM !== 'dumb'
   let isProgressing = false
   const endProgress = () => {
@@ -48,10 +51,11 @@ export function openTerminal({ input, out, error }: Streams, environment: Enviro
     isProgressing = false
   }
   return {
-    style: (name, text) => (hasColours ? styleText(name, text, { validateStream: false }) : text),
+    style: (name, text) => styles?.mark(name, text) ?? text,
     print: (text) => {
       endProgress()
-      out.write(`${text}\n`)
+      const shown = visible(text)
+      out.write(`${styles?.applied(shown) ?? shown}\n`)
     },
     tell: (message) => {
       endProgress()
@@ -59,11 +63,32 @@ export function openTerminal({ input, out, error }: Streams, environment: Enviro
     },
     progress: (message) => {
       if (!showsProgress) return
-      error.write(`\r\u001b[K${message}`)
+      error.write(`\r\u001b[K${visibleLine(message)}`)
       isProgressing = true
     },
     askSecret: input.isTTY && error.isTTY ? (question) => askSecret(question, input, error) : undefined,
     endProgress,
+  }
+}
+
+/**
+ * Styles as words that nobody can guess until they are written: what others typed is printed without any control character,
+ * and cannot ask for a style either.
+ */
+function secretStyles() {
+  const secret = randomUUID()
+  const asked = new RegExp(`${secret}:(\\w+):`, 'g')
+  const sequences = new Map<string, string>()
+  const word = (name: string, sequence: string) => {
+    sequences.set(name, sequence)
+    return `${secret}:${name}:`
+  }
+  return {
+    mark(name: StyleName, text: string): string {
+      const [begin = '', end = ''] = styleText(name, '\0', { validateStream: false }).split('\0')
+      return `${word(name, begin)}${text}${word(`${name}End`, end)}`
+    },
+    applied: (text: string) => text.replace(asked, (_, name: string) => sequences.get(name) ?? ''),
   }
 }
 

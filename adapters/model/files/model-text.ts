@@ -1,3 +1,4 @@
+import { hidesText, visible } from '../../../src/domain/visible-text.ts'
 import { MODEL_KINDS, type Network } from '../../../src/model/index.ts'
 import { yamlPackage } from './yaml-source.ts'
 
@@ -10,17 +11,22 @@ import { yamlPackage } from './yaml-source.ts'
  */
 export async function modelText(network: Network, format: 'yaml' | 'json' = 'yaml'): Promise<string> {
   const model = modelObject(network)
-  if (format === 'json') return `${JSON.stringify(model, null, 2)}\n`
+  if (format === 'json') return visible(`${JSON.stringify(model, null, 2)}\n`)
   const yaml = await yamlPackage()
   if (yaml === undefined) throw new Error('writing YAML needs the package yaml: npm install yaml')
   const document = new yaml.Document(model)
   yaml.visit(document, {
+    // Written out between quotation marks they still mean themselves, wherever the file is shown.
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string' && hidesText(scalar.value.replace(/[\n\t]/g, '')))
+        scalar.type = 'QUOTE_DOUBLE'
+    },
     // Lists of short texts are easier to read on one line.
     Seq: (_, list) => {
       if (list.items.every((item) => yaml.isScalar(item))) list.flow = true
     },
   })
-  return document.toString({ lineWidth: 120, flowCollectionPadding: false })
+  return visible(document.toString({ lineWidth: 120, flowCollectionPadding: false }))
 }
 
 /**

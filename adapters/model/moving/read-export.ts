@@ -7,6 +7,8 @@ export interface ExportedNetwork {
   readonly model: Model
   /** What the file does not tell, one line each. */
   readonly notes: readonly string[]
+  /** How many of its identities had a second factor, of which the file holds no secret. */
+  readonly withSecondFactor: number
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -66,8 +68,14 @@ export async function readExport(file: string): Promise<ExportedNetwork> {
     const entities = Array.isArray(list) ? list.filter(isMap).filter((entity) => isMoved(name, entity)) : []
     return [key, entities.map((entity) => asModel(name, entity, names))]
   })
+  const identities: readonly unknown[] = Array.isArray(value.identities) ? value.identities : []
+  const withSecondFactor = identities.filter((one) => isMap(one) && isMoved('identities', one) && one.isMfaEnabled)
   const place = () => ({ file, line: undefined, column: undefined })
-  return { model: readSources([{ name: file, value: Object.fromEntries(members), place }]), notes: NOTES }
+  return {
+    model: readSources([{ name: file, value: Object.fromEntries(members), place }]),
+    notes: NOTES,
+    withSecondFactor: withSecondFactor.length,
+  }
 }
 
 async function valueIn(file: string): Promise<unknown> {

@@ -65,14 +65,12 @@ export async function readSource(
   shown.set('terminators', kept)
   const pairs = await serviceConfigs(connection, shown)
   const entities = [...shown].flatMap(([resource, found]) => found.map((entity) => ({ resource, entity })))
-  const withMfa = (shown.get('identities') ?? []).filter(({ isMfaEnabled }) => isMfaEnabled === true)
   return {
     entities: [...entities, ...pairs],
     notes: [
       ...(passing.length === 0
         ? []
         : [`${passing.length} terminators of hosts that are connected: they make them again`]),
-      ...withMfa.map(({ name }) => `the authenticator app of identity ${String(name)}: it has to be enrolled again`),
     ],
   }
 }

@@ -1,3 +1,4 @@
+import { visibleLine } from '../../../src/domain/visible-text.ts'
 import { placeText } from '../../../src/model/index.ts'
 import type { TestCase, TestResult } from '../testing/test-result.ts'
 
@@ -23,14 +24,15 @@ function testcase({ name, passed, place, text }: TestCase, suite: string): strin
   const attributes = `classname="${escaped(suite)}" name="${escaped(name)}" file="${escaped(place.file)}"`
   const where = place.line === undefined ? attributes : `${attributes} line="${place.line}"`
   if (passed) return `    <testcase ${where}/>`
-  const failure = `<failure message="${escaped(`${placeText(place)}: ${text.split('\n')[0]}`)}">${escaped(text)}</failure>`
+  const lines = text.split('\n').map(escaped)
+  const failure = `<failure message="${escaped(`${placeText(place)}: `)}${lines[0]}">${lines.join('\n')}</failure>`
   return `    <testcase ${where}>${failure}</testcase>`
 }
 
-/** What XML does not allow at all is left out. */
+/** One line; what XML does not allow at all is left out. */
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return text
+  return visibleLine(text)
     .replace(/[^\t\n\r\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}]/gu, '')
     .replace(/[&<>"]/g, (mark) => entities[mark] ?? '')
 }

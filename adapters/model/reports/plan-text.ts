@@ -1,3 +1,4 @@
+import { visible, visibleLine } from '../../../src/domain/visible-text.ts'
 import type { AccessChange, PlannedChange } from '../../../src/model/index.ts'
 import type { Plan } from '../planning/plan-model.ts'
 import { testText } from './test-text.ts'
@@ -29,17 +30,17 @@ export function planText({ changes, unchanged, access, assertions }: Plan): stri
 }
 
 function changeLines(change: PlannedChange): readonly string[] {
-  const first = `${MARKS[change.action]} ${change.key} '${change.name}'`
+  const first = `${MARKS[change.action]} ${change.key} '${visibleLine(change.name)}'`
   switch (change.action) {
     case 'create': {
       const members = Object.entries(change.body).filter(([member]) => member !== 'name')
-      return [first, ...members.map(([member, value]) => `    ${member}: ${valueText(value)}`)]
+      return [first, ...members.map(([member, value]) => `    ${visibleLine(member)}: ${valueText(value)}`)]
     }
     case 'update':
       return [
         first,
         ...change.members.map(
-          ({ member, before, after }) => `    ${member}: ${valueText(before)} -> ${valueText(after)}`,
+          ({ member, before, after }) => `    ${visibleLine(member)}: ${valueText(before)} -> ${valueText(after)}`,
         ),
       ]
     case 'delete':
@@ -49,7 +50,7 @@ function changeLines(change: PlannedChange): readonly string[] {
 
 function valueText(value: unknown): string {
   if (value === undefined) return '(default)'
-  const text = JSON.stringify(value)
+  const text = visible(JSON.stringify(value))
   return text.length <= MOST_LETTERS ? text : `${text.slice(0, MOST_LETTERS)}…`
 }
 
@@ -67,5 +68,6 @@ function accessLines({ gained, lost, changes }: Plan['access']): readonly string
 }
 
 function pairText({ identity, service, type, change, policies }: AccessChange): string {
-  return `  ${change === 'gained' ? '+' : '-'} ${identity} ${type.toLowerCase()}s ${service} (${policies.join(', ')})`
+  const pair = `${identity} ${type.toLowerCase()}s ${service} (${policies.join(', ')})`
+  return `  ${change === 'gained' ? '+' : '-'} ${visibleLine(pair)}`
 }

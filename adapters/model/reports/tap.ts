@@ -1,3 +1,4 @@
+import { visible, visibleLine } from '../../../src/domain/visible-text.ts'
 import { placeText } from '../../../src/model/index.ts'
 import type { TestResult } from '../testing/test-result.ts'
 
@@ -8,20 +9,22 @@ import type { TestResult } from '../testing/test-result.ts'
  * process.stdout.write(tap(await testModel(model)))
  */
 export function tap({ cases, notes }: TestResult): string {
-  const lines = ['TAP version 14', `1..${cases.length}`, ...notes.map((note) => `# ${note}`)]
+  const lines = ['TAP version 14', `1..${cases.length}`, ...notes.map((note) => `# ${visibleLine(note)}`)]
   for (const [position, { name, passed, place, text }] of cases.entries()) {
     lines.push(`${passed ? 'ok' : 'not ok'} ${position + 1} - ${escaped(name)}`)
     if (passed) continue
     lines.push('  ---', `  at: ${JSON.stringify(placeText(place))}`, '  message: |-')
-    lines.push(...text.split('\n').map((line) => `    ${line}`), '  ...')
+    lines.push(
+      ...visible(text)
+        .split('\n')
+        .map((line) => `    ${line}`),
+      '  ...',
+    )
   }
   return `${lines.join('\n')}\n`
 }
 
 /** A hash would begin a directive. */
 function escaped(name: string): string {
-  return name
-    .replaceAll('\\', '\\\\')
-    .replaceAll('#', '\\#')
-    .replaceAll(/\p{Cc}/gu, ' ')
+  return visibleLine(name.replaceAll('\\', '\\\\').replaceAll('#', '\\#'))
 }

@@ -37,8 +37,10 @@ export interface EngineSettings {
   readonly openIdUris: { readonly redirectUris: readonly string[]; readonly postLogoutUris: readonly string[] }
   /** Milliseconds for which an access token is good. */
   readonly accessTokenLifetimeMs: number
-  /** Milliseconds for which an enrollment token is good. */
+  /** Milliseconds for which an enrollment token of an identity is good. */
   readonly enrollmentDurationMs: number
+  /** Milliseconds for which an enrollment token of a router is good. */
+  readonly routerEnrollmentDurationMs: number
   /** Names the network in authenticator apps. */
   readonly totpIssuer: string
   /** How much may be stored and answered. */

@@ -17,7 +17,7 @@ export async function inviteToEnroll(
   context: EngineContext,
   invitation: Invitation,
   now: number,
-  expiresAt = now + context.settings.enrollmentDurationMs,
+  expiresAt = now + durationOf(context, invitation),
 ): Promise<Enrollment> {
   const token = context.random.uuid()
   const subject = invitation.identityId ?? invitation.edgeRouterId ?? invitation.transitRouterId ?? ''
@@ -41,6 +41,10 @@ export async function inviteToEnroll(
     jwt,
     expiresAt,
   })
+}
+
+function durationOf({ settings }: EngineContext, { method }: Invitation): number {
+  return ROUTER_METHODS.has(method) ? settings.routerEnrollmentDurationMs : settings.enrollmentDurationMs
 }
 
 /** Where a router finds the control channel. */

@@ -43,6 +43,7 @@ describe('options of serve', () => {
       limits: {},
       cors: { origins: [] },
       oidc: {},
+      durations: {},
       admin: undefined,
       workers: 1,
       servesRouters: true,
@@ -92,6 +93,65 @@ describe('options of serve', () => {
       expected: { oidc: { issuers: ['https://a.example:1280/oidc', 'https://b.example/oidc'] } },
     },
     { args: [], variables: { PORTCULLIS_OIDC: 'off' }, expected: { oidc: false } },
+    {
+      args: [
+        '--redirect-uri',
+        'http://localhost:*/cb',
+        '--redirect-uri',
+        'app://cb',
+        '--token-lifetimes',
+        'access=90s',
+      ],
+      variables: { PORTCULLIS_POST_LOGOUT_URI: 'https://a.example/out' },
+      expected: {
+        oidc: {
+          redirectUris: ['http://localhost:*/cb', 'app://cb'],
+          postLogoutUris: ['https://a.example/out'],
+          accessTokenLifetimeMs: 90_000,
+        },
+      },
+    },
+    {
+      args: ['--oidc', 'https://a.example/oidc'],
+      variables: { PORTCULLIS_TOKEN_LIFETIMES: 'access=1h, id=2m,refresh=7d' },
+      expected: {
+        oidc: {
+          issuers: ['https://a.example/oidc'],
+          accessTokenLifetimeMs: 3_600_000,
+          idTokenLifetimeMs: 120_000,
+          refreshTokenLifetimeMs: 604_800_000,
+        },
+      },
+    },
+    {
+      args: ['--session-timeout', '45m', '--enrollment-duration', '2d', '--router-enrollment-duration', '300s'],
+      expected: {
+        durations: {
+          apiSessionTimeoutMs: 2_700_000,
+          enrollmentDurationMs: 172_800_000,
+          routerEnrollmentDurationMs: 300_000,
+        },
+      },
+    },
+    {
+      args: [],
+      variables: { PORTCULLIS_ROUTER_ENROLLMENT_DURATION: '1h' },
+      expected: { durations: { routerEnrollmentDurationMs: 3_600_000 } },
+    },
+    {
+      args: ['--control-others', 'b.example:1', '--control-others', '[::1]:2'],
+      expected: {
+        controlOthers: [
+          { host: 'b.example', port: 1 },
+          { host: '::1', port: 2 },
+        ],
+      },
+    },
+    {
+      args: ['--named-cert', 'a.pem'],
+      variables: { PORTCULLIS_NAMED_KEY: 'b.pem' },
+      expected: { named: { cert: 'a.pem', key: 'b.pem' } },
+    },
     { args: ['--limits', 'connections=7'], expected: { limits: { maxConnections: 7 } } },
     {
       args: [],
@@ -126,6 +186,20 @@ describe('options of serve', () => {
 
   it.each<{ args: readonly string[]; variables?: Variables; says: RegExp }>([
     { args: ['--frobnicate'], says: /'--frobnicate'/ },
+    { args: ['--session-timeout', '30'], says: /^--session-timeout takes a duration from 1m to 3650d, .*: not '30'$/ },
+    { args: ['--session-timeout', '59s'], says: /not '59s'/ },
+    { args: ['--enrollment-duration', '3651d'], says: /^--enrollment-duration takes .* not '3651d'/ },
+    { args: ['--router-enrollment-duration', '0h'], says: /not '0h'/ },
+    { args: ['--token-lifetimes', 'acess=1h'], says: /NAME being one of access, id, refresh: not 'acess=1h'/ },
+    { args: ['--token-lifetimes', 'access=24h'], says: /a refresh token has to be good for a minute longer/ },
+    { args: ['--redirect-uri', 'console'], says: /^--redirect-uri takes a URI .* not 'console'$/ },
+    {
+      args: ['--oidc', 'off', '--token-lifetimes', 'id=1h'],
+      says: /^--token-lifetimes has no meaning with --oidc off$/,
+    },
+    { args: ['--named-cert', 'a.pem'], says: /^--named-cert needs --named-key too$/ },
+    { args: ['--named-key', 'a.pem'], says: /^--named-key needs --named-cert too$/ },
+    { args: ['--control-others', 'b.example'], says: /^--control-others takes HOST:PORT/ },
     { args: ['now'], says: /'now'/ },
     { args: ['--listen'], says: /'--listen/ },
     { args: ['--listen', '--pki'], says: /'--listen'/ },

@@ -1,3 +1,4 @@
+import { visibleLine } from '../../../../src/domain/visible-text.ts'
 import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
 import type { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
 import { withOperator } from '../../input/open-operator.ts'
@@ -73,5 +74,5 @@ function examineStorage(options: Parameters<typeof withOperator>[0]): Promise<re
 
 function lineOf({ level, about, text }: Finding, style: Style): string {
   const colour = ({ ok: 'green', warning: 'yellow', wrong: 'red' } as const)[level]
-  return `${style(colour, level.padEnd(7))}  ${about}: ${text.replace(/\p{Cc}+/gu, ' ')}`
+  return `${style(colour, level.padEnd(7))}  ${about}: ${visibleLine(text)}`
 }

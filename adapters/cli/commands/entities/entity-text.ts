@@ -1,3 +1,4 @@
+import { visibleLine } from '../../../../src/domain/visible-text.ts'
 import type { Style } from '../../output/terminal.ts'
 import type { Entity } from './entity-requests.ts'
 
@@ -54,7 +55,7 @@ function cell(value: unknown): string {
 
 function plain(value: unknown): string {
   // What an entity holds was typed by others: control characters could write anything on a terminal.
-  return textOf(value).replace(/\p{Cc}+/gu, ' ')
+  return visibleLine(textOf(value))
 }
 
 function textOf(value: unknown): string {

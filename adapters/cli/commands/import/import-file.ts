@@ -14,7 +14,7 @@ export async function importFile(
   terminal: Terminal,
 ): Promise<Answer> {
   return withoutMistakes(async () => {
-    const { model, notes } = await readExport(file)
+    const { model, notes, withSecondFactor } = await readExport(file)
     for (const note of notes) terminal.tell(`warning: ${note}`)
     return withConnection({ options, environment }, async ({ access: admin }) => {
       const plan = await planModel(admin, model)
@@ -23,7 +23,10 @@ export async function importFile(
         await applyPlan(admin, plan, ({ done, total }) => terminal.progress(`${done} of ${total}`))
         terminal.endProgress()
       }
-      return { text: planText(plan), value: { changes, unchanged, access, notes } }
+      const lost = withSecondFactor === 1 ? '1 identity has' : `${withSecondFactor} identities have`
+      const warning = `warning: ${lost} a second factor that is not in the file: nothing asks for one when they enroll again.`
+      const text = withSecondFactor === 0 ? planText(plan) : `${planText(plan)}\n\n${warning}`
+      return { text, value: { changes, unchanged, access, notes, secondFactors: { lost: withSecondFactor } } }
     })
   })
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { visibleLine } from '../../../../src/domain/visible-text.ts'
 import { type ImportReport, type Operator, openOperator, type PkiMaterial } from '../../../../src/index.ts'
 import { memoryStorage } from '../../../memory/index.ts'
-import { checkMoved, leadsTo, readSource } from '../../../model/index.ts'
+import { checkMoved, holdSecondFactors, identitiesWithSecondFactor, leadsTo, readSource } from '../../../model/index.ts'
 import { PkiFileError, pkiFilesIn, readPkiFiles } from '../../../node/index.ts'
 import { type Answer, EXIT_NO } from '../../command-line/command.ts'
 import type { GivenOptions } from '../../command-line/options.ts'
@@ -30,6 +31,7 @@ export type ImportOptionName =
   | 'url'
   | 'profile'
   | 'dry-run'
+  | 'hold-second-factors'
 
 type Options = GivenOptions<ImportOptionName>
 
@@ -37,12 +39,18 @@ type Options = GivenOptions<ImportOptionName>
 export async function importNetwork(options: Options, environment: Environment, terminal: Terminal): Promise<Answer> {
   const from = options.typed('from')
   if (from === undefined) throw new UsageError('import needs --from, such as https://old.example.org:1280')
-  if (!from.startsWith('https://')) return importFile(from, options, environment, terminal)
+  const holds = options.flag('hold-second-factors')
+  if (!from.startsWith('https://')) {
+    if (!holds) return importFile(from, options, environment, terminal)
+    throw new UsageError('--hold-second-factors goes with --from https://…: identities of a FILE have no way in yet')
+  }
   const material = await readCertificates(options)
   const bundleFile = options.typed('from-ca')
   const bundle = bundleFile === undefined ? undefined : await readBundle(bundleFile)
   return withConnection({ options: sourceOptions(options, from), environment }, async ({ access: source }) => {
-    const { entities, notes } = await readSource(source, (resource, count) => terminal.progress(`${count} ${resource}`))
+    const read = await readSource(source, (resource, count) => terminal.progress(`${count} ${resource}`))
+    const entities = holds ? holdSecondFactors(read.entities) : read.entities
+    const { notes } = read
     return withStore(options, material, async (operator) => {
       const dryRun = options.flag('dry-run')
       const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
@@ -53,14 +61,17 @@ export async function importNetwork(options: Options, environment: Environment, 
       const certificate = certificateText(material, bundle)
       const isServed = bundle === undefined || leadsTo(material.serverCertPem, bundle)
       const left = [...notes, ...report.notes]
-      const value = { ...report, notes: left, differences: checked?.differences ?? [], isServed, dryRun }
+      const secondFactors = { lost: identitiesWithSecondFactor(read.entities).length, isHeld: holds }
+      const differences = checked?.differences ?? []
+      const value = { ...report, notes: left, differences, isServed, dryRun, secondFactors }
       const text = [
         ...countLines(report),
         ...left.map((note) => `not taken over: ${note}`),
         ...checkLines(checked),
         certificate,
-      ]
-      const isAlike = (checked?.differences.length ?? 0) === 0 && isServed
+        ...secondFactorLines(secondFactors),
+      ].map(visibleLine)
+      const isAlike = differences.length === 0 && isServed
       return { text: text.join('\n'), value, code: isAlike ? 0 : EXIT_NO }
     })
   })
@@ -134,6 +145,17 @@ function checkLines(checked: { readonly differences: readonly string[]; readonly
   const { differences, pairs } = checked
   if (differences.length === 0) return [`Both answer alike: every entity, and the access of ${pairs} pairs.`]
   return differences.map((difference) => `differs: ${difference}`)
+}
+
+/** Last, because a network that is less guarded than it was is what an operator must not miss. */
+function secondFactorLines({ lost, isHeld }: { readonly lost: number; readonly isHeld: boolean }): readonly string[] {
+  if (lost === 0) return []
+  const who = lost === 1 ? '1 identity loses its second factor' : `${lost} identities lose their second factor`
+  return [
+    isHeld
+      ? `${who}, and may do nothing but enroll one until they have one again.`
+      : `warning: ${who}, and log in without one: --hold-second-factors holds them until they have one again.`,
+  ]
 }
 
 function certificateText({ serverCertPem }: PkiMaterial, bundle: string | undefined): string {

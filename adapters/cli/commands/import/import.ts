@@ -17,6 +17,9 @@ export const IMPORT = defineCommand({
     ca: { value: 'FILE', summary: 'trust bundle that the two lead to; with a FILE the one of --url' },
     url: { value: 'https://HOST:PORT', summary: 'for a FILE: the running controller that gets the network' },
     profile: { value: 'NAME', variable: true, summary: 'a login of portcullis login, instead of the environment' },
+    'hold-second-factors': {
+      summary: 'identities that had an authenticator app may do nothing but enroll one, until they have one again',
+    },
     'dry-run': { summary: 'show what would be taken over, and write nothing' },
   },
   hasJson: true,

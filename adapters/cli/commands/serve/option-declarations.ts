@@ -24,6 +24,12 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'where routers reach it; default: --advertise, or the address of --control-listen',
   },
+  'control-others': {
+    value: 'HOST:PORT',
+    repeatable: true,
+    variable: true,
+    summary: 'where routers reach another controller over the same storage, of which they are told; may be repeated',
+  },
   storage: {
     value: 'STORAGE',
     variable: true,
@@ -41,6 +47,12 @@ export const SERVE_OPTIONS = {
     summary: 'folder of certificates and keys, created when missing; default .portcullis/pki',
   },
   ...CERTIFICATE_FILE_OPTIONS,
+  'named-cert': {
+    value: 'FILE',
+    variable: true,
+    summary: 'a second server certificate with its intermediates, for clients that ask for one of its names (SNI)',
+  },
+  'named-key': { value: 'FILE', variable: true, summary: 'its key' },
   'trust-domain': {
     value: 'NAME',
     variable: true,
@@ -58,6 +70,40 @@ export const SERVE_OPTIONS = {
     summary:
       'no logins by OpenID Connect; or by whose names tokens are issued, with commas between; ' +
       'default: https://HOST:PORT/oidc for the addresses and names of the server',
+  },
+  'redirect-uri': {
+    value: 'URI',
+    repeatable: true,
+    variable: true,
+    summary:
+      'where clients may be sent after a login by OpenID Connect; may be repeated; default openziti://auth/callback, and ' +
+      '/auth/callback of localhost and 127.0.0.1 at any port',
+  },
+  'post-logout-uri': {
+    value: 'URI',
+    repeatable: true,
+    variable: true,
+    summary: 'where clients may be sent after a logout; may be repeated; default: as --redirect-uri, with /auth/logout',
+  },
+  'token-lifetimes': {
+    value: 'LIFETIMES',
+    variable: true,
+    summary: 'NAME=DURATION with commas between; the others keep their defaults: access=30m, id=30m, refresh=24h',
+  },
+  'session-timeout': {
+    value: 'DURATION',
+    variable: true,
+    summary: 'how long an API session lasts that nobody uses, such as 90s, 30m, 3h or 7d; default 30m',
+  },
+  'enrollment-duration': {
+    value: 'DURATION',
+    variable: true,
+    summary: 'how long an enrollment token is good; default 3h',
+  },
+  'router-enrollment-duration': {
+    value: 'DURATION',
+    variable: true,
+    summary: 'the same for routers; default: --enrollment-duration',
   },
   workers: {
     value: 'N|auto',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
 import { type Controller, createController, type PkiMaterial, type Storage } from '../../../../src/index.ts'
 import {
@@ -7,7 +8,10 @@ import {
   PkiFileError,
   type PkiFiles,
   type RunningServer,
+  readServerFiles,
+  type ServerCertificate,
   serve,
+  serverCertificateFacts,
 } from '../../../node/index.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { openStorage } from '../../input/open-storage.ts'
@@ -45,18 +49,23 @@ export async function serveController(options: ServeOptions): Promise<ServedCont
 
 async function serveStorage(options: ServeOptions, storage: Storage, storageName: string): Promise<ServedController> {
   const { material, files, notes } = await openCertificates(options, Date.now())
+  const named = await openNamed(options.named)
 
   // Enrollment tokens name the port, which only listening tells when the system chooses it: the server starts first, and a
   // request that is early waits for the controller. It cannot come before the line that builds it: that runs in the same
   // turn of the event loop.
   let listener: Listener | undefined
-  const server = await bind(options, material, {
-    fetch: (...request) => building.then((built) => built.fetch(...request)),
-    app: (incoming, outgoing) => {
-      if (listener !== undefined) listener(incoming, outgoing)
-      else building.then(() => listener?.(incoming, outgoing)).catch(() => outgoing.destroy())
+  const server = await bind(
+    options,
+    { material, named },
+    {
+      fetch: (...request) => building.then((built) => built.fetch(...request)),
+      app: (incoming, outgoing) => {
+        if (listener !== undefined) listener(incoming, outgoing)
+        else building.then(() => listener?.(incoming, outgoing)).catch(() => outgoing.destroy())
+      },
     },
-  })
+  )
   const address = formatAddress(options.advertise ?? { host: options.listen.host, port: server.port })
   const building = build(options, { storage, material, files, address, port: server.port }).then((controller) => {
     const { fetch, answerHeaders } = controller
@@ -104,21 +113,30 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
 
 async function bind(
   { listen: { host, port }, controlListen, controlAdvertise, controlOthers, servesRouters, limits }: ServeOptions,
-  { serverCertPem, serverKeyPem }: PkiMaterial,
+  { material, named }: { readonly material: PkiMaterial; readonly named: readonly ServerCertificate[] },
   { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
 ): Promise<RunningServer> {
   try {
-    const tls = () => ({ cert: serverCertPem, key: serverKeyPem })
+    const tls = () => ({ cert: material.serverCertPem, key: material.serverKeyPem })
     const fabric = servesRouters && {
       ...(controlListen === undefined ? {} : { listen: controlListen }),
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
       others: controlOthers,
     }
-    return await serve({ fetch, tls }, { host, port, app, fabric, ...limits })
+    return await serve({ fetch, tls }, { host, port, app, fabric, namedCertificates: named, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })
   }
+}
+
+/** The second server certificate, where there is one; it is read at the start alone. */
+async function openNamed(named: ServeOptions['named']): Promise<readonly ServerCertificate[]> {
+  if (named === undefined) return []
+  const files = { serverCertPem: named.cert, serverKeyPem: named.key }
+  const { serverCertPem: cert, serverKeyPem: key } = await readServerFiles(files)
+  if (serverCertificateFacts(cert).names.some((name) => isIP(name) === 0)) return [{ cert, key }]
+  throw new UsageError(`--named-cert: ${named.cert} is for no DNS name, by which clients could ask for it`)
 }
 
 interface Parts {
@@ -130,7 +148,7 @@ interface Parts {
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs, explorer }: ServeOptions,
+  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs, explorer, durations }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
   const { storage, material, files, address, port } = parts
@@ -141,6 +159,7 @@ async function build(
       pki: material,
       rateLimits,
       cors,
+      ...durations,
       // Clients may come by the port that is listened on, whatever address is advertised.
       oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
@@ -155,8 +174,20 @@ async function build(
   }
 }
 
-/** The controller names the part of the PKI that it cannot use; the operator knows the part by its file. */
+/** Options of the controller, as the command line calls them. */
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['oidc.redirectUris', '--redirect-uri'],
+  ['oidc.postLogoutUris', '--post-logout-uri'],
+  ['oidc.accessTokenLifetimeMs', '--token-lifetimes'],
+  ['oidc.idTokenLifetimeMs', '--token-lifetimes'],
+  ['oidc.refreshTokenLifetimeMs', '--token-lifetimes'],
+])
+
+/** The controller names the part of the PKI or the option that it cannot use; the operator knows it by its file or its word. */
 function naming(files: PkiFiles, error: unknown): unknown {
+  const [, member = '', rest] = (error instanceof Error ? /^(oidc\.\w+)(.*)/s.exec(error.message) : undefined) ?? []
+  const option = OPTIONS.get(member)
+  if (option !== undefined) return new UsageError(`${option}${rest}`, { cause: error })
   const [, part, problem] = (error instanceof Error ? /^(\w+Pem): (.*)/s.exec(error.message) : undefined) ?? []
   const file = new Map(Object.entries(files)).get(part ?? '')
   return file === undefined ? error : new PkiFileError(`${file}: ${problem}`, { cause: error })

@@ -7,6 +7,7 @@ import { readTables, type TableOptions } from '../../input/table-options.ts'
 import type { Environment, Setting } from '../../settings/setting.ts'
 import { UsageError } from '../../settings/usage-error.ts'
 import { readCors } from './cors-options.ts'
+import { type Durations, readDurations } from './duration-options.ts'
 import { type ConnectionLimits, readLimits } from './limit-options.ts'
 import { readOpenId } from './openid-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
@@ -23,12 +24,15 @@ export interface ServeOptions {
   readonly controlListen: Address | undefined
   /** Undefined when it is the address that routers connect to. */
   readonly controlAdvertise: Address | undefined
-  /** Where routers connect to the other workers. */
+  /** Where routers connect to the other workers, and to other controllers over the same storage. */
   readonly controlOthers: readonly Address[]
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
+  /** Files of a second server certificate and its key, for clients that ask for one of its names. */
+  readonly named: { readonly cert: string; readonly key: string } | undefined
   readonly trustDomain: string | undefined
+  readonly durations: Durations
   readonly compat: Compat | undefined
   readonly rateLimits: RateLimitOptions | false
   readonly limits: ConnectionLimits
@@ -64,19 +68,29 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     storage,
     tables: readTables(storage.value, { prefix: setting('table-prefix'), schema: setting('schema') }),
     pki: readPkiSource(options),
+    named: readNamed(setting('named-cert'), setting('named-key')),
+    durations: readDurations({
+      sessionTimeout: setting('session-timeout'),
+      enrollment: setting('enrollment-duration'),
+      routerEnrollment: setting('router-enrollment-duration'),
+    }),
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
     rateLimits: readRateLimits(setting('rate-limits')),
     limits: readLimits(setting('limits')),
     cors: readCors(options.settings('cors-origin')),
-    oidc: readOpenId(setting('oidc')),
+    oidc: readOpenId(setting('oidc'), {
+      redirectUris: options.settings('redirect-uri'),
+      postLogoutUris: options.settings('post-logout-uri'),
+      lifetimes: setting('token-lifetimes'),
+    }),
     admin: adminCredentials(environment),
     probes: options.flag('probes') || undefined,
     explorer: options.flag('explorer'),
     docs: options.flag('docs') || undefined,
     workers: readWorkers(setting('workers')),
     servesRouters: true,
-    controlOthers: [],
+    controlOthers: options.settings('control-others').map((other) => readAddress(other, 1)),
   }
   requireWorkable(read)
   return read
@@ -104,6 +118,12 @@ function readTrustDomain(setting: Setting | undefined): string | undefined {
   if (setting === undefined || /^[a-z0-9._-]{1,255}$/.test(setting.value)) return setting?.value
   const allowed = 'lower-case letters, digits, dots, hyphens and underscores'
   throw new UsageError(`${setting.name} takes ${allowed}, at most 255: not '${setting.value}'`)
+}
+
+function readNamed(cert: Setting | undefined, key: Setting | undefined): ServeOptions['named'] {
+  if (cert !== undefined && key !== undefined) return { cert: cert.value, key: key.value }
+  if (cert === undefined && key === undefined) return undefined
+  throw new UsageError(cert === undefined ? '--named-key needs --named-cert too' : '--named-cert needs --named-key too')
 }
 
 function readCompat(setting: Setting | undefined): Compat | undefined {

@@ -55,8 +55,8 @@ export function requireWorkable({ workers, storage, listen, controlListen }: Sha
  * others. Without it routers are not served, for who connects to the shared port reaches any worker.
  */
 export function optionsOfWorker<Options extends RouterPorts>(options: Options, index: number): Options {
-  const { workers, controlListen, controlAdvertise } = options
-  const own = { controlListen: controlListen && shifted(controlListen, index), controlAdvertise, controlOthers: [] }
+  const { workers, controlListen, controlAdvertise, controlOthers } = options
+  const own = { controlListen: controlListen && shifted(controlListen, index), controlAdvertise, controlOthers }
   // Ports that the system chooses are known to nobody else.
   if (controlListen === undefined || controlListen.port === 0) {
     return { ...options, ...own, servesRouters: controlListen !== undefined }
@@ -68,7 +68,7 @@ export function optionsOfWorker<Options extends RouterPorts>(options: Options, i
     ...own,
     servesRouters: true,
     controlAdvertise: advertised[index],
-    controlOthers: advertised.filter((_, worker) => worker !== index),
+    controlOthers: [...advertised.filter((_, worker) => worker !== index), ...controlOthers],
   }
 }
 
