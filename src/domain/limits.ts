@@ -21,6 +21,11 @@ export interface Limits {
   readonly objectBytes: number
   /** API sessions of one identity; the one that was not used for longest is ended for a new one. */
   readonly apiSessionsPerIdentity: number
+  /**
+   * Revocations that one identity made, and of its sessions that ended, until their tokens have expired: beyond them it begins no
+   * further session of tokens, and revokes nothing more.
+   */
+  readonly revocationsPerIdentity: number
   /** Service sessions of one identity; the oldest is ended for a new one. */
   readonly sessionsPerIdentity: number
   /** Client certificates of one API session; the oldest is deleted for a new one. */
@@ -69,6 +74,7 @@ export const DEFAULT_LIMITS: Limits = {
   listBytes: 512 * KIB,
   objectBytes: 256 * KIB,
   apiSessionsPerIdentity: 500,
+  revocationsPerIdentity: 5000,
   sessionsPerIdentity: 10_000,
   certificatesPerApiSession: 10,
   authenticatorsPerIdentity: 50,

@@ -164,7 +164,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
   },
   revocations: {
     create: { taken: { input: { id: 'x', type: 'IDENTITY', tags: {} } } },
-    revokeToken: { taken: { jti: 'x', expiresAt: 1 }, withoutCall: true },
+    revokeToken: { taken: { apiSessionId: 'x', jti: 'x', expiresAt: 1 }, withoutCall: true },
     revokeEnded: INNER,
     follow: INNER,
     resume: INNER,

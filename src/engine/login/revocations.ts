@@ -8,7 +8,7 @@ import { identities } from '../../resources/identities/identities.ts'
 import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { RevocationCreation } from '../../resources/login/revocation-requests.ts'
 import { revocations } from '../../resources/login/revocations.ts'
-import { readRequest, readValue } from '../../resources/requests/read-body.ts'
+import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
@@ -17,11 +17,14 @@ import { endLoginsUnderWay } from '../identities/identity-state.ts'
 import { deleteEach, endReasonsOf } from '../records/deletion.ts'
 import { newRecord } from '../records/new-record.ts'
 import { type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
+import { requireRoom } from '../records/room.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
 /** A UUID of any version, the nil one too, as deployed controllers read it: also in braces, as a URN, without hyphens. */
 const UUID = /^(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i
+/** How many tokens of one session are taken back one by one: a client does so with the last one, as it logs out. */
+const MAX_OF_SESSION = 16
 /** Session tokens live longest of all: a year. */
 const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
 
@@ -40,16 +43,21 @@ export class Revocations {
    *
    * @throws {ControllerError} NOT_FOUND when there is no such identity.
    * @throws {ControllerError} COULD_NOT_VALIDATE (`id`) when an id of the others is no UUID.
+   * @throws {ControllerError} COULD_NOT_VALIDATE (`identityId`) when the caller has as many as limits allow.
    */
   async create(call: Call, request: z.input<typeof RevocationCreation>): Promise<Revocation> {
     const { type, tags, ...named } = readRequest(RevocationCreation, request)
     const id = type === 'IDENTITY' ? named.id : asTokensHaveIt(named.id)
     const now = this.#context.clock.now()
-    const revocation = newRecord(id, now, { type, tags, expiresAt: now + LONGEST_TOKEN_MS })
+    const expiresAt = now + LONGEST_TOKEN_MS
+    // Of identities there is one revocation each, and a host answers for what it does itself.
+    const identityId = call.by === 'caller' && type !== 'IDENTITY' ? call.caller.identity.id : null
+    const revocation = newRecord(id, now, { type, tags, expiresAt, identityId, apiSessionId: null })
     await this.#context.writes.run(call, async (tx) => {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
       if (type === 'IDENTITY') await endLoginsUnderWay(tx, id)
-      await tx.collection(revocations).delete(id)
+      const wasThere = await tx.collection(revocations).delete(id)
+      if (!wasThere && identityId !== null) await requireRoomForRevocations(this.#context, tx, identityId)
       await tx.collection(revocations).insert(revocation)
     })
     // No token is good from here on; what it carried ends with as many writes as it takes.
@@ -62,16 +70,27 @@ export class Revocations {
     return revocation
   }
 
-  /** Revokes one token until it expires (epoch ms); nothing happens where it is revoked already. */
-  async revokeToken(jti: string, expiresAt: number): Promise<void> {
+  /**
+   * Revokes one token of a session until it expires (epoch ms); nothing happens where it is revoked already. Answers false,
+   * and revokes nothing, where as many of the session were taken back as are kept one by one: then the session is to end.
+   */
+  async revokeToken(apiSessionId: string, jti: string, expiresAt: number): Promise<boolean> {
+    readId(apiSessionId, 'apiSessionId')
     readValue('jti', Id, jti)
     readValue('expiresAt', EpochMs, expiresAt)
-    await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#revoke(tx, jti, 'JTI', expiresAt))
+    return this.#context.writes.run(SYSTEM_CALL, async (tx) => {
+      // All tokens of a session that ended are revoked with it.
+      if ((await tx.collection(apiSessions).get(apiSessionId)) === undefined) return true
+      const others = await tx.collection(revocations).findIds({ where: equals('apiSessionId', apiSessionId) })
+      if (others.length >= MAX_OF_SESSION && !others.includes(jti)) return false
+      await this.#revoke(tx, jti, { type: 'JTI', expiresAt, identityId: null, apiSessionId })
+      return true
+    })
   }
 
   /**
    * Within the write that ends sessions which are made of tokens: revokes those of their tokens that are judged without
-   * looking for the session, which are no older than an access token gets.
+   * looking for the session, which are no older than an access token gets. It stands for those that were taken back one by one.
    */
   async revokeEnded(tx: WriteTransaction, changes: readonly RecordedChange[]): Promise<void> {
     const { clock, settings } = this.#context
@@ -79,7 +98,11 @@ export class Revocations {
     for (const { operation, id, before } of changesTo(changes, apiSessions)) {
       if (operation !== 'delete' || !before?.tokensExpireAt || before.tokensExpireAt <= now) continue
       const expiresAt = Math.min(before.tokensExpireAt, now + settings.accessTokenLifetimeMs)
-      await this.#revoke(tx, id, 'API_SESSION', expiresAt)
+      const { identityId } = before
+      for (const single of await tx.collection(revocations).findIds({ where: equals('apiSessionId', id) })) {
+        await tx.collection(revocations).delete(single)
+      }
+      await this.#revoke(tx, id, { type: 'API_SESSION', expiresAt, identityId, apiSessionId: null })
     }
   }
 
@@ -107,11 +130,27 @@ export class Revocations {
     })
   }
 
-  async #revoke(tx: WriteTransaction, id: string, type: Revocation['type'], expiresAt: number): Promise<void> {
+  async #revoke(
+    tx: WriteTransaction,
+    id: string,
+    revoked: Pick<Revocation, 'type' | 'expiresAt' | 'identityId' | 'apiSessionId'>,
+  ): Promise<void> {
     if ((await tx.collection(revocations).get(id)) !== undefined) return
-    const now = this.#context.clock.now()
-    await tx.collection(revocations).insert(newRecord(id, now, { type, expiresAt }))
+    await tx.collection(revocations).insert(newRecord(id, this.#context.clock.now(), revoked))
   }
+}
+
+/**
+ * Refuses what would make one more revocation of an identity, now or when the session ends that is about to begin: every router
+ * holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
+ */
+export function requireRoomForRevocations(
+  context: EngineContext,
+  tx: WriteTransaction,
+  identityId: string,
+): Promise<void> {
+  const counted = { resource: revocations, field: 'identityId' }
+  return requireRoom(context, tx, [counted], { id: identityId, limit: 'revocationsPerIdentity' })
 }
 
 /** A UUID in lower case with hyphens. The message is that of deployed controllers, which take every version. Error: `COULD_NOT_VALIDATE` for what is none. */

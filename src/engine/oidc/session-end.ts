@@ -20,15 +20,15 @@ export class SessionEnd {
   }
 
   /**
-   * Takes a token back (RFC 7009): an access token by itself, a refresh token with its whole session. Nothing happens for
-   * any other text, nor the second time.
+   * Takes a token back (RFC 7009): an access token by itself, a refresh token with its whole session, and so an access token
+   * after many others of the session. Nothing happens for any other text, nor the second time.
    */
   async revoke(text: string): Promise<void> {
     const presented = await judgePresented(this.#context, text, this.#context.clock.now())
     if (presented.outcome !== 'valid') return
     const { type, jti, expiresAt, session } = presented.token
-    if (type === 'a') await this.#revocations.revokeToken(jti, expiresAt * 1000)
-    else await this.#end(session.z_asid)
+    const isEnough = type === 'a' && (await this.#revocations.revokeToken(session.z_asid, jti, expiresAt * 1000))
+    if (!isEnough) await this.#end(session.z_asid)
   }
 
   /** Reports whether a text is an id token, or another token of a session, of this provider; it may have expired since. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { always } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
-import { Instant } from '../declaration/fields.ts'
+import { Id, Instant } from '../declaration/fields.ts'
 import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
 
 const DEFINITION = {
@@ -10,8 +10,18 @@ const DEFINITION = {
   storeName: 'revocations',
   permission: 'revocation',
   writable: {},
-  system: { type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), expiresAt: Instant },
+  system: {
+    type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']),
+    expiresAt: Instant,
+    /** Whom it counts for: who asked for it, or whose session it was; null where it is not counted. */
+    identityId: Id.nullable(),
+    /** The session of a single token that was taken back by its holder; null for any other. */
+    apiSessionId: Id.nullable(),
+  },
+  hidden: ['identityId', 'apiSessionId'],
   required: [],
+  indexed: ['identityId', 'apiSessionId'],
+  symbols: { identityId: null, apiSessionId: null },
   // Of JWTs that were issued before an instant no revocation of ours speaks.
   computed: { issuedBefore: always('instant', null) },
   operations: ['list', 'get'],

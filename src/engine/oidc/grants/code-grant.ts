@@ -9,6 +9,7 @@ import { identities } from '../../../resources/identities/identities.ts'
 import { authRequests } from '../../../resources/login/auth-requests.ts'
 import type { Call, Caller } from '../../context/call.ts'
 import type { ApiSessions } from '../../login/api-sessions.ts'
+import { requireRoomForRevocations } from '../../login/revocations.ts'
 import type { AuthRequest, AuthRequests } from '../requests/auth-requests.ts'
 import type { Codes } from '../requests/codes.ts'
 import { isComplete, missingOfRequest } from '../requests/request-factors.ts'
@@ -169,6 +170,7 @@ export class CodeGrant {
   }
 
   async #confirm(tx: WriteTransaction, { id, login }: Completed): Promise<void> {
+    await requireRoomForRevocations(this.#context, tx, login.identityId)
     const current = await this.#requests.find(tx, id)
     const authPolicy = await policyOf(tx, login.identityId)
     const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0
