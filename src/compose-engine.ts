@@ -8,6 +8,7 @@ import { requireInRange } from './domain/option-range.ts'
 import { AccessFeed } from './engine/access/access-feed.ts'
 import { AccessMoves } from './engine/access/access-moves.ts'
 import type { OpenIdUris } from './engine/configs/controller-settings.ts'
+import { OtherClocks } from './engine/context/other-clocks.ts'
 import { Timetable } from './engine/context/timetable.ts'
 import { Writes } from './engine/context/writes.ts'
 import { ControllerEngine } from './engine/engine.ts'
@@ -55,6 +56,7 @@ export interface Composition {
   /** Tells this process from others over the same store. */
   readonly processId: string
   readonly timetable: Timetable
+  readonly otherClocks: OtherClocks
   readonly events: Events
   readonly random: Random
   readonly clock: Clock
@@ -107,14 +109,16 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     latestRevision,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
   )
+  const otherClocks = new OtherClocks(clock, logger)
   const engine = new ControllerEngine({
+    otherClocks,
     storage,
     writes,
     clock,
     random,
     digest: await createDigest(),
     pki: await createX509Pki(pki, { ...trustDomain, server }),
-    tokens: createJwtTokens(server),
+    tokens: createJwtTokens(server, (notBefore) => otherClocks.seen(notBefore)),
     jsonSchema: options.jsonSchema ?? createAjvJsonSchema(),
     passwordHasher: options.passwordHasher ?? createPasswordHasher(),
     externalTokens: createExternalTokens(keySets, profile),
@@ -144,6 +148,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     access,
     processId,
     timetable,
+    otherClocks,
     events,
     random,
     clock,

@@ -22,7 +22,7 @@ export interface Observed {
  */
 export function observe(
   fetch: WatchedFetch,
-  { engine, events, access, presence, clock }: Composition,
+  { engine, events, access, presence, clock, otherClocks }: Composition,
   { probes, telemetry, storage }: ControllerOptions,
   isClosed: () => boolean,
 ): Observed {
@@ -45,6 +45,7 @@ export function observe(
   const probed = {
     isClosed,
     isReady: () => storage.read(async () => true),
+    clockBehindMs: () => otherClocks.behindMs(),
     count: (address: string | undefined) => engine.requestRates.countAnonymous(address),
     metrics: () => prometheus.text(),
   }

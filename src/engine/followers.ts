@@ -22,11 +22,13 @@ export function guardWrites(context: EngineContext): void {
 
 /**
  * Everything that follows from a write, in this order, whoever writes: routers that lost the right to be connected are let
- * go of, the host is told, API sessions are looked after, and sessions that no policy carries any more are ended.
+ * go of, a clock that is behind is noticed, the host is told, API sessions are looked after, and sessions that no policy
+ * carries any more are ended.
  */
 export function followWrites(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes))
+  writes.follow(({ changes }) => seeInstants(context, changes))
   writes.follow((write) => tellChanges(context, write))
   writes.follow(({ changes }) => noteDue(context, changes))
   writes.follow((write) => apiSessions.follow(write))
@@ -34,6 +36,14 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
   writes.follow((write) => revocations.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
+}
+
+/** What was there before was written by whichever process. */
+function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedChange[]): void {
+  for (const { before } of changes) {
+    const writtenAt: unknown = before === undefined ? undefined : Reflect.get(before, 'updatedAt')
+    if (typeof writtenAt === 'number') otherClocks.seen(writtenAt)
+  }
 }
 
 /** Everything that time brings by itself. */

@@ -8,6 +8,8 @@ export interface ProbeSource {
   isClosed(): boolean
   /** Asks the storage; rejects where it is away. */
   isReady(): Promise<boolean>
+  /** By how many milliseconds the clock was lately found behind that of another process over the storage; 0 for not at all. */
+  clockBehindMs(): number
   /** Counts a request of an address. Error: `SERVER_TOO_MANY_REQUESTS`. */
   count(address: string | undefined): Promise<void>
   /** All figures in the text form of Prometheus. */
@@ -27,7 +29,9 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
       asking = undefined
     })
     const isReady = await asking.catch(() => false)
-    return isReady ? plain(200, 'ok\n') : plain(503, 'the storage is not available\n')
+    return isReady
+      ? plain(200, `ok\n${clockWarning(source.clockBehindMs())}`)
+      : plain(503, 'the storage is not available\n')
   }
 
   async function figures(address: string | undefined): Promise<PlainAnswer> {
@@ -54,6 +58,12 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
         return fetch(request, connection)
     }
   }
+}
+
+/** No reason to take the process out of use: the other one may be wrong. */
+function clockWarning(behindMs: number): string {
+  if (behindMs === 0) return ''
+  return `warning: the clock is ${Math.round(behindMs / 1000)} s behind that of another process over the same storage\n`
 }
 
 const PLAIN = 'text/plain; charset=utf-8'

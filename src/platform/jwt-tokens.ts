@@ -20,9 +20,12 @@ class UnknownKey extends Error {
 
 /**
  * Tokens signed with the key of the TLS server certificate in use, by the algorithm that fits it: ES256, ES384, ES512,
- * RS256 or EdDSA.
+ * RS256 or EdDSA. `onEarly` hears from when (epoch ms) a token is valid that was signed with such a key and is not valid yet.
  */
-export function createJwtTokens(server: ServerCredentials): Tokens {
+export function createJwtTokens(
+  server: ServerCredentials,
+  onEarly: (notBefore: number) => void = () => undefined,
+): Tokens {
   async function judge(token: string, now: number): Promise<TokenJudgement> {
     if (token.length > MAX_TOKEN_LENGTH) return { outcome: 'invalid' }
     const { jwtVerify, errors } = await loadJose()
@@ -32,6 +35,8 @@ export function createJwtTokens(server: ServerCredentials): Tokens {
       })
       return { outcome: 'valid', claims: payload }
     } catch (problem) {
+      if (problem instanceof errors.JWTClaimValidationFailed && typeof problem.payload.nbf === 'number')
+        onEarly(problem.payload.nbf * 1000)
       if (problem instanceof errors.JWTExpired) return { outcome: 'expired', claims: problem.payload }
       return problem instanceof UnknownKey ? { outcome: 'unknown-key', kid: problem.kid } : { outcome: 'invalid' }
     }

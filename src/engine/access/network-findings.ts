@@ -3,9 +3,11 @@ import type { Pki } from '../../ports/pki.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
 import type { Resource } from '../../resources/declaration/resource.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { services } from '../../resources/services/services.ts'
 import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
 import type { EngineContext } from '../context/context.ts'
+import { CLOCK_TOLERANCE_MS } from '../context/other-clocks.ts'
 import { collectionOf } from '../records/collection-of.ts'
 
 /** Something in a network that nobody can have meant. */
@@ -30,9 +32,6 @@ const POLICIES: readonly PolicySides[] = [
   { resource: serviceEdgeRouterPolicies, name: 'service-edge-router-policies', sides: ['services', 'edge-routers'] },
 ]
 
-/** The clock of another machine may be so many milliseconds ahead. */
-const CLOCK_TOLERANCE_MS = 60_000
-
 /**
  * What is odd about a network: no administrator can log in, policies that select nothing on one side, services that no edge
  * router serves, and changes that were made later than now.
@@ -55,13 +54,20 @@ async function administratorFindings(tx: ReadTransaction, pki: Pki, now: number)
   return [{ kind: 'no-administrator', text: 'no administrator can log in: portcullis admin reset-password' }]
 }
 
+/** Sessions are written whenever somebody logs in, services when a network is built. */
 async function clockFindings(tx: ReadTransaction, now: number): Promise<readonly NetworkFinding[]> {
   const orderBy = [{ field: 'updatedAt', kind: 'instant', direction: 'desc' }] as const
-  const [newest] = (await tx.collection(services).find({ orderBy, limit: 1 })).items
-  const aheadMs = (newest?.updatedAt ?? 0) - now
-  if (aheadMs <= CLOCK_TOLERANCE_MS) return []
-  const minutes = Math.ceil(aheadMs / 60_000)
-  return [{ kind: 'clock-behind', text: `the clock is ${minutes} minutes behind the newest change of a service` }]
+  for (const [resource, what] of [
+    [services, 'a service'],
+    [apiSessions, 'an API session'],
+  ] as const) {
+    const [newest] = (await collectionOf(tx, resource).find({ orderBy, limit: 1 })).items
+    const aheadMs = (newest?.updatedAt ?? 0) - now
+    if (aheadMs <= CLOCK_TOLERANCE_MS) continue
+    const minutes = Math.ceil(aheadMs / 60_000)
+    return [{ kind: 'clock-behind', text: `the clock is ${minutes} minutes behind the newest change of ${what}` }]
+  }
+  return []
 }
 
 async function policyFindings(tx: ReadTransaction, index: AccessIndex): Promise<readonly NetworkFinding[]> {

@@ -22,6 +22,7 @@ import type { ReadTransaction, Storage } from '../../ports/storage.ts'
 import type { Turns } from '../../ports/turns.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import type { enrollments } from '../../resources/enrollment/enrollments.ts'
+import type { OtherClocks } from './other-clocks.ts'
 import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
@@ -163,6 +164,8 @@ export interface EngineContext {
   readonly presence: DataPlanePresence
   readonly events: Events
   readonly logger: Logger
+  /** Notices that the clocks of processes over the store differ. */
+  readonly otherClocks: OtherClocks
   readonly rateLimiters: RateLimiters
   readonly access: AccessIndexFeed
   readonly credentials: IdentityCredentialsFeed

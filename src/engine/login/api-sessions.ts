@@ -133,6 +133,7 @@ export class ApiSessions {
       ended = undefined
       const stored = await find(tx)
       if (stored === undefined) return undefined
+      this.#context.otherClocks.seen(stored.lastActivityAt)
       const standing = await this.#standing(tx, stored, now)
       if (standing.is === 'over') ended = stored.id
       if (standing.is !== 'underway') return undefined
