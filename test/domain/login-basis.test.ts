@@ -17,28 +17,36 @@ const password: LetIn = {
   method: 'password',
   authenticatorId: 'a',
   trustAnchorId: null,
-  basis: { certificate: null, voucher: null },
+  basis: { certificate: null, voucher: null, signerProof: null },
 }
 const certificate: LetIn = {
   ...password,
   method: 'cert',
-  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: null },
+  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: null, signerProof: null },
 }
 const ofAuthority: LetIn = {
   ...certificate,
   trustAnchorId: 'ca',
-  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: { trust: 't1', externalId: null } },
+  basis: {
+    certificate: { fingerprint: 'f1', notAfter: NOW },
+    voucher: { trust: 't1', externalId: null },
+    signerProof: null,
+  },
 }
 const byClaim: LetIn = {
   ...ofAuthority,
   authenticatorId: 'internal',
-  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: { trust: 't1', externalId: 'ann@example' } },
+  basis: {
+    certificate: { fingerprint: 'f1', notAfter: NOW },
+    voucher: { trust: 't1', externalId: 'ann@example' },
+    signerProof: null,
+  },
 }
 const token: LetIn = {
   method: 'ext-jwt',
   authenticatorId: 'extJwtId:s',
   trustAnchorId: 's',
-  basis: { certificate: null, voucher: { trust: 't1', externalId: 'ann@example' } },
+  basis: { certificate: null, voucher: { trust: 't1', externalId: 'ann@example' }, signerProof: null },
 }
 /** A login of which nothing was kept but how and by which authenticator. */
 const earlier = (login: LetIn): LetIn => ({ ...login, trustAnchorId: null, basis: null })

@@ -9,11 +9,16 @@ interface BasisCertificate {
 }
 
 /** A certificate authority or external signer that named who logged in. */
-interface BasisVoucher {
+export interface Voucher {
   /** A digest of what decided whom it lets in. */
   readonly trust: string
   /** The external id by which it named the identity; null where an authenticator or the identity's own id did. */
   readonly externalId: string | null
+}
+
+/** A token of an external signer that proved a second factor. */
+export interface SignerProof extends Voucher {
+  readonly signerId: string
 }
 
 /** The credentials of a login, as far as they have to hold for as long as something that follows from the login does. */
@@ -21,7 +26,9 @@ export interface LoginBasis {
   /** Null for other methods than `cert`. */
   readonly certificate: BasisCertificate | null
   /** Null where no third party was asked. */
-  readonly voucher: BasisVoucher | null
+  readonly voucher: Voucher | null
+  /** The second factor that a signer vouched for; null where none did. */
+  readonly signerProof: SignerProof | null
 }
 
 /** A login, by the credentials that let somebody in. */
@@ -132,10 +139,21 @@ function hasAuthenticator({ authenticatorId }: LetIn, { authenticator, identity 
 
 function lostVoucher(login: LetIn, { identity, authenticator, voucher }: BasisFacts): string | undefined {
   if (trustAnchorOf(login, authenticator) === null) return undefined
+  return lostWord(login.basis?.voucher, identity, voucher)
+}
+
+/**
+ * Why the word of a third party counts no more for an identity; `undefined` while it does. Without `known` the third party is
+ * judged alone.
+ */
+export function lostWord(
+  known: Voucher | null | undefined,
+  identity: BasisFacts['identity'],
+  voucher: CurrentVoucher | undefined,
+): string | undefined {
   if (!voucher?.isInForce) return 'the third party lets nobody in any more'
   if (hasRights(identity) && !voucher.mayAuthenticateAdmins)
     return 'the third party may not let in identities with rights'
-  const known = login.basis?.voucher
   if (!known) return undefined
   if (known.trust !== voucher.trust) return 'the third party decides otherwise whom it lets in'
   const isNamed = known.externalId === null || known.externalId === identity.externalId

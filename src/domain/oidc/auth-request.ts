@@ -1,4 +1,4 @@
-import type { LetIn } from '../login/login-basis.ts'
+import type { LetIn, SignerProof } from '../login/login-basis.ts'
 
 /** What a client asked for as it sent somebody to log in. */
 export interface ClientRequest {
@@ -35,7 +35,7 @@ export interface RequestLogin extends LetIn {
   readonly csrPem: string | null
   readonly hasPassedTotp: boolean
   /** The external signer whose token proved the second factor. */
-  readonly provenSigner: string | null
+  readonly provenSigner: SignerProof | null
 }
 
 /** A login after another one on the same request: what was proved for one identity never counts for another. */
@@ -55,13 +55,8 @@ export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin
   return [
     ...methods,
     ...(hasPassedTotp ? ['totp'] : []),
-    ...(provenSigner === null ? [] : [signerMethod(provenSigner)]),
+    ...(provenSigner === null ? [] : [`ejs:${provenSigner.signerId}`]),
   ]
-}
-
-/** A token of an external signer as second factor, as tokens say it. */
-export function signerMethod(signerId: string): string {
-  return `ejs:${signerId}`
 }
 
 /** A login at an external provider that somebody was sent to from the login page. */

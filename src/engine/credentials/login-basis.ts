@@ -6,7 +6,9 @@ import {
   type LetIn,
   type LoginBasis,
   lostBasis,
+  lostWord,
   NO_AUTHENTICATOR,
+  type SignerProof,
   trustAnchorOf,
 } from '../../domain/login/login-basis.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
@@ -51,7 +53,7 @@ const NAMING_OF_CAS = ['certPem', 'externalIdClaim'] as const satisfies readonly
 
 /** The basis of a login by password. */
 export function passwordBasis(authenticatorId: string): Basis {
-  return { authenticatorId, trustAnchorId: null, basis: { certificate: null, voucher: null } }
+  return { authenticatorId, trustAnchorId: null, basis: { certificate: null, voucher: null, signerProof: null } }
 }
 
 /** The basis of a login by client certificate. */
@@ -66,6 +68,7 @@ export function certificateBasis(
     basis: {
       certificate: { fingerprint: leaf.fingerprint, notAfter: leaf.notAfter },
       voucher: ca === undefined ? null : { trust: trustOf(context, ca, NAMING_OF_CAS), externalId },
+      signerProof: null,
     },
   }
 }
@@ -74,19 +77,42 @@ export function certificateBasis(
 export function signerBasis(
   context: Pick<EngineContext, 'digest'>,
   signer: Signer,
-  { externalId }: RecordOf<typeof identities>,
+  identity: RecordOf<typeof identities>,
 ): Basis {
-  const trust = trustOf(context, signer, NAMING_OF_SIGNERS)
+  const { trust, externalId } = signerProofOf(context, signer, identity)
   return {
     authenticatorId: authenticatorIdOfSigner(signer.id),
     trustAnchorId: signer.id,
-    basis: { certificate: null, voucher: { trust, externalId: signer.useExternalId ? externalId : null } },
+    basis: { certificate: null, voucher: { trust, externalId }, signerProof: null },
   }
+}
+
+/** What is kept of a token of an external signer that named an identity. */
+export function signerProofOf(
+  context: Pick<EngineContext, 'digest'>,
+  signer: Signer,
+  { externalId }: RecordOf<typeof identities>,
+): SignerProof {
+  const trust = trustOf(context, signer, NAMING_OF_SIGNERS)
+  return { signerId: signer.id, trust, externalId: signer.useExternalId ? externalId : null }
+}
+
+/** Reports whether a token of an external signer that proved a second factor would prove it at `now` (epoch ms) as well. */
+export async function proofHolds(
+  context: Pick<EngineContext, 'digest'>,
+  tx: ReadTransaction,
+  proof: SignerProof,
+  identity: RecordOf<typeof identities>,
+  now: number,
+): Promise<boolean> {
+  const signer = await tx.collection(externalJwtSigners).get(proof.signerId)
+  return lostWord(proof, identity, signer && currentSigner(context, signer, now)) === undefined
 }
 
 /** The basis of a session after its holder replaced the certificate that it began with. */
 export function withCertificate(basis: LoginBasis | null, fingerprint: string, notAfter: number): LoginBasis {
-  return { voucher: basis?.voucher ?? null, certificate: { fingerprint, notAfter } }
+  const { voucher = null, signerProof = null } = basis ?? {}
+  return { voucher, signerProof, certificate: { fingerprint, notAfter } }
 }
 
 /**
@@ -132,7 +158,10 @@ async function currentVoucher(
     return { isInForce: isAuthEnabled && isVerified, mayAuthenticateAdmins, trust: trustOf(context, ca, NAMING_OF_CAS) }
   }
   const signer = await tx.collection(externalJwtSigners).get(id)
-  if (signer === undefined) return undefined
+  return signer && currentSigner(context, signer, now)
+}
+
+function currentSigner(context: Pick<EngineContext, 'digest'>, signer: Signer, now: number): CurrentVoucher {
   const { enabled, notAfter, mayAuthenticateAdmins } = signer
   const isInForce = enabled && (notAfter === null || now <= notAfter)
   return { isInForce, mayAuthenticateAdmins, trust: trustOf(context, signer, NAMING_OF_SIGNERS) }

@@ -1,7 +1,7 @@
-import { signerMethod } from '../../domain/oidc/auth-request.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { Caller } from '../context/call.ts'
+import { proofHolds } from '../credentials/login-basis.ts'
 import { isTakenBack } from '../credentials/revoked-tokens.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import { judgePresented } from './tokens/presented-token.ts'
@@ -51,8 +51,15 @@ export class BearerSessions {
     const caller = await this.#callerOf(found, [])
     if (caller === undefined) return undefined
     const { totp, signer } = caller.missing
-    const isProven = signer === undefined || found.read.session.amr.includes(signerMethod(signer.id))
+    const isProven = signer === undefined || (await this.#hasProved(caller, signer.id))
     return totp === undefined && isProven ? found.read : undefined
+  }
+
+  async #hasProved({ apiSession, identity }: Caller, signerId: string): Promise<boolean> {
+    const proof = apiSession.basis?.signerProof
+    if (proof?.signerId !== signerId) return false
+    const now = this.#context.clock.now()
+    return this.#context.storage.read((tx) => proofHolds(this.#context, tx, proof, identity, now))
   }
 
   async #callerBy(

@@ -229,7 +229,11 @@ describe('a login after another one on the same request', () => {
     ...change,
   })
   it('keeps what was proved for the same identity, and nothing for another', () => {
-    const proved = login({ hasPassedTotp: true, provenSigner: 'idp', csrPem: 'csr' })
+    const proved = login({
+      hasPassedTotp: true,
+      provenSigner: { signerId: 'idp', trust: 't', externalId: null },
+      csrPem: 'csr',
+    })
     const again = nextLogin(proved, login({ method: 'cert', fingerprint: 'f' }))
     expect(methodsOf(again)).toEqual(['password', 'cert', 'totp', 'ejs:idp'])
     expect(again).toMatchObject({ fingerprint: 'f', csrPem: 'csr' })

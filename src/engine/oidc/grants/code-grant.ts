@@ -145,7 +145,7 @@ export class CodeGrant {
           method: login.method,
           authenticatorId: login.authenticatorId,
           trustAnchorId: login.trustAnchorId,
-          basis: login.basis,
+          basis: login.basis && { ...login.basis, signerProof: login.provenSigner },
           isCertExtendable: login.isCertExtendable,
           improper: login.improper,
           client: {
@@ -175,7 +175,9 @@ export class CodeGrant {
     const authPolicy = await policyOf(tx, login.identityId)
     const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0
     const isGood =
-      isSame && authPolicy !== undefined && isComplete(await missingOfRequest(tx, current.login, authPolicy))
+      isSame &&
+      authPolicy !== undefined &&
+      isComplete(await missingOfRequest(this.#context, tx, current.login, authPolicy))
     if (!isGood || !(await tx.collection(authRequests).delete(id))) throw invalidGrant('invalid code')
   }
 }

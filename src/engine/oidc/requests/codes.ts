@@ -40,7 +40,7 @@ export class Codes {
       const isMissing =
         found.login === null ||
         authPolicy === undefined ||
-        !isComplete(await missingOfRequest(tx, found.login, authPolicy))
+        !isComplete(await missingOfRequest(this.#context, tx, found.login, authPolicy))
       if (isMissing) return { request: found.request, code: undefined }
       const others = found.codeDigests.slice(0, MAX_CODES - 1)
       await tx.collection(authRequests).update({ ...found, codeDigests: [digest.sha256(code), ...others] })

@@ -3,6 +3,7 @@ import { ControllerError, TokenRefused } from '../../../domain/errors.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import { isDisabled } from '../../../domain/identity.ts'
 import { tooLarge } from '../../../domain/limits.ts'
+import type { SignerProof } from '../../../domain/login/login-basis.ts'
 import { nextLogin, type RequestLogin } from '../../../domain/oidc/auth-request.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
@@ -12,7 +13,7 @@ import { authRequests } from '../../../resources/login/auth-requests.ts'
 import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
 import { type Call, type MissingFactors, redeemed } from '../../context/call.ts'
 import { signerProof } from '../../credentials/external-logins.ts'
-import { requireBasis } from '../../credentials/login-basis.ts'
+import { requireBasis, signerProofOf } from '../../credentials/login-basis.ts'
 import type { ClientInfo, Start } from '../../login/api-session-start.ts'
 import { Authentication } from '../../login/authentication.ts'
 import type { ProviderContext } from '../tokens/provider-context.ts'
@@ -99,9 +100,9 @@ export class RequestLogins {
       const authPolicy = await policyOf(tx, identity.id)
       // Another identity may have logged in meanwhile: this token is not its proof.
       if (request?.login?.identityId !== identity.id || !authPolicy) throw new ControllerError('UNAUTHORIZED')
-      const proven = { ...request.login, provenSigner: signer.id }
+      const proven = { ...request.login, provenSigner: signerProofOf(this.#context, signer, identity) }
       const moved = await this.#requests.moved(tx, { ...request, login: proven })
-      return { request: moved, missing: await missingOfRequest(tx, proven, authPolicy) }
+      return { request: moved, missing: await missingOfRequest(this.#context, tx, proven, authPolicy) }
     })
     this.#requests.noteLogin(id, step.request)
     return step
@@ -133,7 +134,13 @@ export class RequestLogins {
     const now = this.#context.clock.now()
     const signer = await this.#requiredSigner(who)
     const proof = signer && (await signerProof(this.#context, signer, who.identity, call.bearerTokens ?? []))
-    const login = loginOf(who, start, client, now, proof === 'proven' ? (signer?.id ?? null) : null)
+    const login = loginOf(
+      who,
+      start,
+      client,
+      now,
+      proof === 'proven' && signer ? signerProofOf(this.#context, signer, who.identity) : null,
+    )
     const { request: entered, missing } = await this.#context.writes.run(redeemed(call), async (tx) => {
       const request = await this.#requests.find(tx, id)
       if (request === undefined) throw new ControllerError('UNAUTHORIZED')
@@ -151,7 +158,7 @@ export class RequestLogins {
       await makeRoom(tx, changed, this.#context.settings.limits.loginBytesPerIdentity)
       await tx.collection(authRequests).update(changed)
       const entered = through === 'browser' ? await this.#requests.moved(tx, changed) : changed
-      return { request: entered, missing: await missingOfRequest(tx, next, authPolicy) }
+      return { request: entered, missing: await missingOfRequest(this.#context, tx, next, authPolicy) }
     })
     const isProblem = missing.signer !== undefined && proof !== undefined && proof !== 'proven'
     return { request: entered, missing: isProblem ? { ...missing, signerProblem: proof } : missing }
@@ -190,7 +197,7 @@ function loginOf(
   start: Start,
   { configTypes = [], envInfo, sdkInfo, csrPem }: LoginClient,
   at: number,
-  provenSigner: string | null,
+  provenSigner: SignerProof | null,
 ): RequestLogin {
   const {
     method,

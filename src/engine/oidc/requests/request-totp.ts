@@ -122,7 +122,7 @@ export class RequestTotp {
   async #missing(tx: ReadTransaction, login: RequestLogin): Promise<MissingFactors> {
     const authPolicy = await policyOf(tx, login.identityId)
     if (authPolicy === undefined) throw new ControllerError('UNAUTHORIZED')
-    return missingOfRequest(tx, login, authPolicy)
+    return missingOfRequest(this.#context, tx, login, authPolicy)
   }
 }
 
