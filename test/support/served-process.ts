@@ -1,7 +1,7 @@
 // One of several controllers over one database, served over TLS to APIs and routers: its parent tells it where the database
 // is, and hears at which port it listens.
 import { createController, type PkiMaterial } from 'portcullis'
-import { serve } from 'portcullis/node'
+import { type Address, serve } from 'portcullis/node'
 import { postgresStorage } from '../../adapters/kysely/index.ts'
 
 /** What the parent tells. */
@@ -9,12 +9,24 @@ export interface ServedProcessTask {
   /** What `pg` takes as a connection. */
   readonly url: string
   readonly pki: PkiMaterial
+  /** Port 0 lets the system choose. */
+  readonly port?: number
+  /** Where routers reach the other processes. */
+  readonly others?: readonly Address[]
+  readonly admin?: { readonly username: string; readonly password: string }
 }
 
-process.once('message', async ({ url, pki }: ServedProcessTask) => {
+process.once('message', async ({ url, pki, port = 0, others = [], admin }: ServedProcessTask) => {
   const storage = await postgresStorage({ connection: url })
-  const controller = await createController({ storage, pki, address: 'controller.test:1280', rateLimits: false })
-  const server = await serve(controller, { host: '127.0.0.1', port: 0, fabric: true })
+  const address = port === 0 ? 'controller.test:1280' : `127.0.0.1:${port}`
+  const controller = await createController({
+    storage,
+    pki,
+    address,
+    rateLimits: false,
+    ...(admin === undefined ? {} : { admin }),
+  })
+  const server = await serve(controller, { host: '127.0.0.1', port, fabric: { others } })
   process.send?.({ port: server.port })
 })
 process.on('disconnect', () => process.exit(0))
