@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { benchAccessIndex } from './access-index.ts'
 import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
+import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import { benchMillion } from './million.ts'
@@ -25,6 +26,7 @@ const BENCHES = new Map<string, Bench>([
   ['waits', benchWaits],
   ['scale', benchScale],
   ['fabric', benchFabric],
+  ['dials', benchDials],
   ['wire', benchWire],
   ['million', benchMillion],
 ])

@@ -61,6 +61,13 @@ async function startRouter(name: string, id: string): Promise<ChildProcess> {
   throw new Error(`router ${name} did not come online`)
 }
 
+/** What routers before the line 2.1 are not asked to compare, because they would end; later ones judge posture and compare all. */
+async function partsLeftOut(): Promise<readonly string[]> {
+  const { capabilities } = await admin.call('GET', `/edge-routers/${routerId}`)
+  const words: readonly unknown[] = Array.isArray(capabilities) ? capabilities : []
+  return words.includes('POSTURE_CHECKS') ? [] : ['config-overrides', 'revocations']
+}
+
 async function compare(): Promise<Comparison> {
   const answer: unknown = await admin.call('POST', `/portcullis/v1/routers/${routerId}/validate-data-model`)
   // That is what the operation answers.
@@ -121,7 +128,7 @@ describe.skipIf(ziti === undefined)('a real router compares its data model with 
       (error: unknown) => String(error),
     )
     takesOverrides = Array.isArray(outcome)
-    if (takesOverrides) expect(outcome).toEqual(['config-overrides', 'revocations'])
+    if (takesOverrides) expect(outcome).toEqual(await partsLeftOut())
     else expect(outcome).toContain('it would end')
     await sleep(1000)
     expect(router.exitCode).toBeNull()
@@ -133,7 +140,7 @@ describe.skipIf(ziti === undefined)('a real router compares its data model with 
     const { differences, differenceCount, notCompared } = await settled()
     expect(differences).toEqual([])
     expect(differenceCount).toBe(0)
-    expect(notCompared).toEqual(['config-overrides', 'revocations'])
+    expect(notCompared).toEqual(await partsLeftOut())
     expect(router.exitCode).toBeNull()
   }, 180_000)
 

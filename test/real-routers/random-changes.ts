@@ -74,7 +74,7 @@ export async function changeAtRandom(
   { count, seed, withOverrides }: { readonly count: number; readonly seed: number; readonly withOverrides: boolean },
 ): Promise<void> {
   const random = numbers(seed)
-  const known = new Map<string, string[]>([['/configs', [await oneConfig(admin)]]])
+  const known = new Map<string, string[]>([['/configs', [await oneConfig(admin, seed)]]])
   const of = (path: string) => known.get(path) ?? known.set(path, []).get(path) ?? []
   for (let made = 0; made < count; made += 1) {
     const kind = KINDS[random(KINDS.length)] ?? KINDS[0]
@@ -104,11 +104,11 @@ export async function changeAtRandom(
   }
 }
 
-async function oneConfig(admin: Admin): Promise<string> {
+async function oneConfig(admin: Admin, seed: number): Promise<string> {
   const types = Object.values(await admin.call('GET', '/config-types?filter=name=%22host.v1%22'))
   const configTypeId: unknown = Reflect.get(Object(types[0]), 'id')
   return admin.create('/configs', {
-    name: 'of the changes',
+    name: `of the changes ${seed}`,
     configTypeId,
     data: { protocol: 'tcp', address: '127.0.0.1', port: 80 },
   })
