@@ -124,6 +124,7 @@ class Listener implements ControlListener {
 
   async #greet(socket: ChannelSocket, frame: Frame, { chain, remoteAddress, settle }: Stranger): Promise<void> {
     const hello = readHello(frame)
+    if (typeof hello === 'string') return refuseSocket(socket, hello)
     let isGone = false
     // Whoever sends before it was let in is no router.
     const waiting: SocketListener = {
@@ -138,10 +139,7 @@ class Listener implements ControlListener {
     const { routerId } = hello.greeting
     const admission = await this.#plane.admit(routerId, chain, remoteAddress).finally(settle)
     if (isGone) return
-    const refuse = (reason: string) => {
-      socket.send(rejection(reason))
-      socket.end()
-    }
+    const refuse = (reason: string) => refuseSocket(socket, reason)
     if (!admission.admitted) return refuse(admission.reason)
     const known = hello.isGrouped ? this.#groups.get(hello.connectionId) : undefined
     if (known !== undefined && !known.isClosed) {
@@ -163,7 +161,8 @@ class Listener implements ControlListener {
     const { greeting } = hello
     const id = hello.connectionId || randomUUID()
     const secret = hello.secret ?? newGroupSecret()
-    const facts = { id, secret, routerId: greeting.routerId }
+    const isResumed = hello.isGrouped && hello.connectionId !== ''
+    const facts = { id, secret, routerId: greeting.routerId, isResumed }
     const times = this.#options.heartbeat ?? { everyMs: 10_000, silenceMs: 30_000 }
     const group = new RouterGroup(facts, times, () => {
       if (this.#groups.get(id) === group) this.#groups.delete(id)
@@ -193,4 +192,10 @@ function refuseStranger(stream: Duplex): void {
   stream.on('error', () => undefined)
   stream.end(Buffer.concat(encodeFrame(rejection('no-certificate'))), () => stream.destroy())
   setTimeout(() => stream.destroy(), REFUSAL_MS).unref()
+}
+
+/** Routers of every line log the reason. */
+function refuseSocket(socket: ChannelSocket, reason: string): void {
+  socket.send(rejection(reason))
+  socket.end()
 }

@@ -33,13 +33,13 @@ export interface Hello {
   readonly secret: Uint8Array | undefined
 }
 
-/** Reads the first frame of a socket. Throws {@link FrameError} for what is no hello. */
-export function readHello({ contentType, headers, body: [id = new Uint8Array(0)] }: Frame): Hello {
+/** Reads the first frame of a socket, or why its hello is refused. Throws {@link FrameError} for what is no hello. */
+export function readHello({ contentType, headers, body: [id = new Uint8Array(0)] }: Frame): Hello | string {
   if (contentType !== CONTENT_TYPE.hello) throw new FrameError('the first frame is no hello')
   const routerId = new TextDecoder().decode(id)
   const version = readText(headers, HEADER.version)
-  if (version === undefined) throw new FrameError('no version header provided')
-  if (routerId === '' || routerId.length > LONGEST_ID) throw new FrameError('a hello without id')
+  if (version === undefined) return 'no version header provided'
+  if (routerId === '' || routerId.length > LONGEST_ID) return 'a hello without id'
   const capabilities = decodeMask(headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
   const isNew = capabilities.includes(MULTI_CHANNEL)
   const isGrouped = readBool(headers, HEADER.isGrouped) ?? false

@@ -1,10 +1,11 @@
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
-import type { RouterChannel, RouterSession, ToRouter } from '../../src/index.ts'
+import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../src/index.ts'
+import { Backlog } from './channel/backlog.ts'
 import type { ChannelSocket, SocketListener } from './channel/channel-socket.ts'
 import type { Frame } from './channel/frame.ts'
 import { boolHeader, uint32Header, uint64Header } from './channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
-import { readMessage } from './messages/read-message.ts'
+import { notTaken, readMessage } from './messages/read-message.ts'
 import { type WireMessage, writeMessage } from './messages/write-message.ts'
 
 /** How a channel finds out that its peer is gone without a word, all in milliseconds. */
@@ -23,6 +24,14 @@ const MOST_IN_HAND = 4096
 /** What is sent to many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
 const OK = new TextEncoder().encode('ok')
+const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
+/** Whoever still waits for such a dial dials again. */
+const OUTDATED: ToRouter = {
+  type: 'refusal',
+  code: 'internal',
+  hint: 'default',
+  message: 'the dial was asked for before the router was connected again',
+}
 const NANOSECONDS = 1_000_000n
 
 /** The channel of one router: one socket or several, by their types, that come and go while it lasts. */
@@ -35,19 +44,27 @@ export class RouterGroup implements RouterChannel {
   readonly #waiting: WireMessage[] = []
   readonly #heartbeat: NodeJS.Timeout
   readonly #times: HeartbeatTimes
+  readonly #backlog: Backlog | undefined
   #session: RouterSession | undefined
   #sequence = 0
   #inHand = 0
   readonly #lifetime = new Lifetime('the channel is closed')
 
   constructor(
-    facts: { readonly id: string; readonly secret: Uint8Array; readonly routerId: string },
+    facts: {
+      readonly id: string
+      readonly secret: Uint8Array
+      readonly routerId: string
+      /** The router goes on with a channel that it had before. */
+      readonly isResumed: boolean
+    },
     times: HeartbeatTimes,
     onClosed: () => void,
   ) {
     this.id = facts.id
     this.secret = facts.secret
     this.routerId = facts.routerId
+    this.#backlog = facts.isResumed ? new Backlog() : undefined
     this.#times = times
     this.#onClosed = onClosed
     this.#heartbeat = setInterval(() => this.#beat(), times.everyMs).unref()
@@ -100,7 +117,8 @@ export class RouterGroup implements RouterChannel {
   close(): void {
     if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
-    for (const socket of this.#sockets.values()) socket.destroy()
+    // What was sent before goes out: a router that is let go of is told first what it has to forget.
+    for (const socket of this.#sockets.values()) socket.end()
     this.#sockets.clear()
     this.#onClosed()
     this.#session?.closed()
@@ -137,20 +155,24 @@ export class RouterGroup implements RouterChannel {
       this.#session?.misbehaved('flood')
       return
     }
-    const message = this.#messageIn(frame)
     this.#inHand += 1
-    const answer = message && (await this.#session?.receive(message))
+    const answer = await this.#answerTo(frame)
     this.#inHand -= 1
     if (answer !== undefined) this.#reply(socket, frame, writeMessage(answer, frame.contentType))
   }
 
-  #messageIn(frame: Frame) {
+  async #answerTo(frame: Frame): Promise<ToRouter | undefined> {
+    if (frame.contentType === CONTENT_TYPE.routerLinks) this.#backlog?.end(frame)
+    let message: FromRouter | undefined
     try {
-      return readMessage(frame)
+      message = readMessage(frame)
     } catch {
       this.#session?.misbehaved('malformed')
-      return undefined
+      return notTaken(frame, 'malformed message')
     }
+    if (message === undefined) return notTaken(frame, 'this controller does not take messages of this kind')
+    if (CIRCUIT_REQUESTS.has(message.type) && (await this.#backlog?.holds(frame))) return OUTDATED
+    return this.#session?.receive(message)
   }
 
   /** Answers on the socket that asked, or on another one when that is gone. */

@@ -43,9 +43,11 @@ export {
   Route,
   RouterInterfaces,
   RouterLinks,
+  TerminatorId,
   TerminatorIds,
   Unroute,
   UpdateControllerAddresses,
+  UpdateTerminator,
   VerifyRouter,
 } from './messages/fabric-definitions.ts'
 export {

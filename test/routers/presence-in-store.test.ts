@@ -169,7 +169,7 @@ describe('a router that is connected to another process', () => {
       routerSide.CreateTunnelCircuit.encode({ serviceName: 'web' }),
     )
     expect(new TextDecoder().decode(Buffer.concat(answer.body))).toBe(
-      'the terminators of the service are on routers that are connected to other controllers only',
+      'the terminators of service web are on routers that are connected to other controllers only',
     )
     expect(failed).toEqual(['no-terminators-here'])
     for (const path of ['/fabric/v1/circuits/c1', '/fabric/v1/links/l1']) {

@@ -1,7 +1,9 @@
 import { SYSTEM_CALL } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
+import { authPolicy } from '../support/people.ts'
 
 async function scene(options: TestControllerOptions = {}) {
   const controller = await createTestController(options)
@@ -179,6 +181,32 @@ describe('GET /events as a stream', () => {
     expect(stream.text().match(/"kind":"services"/g)).toHaveLength(1)
     await controller.engine.identities.patch(SYSTEM_CALL, mallory.id, { permissions: [] })
     await stream.ended()
+  })
+
+  it('ends within two seconds of the loss of rights, whichever process took them', async () => {
+    const storage = { ...memoryStorage(), close: async () => undefined }
+    const { controller: other } = await scene({ storage })
+    const { controller } = await scene({ storage })
+    const losses: readonly ((id: string) => Promise<unknown>)[] = [
+      (id) => other.engine.identities.patch(SYSTEM_CALL, id, { permissions: [] }),
+      (id) => other.engine.identityState.disable(SYSTEM_CALL, id, { durationMinutes: 0 }),
+      async (id) => {
+        const policy = authPolicy(id, {}, { requireTotp: true })
+        const { id: authPolicyId } = await other.engine.authPolicies.create(SYSTEM_CALL, policy)
+        return other.engine.identities.patch(SYSTEM_CALL, id, { authPolicyId })
+      },
+    ]
+    for (const [position, lose] of losses.entries()) {
+      const reader = await delegate(other, `reader-${position}`, ['service.read'])
+      const stream = await listen(controller, reader.token)
+      await service(controller, `before-${position}`)
+      await stream.until(/"kind":"services"/)
+      await lose(reader.id)
+      await controller.elapse(2000)
+      await service(controller, `after-${position}`)
+      await stream.ended()
+      expect(stream.text()).not.toContain(`after-${position}`)
+    }
   })
 
   it('is bounded: of an identity the oldest ends, of all a further one is refused', async () => {

@@ -19,6 +19,9 @@ export interface SocketListener {
   onClose(): void
 }
 
+/** Milliseconds for which a peer may go on reading what was sent before the end. */
+const ENDING_MS = 1000
+
 /** Frames over one socket, both ways. */
 export class ChannelSocket {
   readonly #socket: Duplex
@@ -27,6 +30,7 @@ export class ChannelSocket {
   #reader: FrameReader
   #listener: SocketListener
   readonly #lifetime = new Lifetime('the socket is closed')
+  #isEnding = false
   /** When something arrived last, ms of the monotonic clock. */
   heardAt = performance.now()
 
@@ -66,17 +70,19 @@ export class ChannelSocket {
     this.#socket.destroy()
   }
 
-  /** Closes when what was sent has gone out, or after a second. */
+  /** Closes when what was sent has gone out and the peer has closed too, or after a second. What it sends is passed over. */
   end(): void {
-    this.#socket.end()
-    setTimeout(() => this.#socket.destroy(), 1000).unref()
+    this.#isEnding = true
+    this.#outgoing.end()
+    this.resume()
+    setTimeout(() => this.#socket.destroy(), ENDING_MS).unref()
   }
 
   #read(bytes: Uint8Array): void {
     this.heardAt = performance.now()
     const frames = this.#framesIn(bytes)
     for (const frame of frames) {
-      if (!this.#lifetime.isOpen) return
+      if (!this.#lifetime.isOpen || this.#isEnding) return
       this.#listener.onFrame(frame)
     }
     const waitMs = this.#allowance.take(frames.length, this.heardAt)

@@ -39,6 +39,7 @@ export class Outgoing {
   #stall: NodeJS.Timeout | undefined
   /** Its next turn to write is to come. */
   #isInLine = false
+  #isEnding = false
 
   constructor(socket: Duplex, limits: OutgoingLimits, onStalled: () => void) {
     this.#socket = socket
@@ -49,7 +50,7 @@ export class Outgoing {
   }
 
   write(frame: Frame): void {
-    if (this.#socket.destroyed) return
+    if (this.#socket.destroyed || this.#isEnding) return
     if (this.#bytes > this.#limits.bytes) {
       this.#onStalled()
       return
@@ -61,6 +62,12 @@ export class Outgoing {
     if (isLarge) this.#largeBytes = total
     else this.#bytes += total
     if (this.#stall === undefined && !this.#isInLine) this.#pump()
+  }
+
+  /** Takes nothing more, and ends the socket once what waits has gone out. */
+  end(): void {
+    this.#isEnding = true
+    if (this.#pieces.length === 0) this.#socket.end()
   }
 
   #drained(): void {
@@ -102,6 +109,7 @@ export class Outgoing {
     if (this.#next === this.#pieces.length) {
       this.#pieces = []
       this.#next = 0
+      if (this.#isEnding) this.#socket.end()
     } else if (this.#next > 1024) {
       this.#pieces = this.#pieces.slice(this.#next)
       this.#next = 0

@@ -94,6 +94,7 @@ export const HEADER = {
   circuitApiSessionToken: 14,
   circuitIdentityId: 15,
   circuitServiceId: 16,
+  proposedCircuitId: 17,
   createdPeerData: 10,
   createdCircuitId: 11,
   createdAddress: 12,

@@ -12,6 +12,7 @@ import {
   repeated,
   TEXT,
 } from '../protobuf/index.ts'
+import { PRECEDENCE } from './edge-definitions.ts'
 
 const Listener = message({
   address: field(1, TEXT),
@@ -145,6 +146,13 @@ export const Alerts = message({
 export const InspectResponse = message({ success: field(1, BOOL), errors: repeated(2, TEXT) })
 
 export const TerminatorId = message({ terminatorId: field(1, TEXT) })
+export const UpdateTerminator = message({
+  terminatorId: field(1, TEXT),
+  updatePrecedence: field(2, BOOL),
+  updateCost: field(3, BOOL),
+  precedence: field(4, PRECEDENCE),
+  cost: field(5, COUNT),
+})
 export const TerminatorIds = message({ terminatorIds: repeated(1, TEXT) })
 
 export const ValidateTerminators = message({

@@ -1,4 +1,4 @@
-import type { CircuitUsage, FromRouter, LinkReport } from '../../../src/index.ts'
+import type { CircuitUsage, FromRouter, LinkReport, ToRouter } from '../../../src/index.ts'
 import type { Frame } from '../channel/frame.ts'
 import { readBytesMap, readText } from '../channel/header-values.ts'
 import type { MessageOf, MessageType } from '../protobuf/index.ts'
@@ -23,6 +23,20 @@ const UNSUPPORTED: Readonly<Record<number, string>> = {
 /** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
 export function readMessage(frame: Frame): FromRouter | undefined {
   return READERS.get(frame.contentType)?.(frame)
+}
+
+/** Content types from here on are those of edge routers, which read errors in a form of their own. */
+const EDGE_TYPES_FROM = 20_000
+
+/**
+ * What a router is told that sent what is not taken, so that it does not wait in vain; undefined for what answers a message
+ * of ours, which nobody waits for.
+ */
+export function notTaken({ contentType, headers }: Frame, reason: string): ToRouter | undefined {
+  const isAnswer = contentType === CONTENT_TYPE.result || contentType === CONTENT_TYPE.error
+  if (isAnswer || headers.has(HEADER.replyFor)) return undefined
+  if (contentType < EDGE_TYPES_FROM) return { type: 'result', success: false, message: reason }
+  return { type: 'refusal', code: 'internal', hint: 'not-retriable', message: reason }
 }
 
 const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
@@ -114,6 +128,7 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
       type: 'create-circuit',
       identityId: '',
       serviceId: '',
+      circuitId: undefined,
       instanceId,
       ...request,
     })),
@@ -139,6 +154,7 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
     CONTENT_TYPE.createTunnelTerminator,
     typed(edge.CreateTunnelTerminator, (request) => ({ type: 'create-tunnel-terminator', ...request })),
   ],
+  [CONTENT_TYPE.updateTerminator, typed(fabric.UpdateTerminator, terminatorUpdate)],
   [CONTENT_TYPE.updateEdgeTerminator, typed(edge.UpdateEdgeTerminator, terminatorUpdate)],
   [CONTENT_TYPE.updateTunnelTerminator, typed(edge.UpdateTunnelTerminator, terminatorUpdate)],
   [
@@ -220,6 +236,7 @@ function circuitRequest(headers: Frame['headers'], sessionToken: string | undefi
     apiSessionToken: text(HEADER.circuitApiSessionToken),
     identityId: text(HEADER.circuitIdentityId),
     serviceId: text(HEADER.circuitServiceId),
+    circuitId: readText(headers, HEADER.proposedCircuitId),
     instanceId: text(HEADER.circuitInstanceId),
     peerData: readBytesMap(headers, HEADER.circuitPeerData),
   }

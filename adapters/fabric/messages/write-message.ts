@@ -24,9 +24,9 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
         const { success, message: text } = message
         return wire(CONTENT_TYPE.inspected, fabric.InspectResponse.encode({ success, errors: [text] }))
       }
-      return wire(CONTENT_TYPE.result, UTF8.encode(message.message), [[HEADER.success, boolHeader(message.success)]])
+      return result(message.success, message.message)
     case 'refusal':
-      return refusal(message)
+      return answered === CONTENT_TYPE.updateTerminator ? result(false, message.message) : refusal(message)
     case 'route': {
       const timeout = message.timeoutMs * NANOSECONDS
       return wire(CONTENT_TYPE.route, fabric.Route.encode({ ...message, timeout }))
@@ -64,6 +64,7 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
     case 'terminator-refused':
       return terminatorAnswer(message, answered)
     case 'terminator-updated':
+      if (answered === CONTENT_TYPE.updateTerminator) return result(true, '')
       return wire(
         answered === CONTENT_TYPE.updateTunnelTerminator
           ? CONTENT_TYPE.tunnelTerminatorUpdated
@@ -106,6 +107,10 @@ function wire(
   headers: readonly (readonly [number, Uint8Array])[] = [],
 ): WireMessage {
   return { contentType, headers: new Map(headers), body: body === undefined || body.length === 0 ? [] : [body] }
+}
+
+function result(success: boolean, text: string): WireMessage {
+  return wire(CONTENT_TYPE.result, UTF8.encode(text), [[HEADER.success, boolHeader(success)]])
 }
 
 function subscription(id: string): ReadonlyMap<number, Uint8Array> {

@@ -18,6 +18,8 @@ export interface FakeRouterOptions {
   readonly linkListeners?: readonly string[]
   /** The numbers of its capabilities; those of the line 2.0 unless given. */
   readonly capabilities?: readonly number[]
+  /** Whether its hello says its version; it does unless given. */
+  readonly saysVersion?: boolean
   /** How it answers routes; with success unless given. */
   onRoute?(route: RouteMessage): RouteReply
   /** Looks at a frame as it arrives; one that is answered by false is not kept. */
@@ -73,6 +75,7 @@ export class FakeRouter {
     this.#sockets.push(own)
     // A controller that closes its end closes the connection.
     theirs.once('close', () => own.destroy())
+    own.once('end', () => own.destroy())
     own.once('close', () => theirs.destroy())
     const reader = new routerSide.FrameReader({ headers: 1e6, body: 1e9 })
     const welcomed = new Promise<FakeWelcome>((resolve) => {
@@ -100,7 +103,9 @@ export class FakeRouter {
       CONTENT_TYPE.hello,
       [new TextEncoder().encode(this.id)],
       [
-        [HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')],
+        ...(this.#options.saysVersion === false
+          ? []
+          : [[HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')] as const]),
         [HEADER.helloCapabilities, routerSide.encodeMask([...(this.#options.capabilities ?? [1])])],
         [HEADER.helloListeners, routerSide.Listeners.encode({ listeners })],
         [HEADER.underlayType, routerSide.textHeader(type)],

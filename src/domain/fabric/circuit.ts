@@ -9,6 +9,7 @@ export type CircuitEnd =
   | 'session-ended'
   | 'service-deleted'
   | 'router-deleted'
+  | 'router-shut-out'
   | 'no-path'
   | 'removed'
 

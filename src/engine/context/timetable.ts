@@ -10,7 +10,7 @@ import type { Scheduler } from '../../ports/scheduler.ts'
  * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
  * did to the routers that are connected here, saying to them that this one is alive, the end of waiting for routers that lay a circuit, what the data plane has to
  * do at intervals, the end of a login that nobody completed, of a revocation that concerns
- * no good token any more, of waiting for a router that compares its data model, and of the posture that carries a circuit.
+ * no good token any more, of waiting for a router that compares its data model, and of what carries a circuit.
  */
 type Occasion =
   | 'overdue'
@@ -25,7 +25,7 @@ type Occasion =
   | 'revocation'
   | 'event-stream'
   | 'model-validation'
-  | 'circuit-posture'
+  | 'circuit-right'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -51,7 +51,7 @@ export class Timetable {
     revocation: new Deadlines(),
     'event-stream': new Deadlines(),
     'model-validation': new Deadlines(),
-    'circuit-posture': new Deadlines(),
+    'circuit-right': new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

@@ -1,3 +1,4 @@
+import { hasRights } from '../../domain/authority.ts'
 import { ControllerError } from '../../domain/errors.ts'
 import { isAdministrator, isDisabled } from '../../domain/identity.ts'
 import { standingOf } from '../../domain/login/api-session-end.ts'
@@ -61,6 +62,28 @@ export async function missingFactors(
     ? await tx.collection(externalJwtSigners).get(secondary.requireExtJwtSigner)
     : undefined
   return { ...(needsTotp && { totp: { isEnrolled: mfa?.isVerified ?? false } }), ...(signer && { signer }) }
+}
+
+/**
+ * Whether something is missing where no request brings a token, as at a router. The signer that the policy requires is proved
+ * by the last request that showed a token of it, as long as that would still do.
+ */
+export async function isMissingBetweenRequests(
+  tx: ReadTransaction,
+  apiSession: ApiSession,
+  { identity, authPolicy }: { readonly identity: Identity; readonly authPolicy: AuthPolicy },
+): Promise<boolean> {
+  const { totp, signer } = await missingFactors(tx, apiSession, authPolicy)
+  if (signer === undefined) return totp !== undefined
+  return totp !== undefined || apiSession.provenSignerId !== signer.id || !mayProve(signer, identity)
+}
+
+/**
+ * Whether tokens of a signer prove anything of an identity: not while it is disabled, and nothing of somebody who has rights
+ * where a delegate decided whom they are good for.
+ */
+export function mayProve(signer: RecordOf<typeof externalJwtSigners>, identity: Identity): boolean {
+  return signer.enabled && (signer.mayAuthenticateAdmins || !hasRights(identity))
 }
 
 /** A caller with what it still has to prove. */

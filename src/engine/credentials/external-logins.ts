@@ -7,12 +7,13 @@ import { offeredSigners } from '../../domain/login/offered-signers.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { RecordOf } from '../../resources/declaration/resource.ts'
 import { identities } from '../../resources/identities/identities.ts'
+import { apiSessions } from '../../resources/login/api-sessions.ts'
 import { authPolicies } from '../../resources/login/auth-policies.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import type { Caller } from '../context/call.ts'
+import { type Caller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { findOne } from '../records/find-one.ts'
-import { withMissing } from './api-session-standing.ts'
+import { mayProve, withMissing } from './api-session-standing.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>
@@ -85,6 +86,27 @@ export async function withSignerProof(
   return { ...caller, missing: { ...caller.missing, signerProblem: proof } }
 }
 
+/**
+ * The same, and that it was proved is kept with the API session: routers and streams ask for no such token, and go by the
+ * last request that brought one.
+ */
+export async function withKeptProof(
+  context: EngineContext,
+  caller: Caller,
+  tokens: readonly string[],
+): Promise<Caller> {
+  const judged = await withSignerProof(context, caller, tokens)
+  const { id, provenSignerId } = caller.apiSession
+  const signerId = caller.missing.signer?.id
+  const isProven = signerId !== undefined && judged.missing.signer === undefined
+  if (!isProven || provenSignerId === signerId) return judged
+  await context.writes.run(SYSTEM_CALL, async (tx) => {
+    const stored = await tx.collection(apiSessions).get(id)
+    if (stored !== undefined) await tx.collection(apiSessions).update({ ...stored, provenSignerId: signerId })
+  })
+  return judged
+}
+
 /** Whether one of the tokens is of the signer and names the identity; otherwise what is wrong with them. */
 export async function signerProof(
   context: EngineContext,
@@ -92,8 +114,7 @@ export async function signerProof(
   identity: Identity,
   tokens: readonly string[],
 ): Promise<'proven' | TokenProblem> {
-  const isTrusted = signer.mayAuthenticateAdmins || !hasRights(identity)
-  const { verified, problems } = await verifyTokens(context, tokens, signer.enabled && isTrusted ? [signer] : [])
+  const { verified, problems } = await verifyTokens(context, tokens, mayProve(signer, identity) ? [signer] : [])
   const { allowTokensOfOthers } = context.settings.profile
   if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
   return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')

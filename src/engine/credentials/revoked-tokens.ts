@@ -4,10 +4,15 @@ import { isRevoked } from '../../domain/oidc/revoked.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import { revocations } from '../../resources/login/revocations.ts'
 
+/** What of a token says whether it was taken back. */
+type TokenInQuestion = Pick<ReadToken, 'jti' | 'issuedAt'> & {
+  readonly session: Pick<ReadToken['session'], 'z_asid' | 'sub'>
+}
+
 /** Reports whether a token was taken back at `now` (epoch ms): by itself, with its session, or with its identity. */
 export async function isTakenBack(
   tx: ReadTransaction,
-  { jti, issuedAt, session }: ReadToken,
+  { jti, issuedAt, session }: TokenInQuestion,
   now: number,
 ): Promise<boolean> {
   const named = [jti, session.z_asid, session.sub]

@@ -15,6 +15,7 @@ import { RouteExchange } from './circuits/route-exchange.ts'
 import type { FabricParts } from './fabric-parts.ts'
 import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
+import { ServiceRights } from './rights/service-rights.ts'
 import { ConnectedRouters } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
 import { Owed } from './routers/owed.ts'
@@ -40,13 +41,15 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const circuits = new OpenCircuits()
   const exchange = new RouteExchange(context, routers)
   const ends = new CircuitEnds(context, routers, circuits)
-  const hosted = new HostedTerminators(context)
+  const rights = new ServiceRights(context, apiSessions)
+  const hosted = new HostedTerminators(context, rights)
   const model = new ModelSubscriptions(context, options.modelCodec)
   const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
   return {
     context,
     presence,
     apiSessions,
+    rights,
     routers,
     network,
     owed,
@@ -56,6 +59,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     exchange,
     setup: new CircuitSetup({
       context,
+      rights,
+      routers,
       network,
       circuits,
       exchange,
@@ -63,7 +68,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
       onDeadTerminator: (terminator) => hosted.dead(terminator),
     }),
     ends,
-    accessLoss: new AccessLoss(context, circuits, ends),
+    accessLoss: new AccessLoss(context, rights, circuits, ends),
     rerouting,
     hosted,
     validation: new TerminatorValidation(context, hosted),

@@ -12,8 +12,8 @@ import { sessions } from '../../resources/access/sessions.ts'
 import { services } from '../../resources/services/services.ts'
 import { type Circuit, MOVING_ATTEMPT } from './circuits/circuit.ts'
 import type { LaidCircuit } from './circuits/circuit-setup.ts'
-import { type DialRight, dialRight, tunnelDialRight } from './circuits/dial-rights.ts'
 import type { FabricParts } from './fabric-parts.ts'
+import { type AskRight, dialRight, tunnelDialRight } from './rights/dial-rights.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
 import { RouterRefusal } from './routers/refusal.ts'
 
@@ -24,6 +24,15 @@ const NANOSECONDS = 1_000_000
 const MOST_USAGE = 100_000
 const MOST_DIRECTIONS = 16
 const LONGEST_DIRECTION = 64
+/** Faults name several circuits separated by blanks, and every router of the path keeps the id. */
+const PROPOSED_ID = /^[\w.:~-]{8,64}$/
+
+/** The id that a router proposes for a circuit; undefined where it leaves that to us. Throws {@link RouterRefusal}. */
+function readCircuitId(proposed: string | undefined): string | undefined {
+  if (proposed === undefined || proposed === '') return undefined
+  if (PROPOSED_ID.test(proposed)) return proposed
+  throw new RouterRefusal('internal', 'invalid circuit id', { hint: 'not-retriable' })
+}
 
 /** What a router says of circuits. It speaks for those that pass it, and for no others. */
 export class CircuitMessages {
@@ -36,11 +45,11 @@ export class CircuitMessages {
   }
 
   async create(request: CircuitRequest): Promise<ToRouter> {
-    return this.#lay(request, await dialRight(this.#parts.context, this.#router, request))
+    return this.#lay(request, await dialRight(this.#parts, this.#router, request), request.circuitId)
   }
 
   async createForRouter(request: TunnelCircuitRequest): Promise<ToRouter> {
-    return this.#lay(request, await tunnelDialRight(this.#parts.context, this.#router.id, request))
+    return this.#lay(request, tunnelDialRight(this.#parts, this.#router.id, request), undefined)
   }
 
   /** An answer that nobody waits for is to a circuit that was given up: the router is to forget it. */
@@ -125,11 +134,13 @@ export class CircuitMessages {
 
   async #lay(
     { instanceId, peerData }: CircuitRequest | TunnelCircuitRequest,
-    { client, service, revision }: DialRight,
+    ask: AskRight,
+    proposedId: string | undefined,
   ): Promise<ToRouter> {
-    const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, { client, service, instanceId, peerData })
+    const wish = { ask, instanceId, peerData, circuitId: readCircuitId(proposedId) }
+    const laid: LaidCircuit = await this.#parts.setup.lay(this.#router, wish)
     const { id: circuitId, ends, tags } = laid.circuit
-    await this.#parts.accessLoss.opened(laid.circuit, revision)
+    await this.#parts.accessLoss.opened(laid.circuit, laid.carrying)
     if (this.#parts.circuits.get(circuitId) === undefined) {
       throw new RouterRefusal('invalid-service', 'the access was lost while the circuit was laid', { circuitId })
     }

@@ -11,6 +11,7 @@ import type { Rerouting } from './circuits/rerouting.ts'
 import type { RouteExchange } from './circuits/route-exchange.ts'
 import type { ModelSubscriptions } from './model/model-subscriptions.ts'
 import type { ModelValidation } from './model/model-validation.ts'
+import type { ServiceRights } from './rights/service-rights.ts'
 import type { ConnectedRouters } from './routers/connected-routers.ts'
 import type { Network } from './routers/network.ts'
 import type { Owed } from './routers/owed.ts'
@@ -24,6 +25,7 @@ export interface FabricParts {
   readonly context: EngineContext
   readonly presence: Presence
   readonly apiSessions: ApiSessions
+  readonly rights: ServiceRights
   readonly routers: ConnectedRouters
   readonly network: Network
   readonly owed: Owed

@@ -9,18 +9,21 @@ import type {
   SocketAdmission,
   ToRouter,
 } from '../../ports/fabric/index.ts'
+import type { DisconnectReason } from '../../ports/router-presence.ts'
 import type { DataPlaneView } from '../context/context.ts'
 import type { Presence } from '../routers/presence.ts'
 import { assembleFabric, type FabricHost } from './assemble-fabric.ts'
 import { ChangeFollower } from './change-follower.ts'
+import { shutOut } from './circuits/shut-out.ts'
 import { controllerIdOf } from './controller-id.ts'
 import { FabricView } from './data-plane-view.ts'
 import type { FabricParts } from './fabric-parts.ts'
-import { followChanges, termsOf } from './follow-changes.ts'
+import { disabledRouters, followChanges, termsOf } from './follow-changes.ts'
 import { ConnectedSession } from './router-session.ts'
 import { admitSocket } from './routers/admission.ts'
 import { boundedLinkListeners } from './routers/bounded-reports.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
+import { removed } from './routers/peers.ts'
 
 /** Milliseconds after which what another process did is noticed at the latest, half of what is promised. */
 const LOOK_MS = 1000
@@ -53,10 +56,7 @@ export class Fabric implements ControlPlane {
     this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())
-    presence.onDisconnect((routerId, reason) => {
-      if (reason === 'deleted') this.#removed(routerId)
-      this.#parts.routers.get(routerId)?.channel.close()
-    })
+    presence.onDisconnect((routerId, reason) => this.#letGo(routerId, reason))
   }
 
   async admit(
@@ -78,7 +78,10 @@ export class Fabric implements ControlPlane {
     const { context, presence, routers } = this.#parts
     const { routerId: id, software } = greeting
     const linkListeners = boundedLinkListeners(greeting.linkListeners)
-    const terms = await context.storage.read((tx) => termsOf(tx, id))
+    const { terms, disabled } = await context.storage.read(async (tx) => ({
+      terms: await termsOf(tx, id),
+      disabled: await disabledRouters(tx),
+    }))
     const known = routers.get(id)
     if (known !== undefined && context.clock.now() - known.connectedAt < CHURN_MS) {
       this.#tellRefused(id, 'already-connected', undefined)
@@ -104,6 +107,8 @@ export class Fabric implements ControlPlane {
     this.#parts.network.routersChanged()
     presence.routerSoftware(id, software, greeting.capabilities)
     presence.routerReport(id, { linkListeners })
+    // They may have been disabled while this router was away, which has links to them.
+    if (disabled.length > 0) channel.send({ type: 'peers', changes: disabled.map(removed) })
     this.#greet(router)
     return new ConnectedSession(this.#parts, router, {
       controllers: () => this.#addresses(),
@@ -118,7 +123,8 @@ export class Fabric implements ControlPlane {
   }
 
   #greet(router: ConnectedRouter): void {
-    const { context, owed, peers, validation } = this.#parts
+    const { context, owed, peers, validation, ends } = this.#parts
+    ends.settle(router)
     router.channel.send(this.#addresses())
     if (router.isEdgeRouter) router.channel.send({ type: 'edge-hello', version: VERSION })
     peers.introduce(router)
@@ -146,14 +152,10 @@ export class Fabric implements ControlPlane {
     peers.away(router.id)
   }
 
-  #removed(routerId: string): void {
-    const { links, peers, circuits, ends } = this.#parts
-    peers.removed(routerId)
-    links.routerRemoved(routerId)
-    for (const circuit of circuits.all()) {
-      const { routers } = circuit.course.path
-      if (routers[0] === routerId || routers.at(-1) === routerId) ends.end(circuit, 'router-deleted', true)
-    }
+  #letGo(routerId: string, reason: DisconnectReason): void {
+    // It renewed its certificate by way of another process, and comes back with the new one.
+    if (reason === 'fingerprint') this.#parts.routers.get(routerId)?.channel.close()
+    else shutOut(this.#parts, routerId, reason === 'deleted' ? 'router-deleted' : 'router-shut-out')
   }
 
   #look(): void {

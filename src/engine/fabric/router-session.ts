@@ -1,9 +1,11 @@
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../../ports/fabric/index.ts'
 import { CircuitMessages } from './circuit-messages.ts'
+import { shutOutStrangers } from './circuits/shut-out.ts'
 import type { FabricParts } from './fabric-parts.ts'
 import { RouterFacts } from './router-facts.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
 import { RouterRefusal } from './routers/refusal.ts'
+import { foreignTerminator } from './terminators/hosted-terminators.ts'
 
 const MINUTE_MS = 60_000
 
@@ -74,6 +76,10 @@ export class ConnectedSession implements RouterSession {
         return this.#circuits.usage(message.usage)
       case 'router-links':
         if (links.reported(id, message.links, message.fullRefresh).hasForeign) this.misbehaved('foreign-link')
+        await shutOutStrangers(
+          this.#parts,
+          message.links.map(({ target }) => target),
+        )
         return undefined
       case 'create-terminator':
         return hosted.registerForSdk(this.#router, message)
@@ -83,7 +89,7 @@ export class ConnectedSession implements RouterSession {
         await hosted.update(id, message)
         return { type: 'terminator-updated' }
       case 'remove-terminators':
-        if ((await hosted.remove(id, message.terminatorIds)).hasForeign) this.misbehaved('foreign-terminator')
+        if ((await hosted.remove(id, message.terminatorIds)).hasForeign) throw foreignTerminator()
         return { type: 'result', success: true, message: '' }
       case 'terminators-validated':
         if ((await validation.answered(id, message)).hasForeign) this.misbehaved('foreign-terminator')

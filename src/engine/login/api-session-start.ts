@@ -17,7 +17,7 @@ import { configTypeIds } from '../configs/config-map.ts'
 import { type Call, type Caller, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { callerOfSession } from '../credentials/api-session-standing.ts'
-import { withSignerProof } from '../credentials/external-logins.ts'
+import { withKeptProof } from '../credentials/external-logins.ts'
 import { requireBasis } from '../credentials/login-basis.ts'
 import { changePosture } from '../posture/posture-store.ts'
 import { findOne } from '../records/find-one.ts'
@@ -103,6 +103,7 @@ export async function startApiSession(
     refreshTokens: tokens?.refreshTokens ?? null,
     startRevision: null,
     dueAt: now,
+    provenSignerId: null,
   })
   const begin = async (tx: WriteTransaction, part: Part) => {
     const current = await tx.collection(identities).get(who.identity.id)
@@ -130,7 +131,7 @@ export async function startApiSession(
     return callerOfSession(tx, started, { identity, authPolicy }, token)
   }
   const caller = await writeInParts(context, redeemed(call), begin)
-  return withSignerProof(context, caller, call.bearerTokens ?? [])
+  return withKeptProof(context, caller, call.bearerTokens ?? [])
 }
 
 /** What posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session began. */

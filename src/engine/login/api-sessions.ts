@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../../domain/errors.ts'
+import { dueAtOf } from '../../domain/login/api-session-end.ts'
 import { byHost } from '../../domain/login/login-basis.ts'
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
@@ -12,7 +13,7 @@ import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
 import { type ApiSessionStanding, apiSessionStanding, callerOfSession } from '../credentials/api-session-standing.ts'
-import { withSignerProof } from '../credentials/external-logins.ts'
+import { withKeptProof } from '../credentials/external-logins.ts'
 import { findOne } from '../records/find-one.ts'
 import { SessionActivity } from './api-session-activity.ts'
 import { SessionEnds } from './api-session-ends.ts'
@@ -145,7 +146,16 @@ export class ApiSessions {
     if (ended !== undefined) await this.#ends.endForGood(ended)
     if (caller === undefined) return undefined
     await this.#activity.touch(caller.apiSession.id, now)
-    return withSignerProof(this.#context, caller, bearerTokens)
+    return withKeptProof(this.#context, caller, bearerTokens)
+  }
+
+  /** How a stored API session stands now, and when (epoch ms) it is over unless it is used again. */
+  async standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>) {
+    const { clock, settings } = this.#context
+    const now = clock.now()
+    const lastActivityAt = this.#activity.lastActivityAt(stored)
+    const dueAt = dueAtOf({ ...stored, lastActivityAt }, settings, now)
+    return { standing: await this.#standing(tx, stored, now), dueAt }
   }
 
   #standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionStanding> {

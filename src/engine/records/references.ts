@@ -11,7 +11,8 @@ export async function checkReferences(
   record: RecordOf<Resource>,
   before: RecordOf<Resource> | undefined,
 ): Promise<void> {
-  for (const [field, { to, orTo }] of Object.entries(resource.definition.references ?? {})) {
+  for (const [field, { to, orTo, isLoose }] of Object.entries(resource.definition.references ?? {})) {
+    if (isLoose) continue
     const known = new Set(idsIn(before?.[field]))
     const target = resourceNamed(to)
     const named = idsIn(record[field]).filter((id) => !known.has(id))

@@ -22,3 +22,16 @@ export function admitRouter(router: RouterFacts | undefined, fingerprint: string
 export async function routerFacts(tx: ReadTransaction, id: string): Promise<RouterFacts | undefined> {
   return (await tx.collection(edgeRouters).get(id)) ?? (await tx.collection(transitRouters).get(id))
 }
+
+/**
+ * Those of the routers that may carry no traffic: they are gone, disabled or not enrolled. One whose certificate is another
+ * than the one it connected with stays, because routers renew theirs.
+ */
+export async function shutOutAmong(tx: ReadTransaction, routerIds: Iterable<string>): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const id of routerIds) {
+    const router = await routerFacts(tx, id)
+    if (!admitRouter(router, router?.fingerprint ?? '').accepted) found.push(id)
+  }
+  return found
+}

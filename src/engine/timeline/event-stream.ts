@@ -103,8 +103,7 @@ export class EventStream {
 
   async #judge(): Promise<void> {
     this.#isDoubtful = false
-    const { storage, clock } = this.#source.context
-    const standing = await storage.read((tx) => standingReader(tx, this.#call, clock.now()))
+    const standing = await standingReader(this.#source.context, this.#call)
     if (standing === undefined) this.#isOver = true
     else this.#call = standing
   }

@@ -12,6 +12,16 @@ import { factsOf, readerOf, TOLD_EVENTS } from './told-events.ts'
 
 /** How often readers of streams hear that theirs is alive, and are judged again, ms. */
 const HEARTBEAT_MS = 15_000
+/** Milliseconds after which readers are judged again that another process, or another write, may have taken rights from. */
+const LOOK_MS = 1000
+/** Kinds whose change may take from a reader what it may hear. */
+const CONCERNING: ReadonlySet<string> = new Set([
+  'api-sessions',
+  'auth-policies',
+  'external-jwt-signers',
+  'identities',
+  'revocations',
+])
 
 /** What happened in this process, for those who may know of it: to look back over, and as it happens. */
 export class Timelines {
@@ -19,13 +29,18 @@ export class Timelines {
   readonly #streams = new Set<EventStream>()
   /** Tells the numbers of this process from those of another one, or of this one before it was started anew. */
   readonly #instance: string
+  /** The revision of the store by which readers were judged last; undefined while nobody reads. */
+  #revision: number | undefined
 
   constructor(context: EngineContext) {
     const log = new EventLog(context.settings.limits.timelineBytes)
     this.#instance = context.random.id()
     this.#source = { context, log, idOf: (number) => `${this.#instance}.${number}` }
     for (const name of TOLD_EVENTS) context.events.on(name, (event) => this.#keep(name, event))
-    context.timetable.onDue('event-stream', async () => this.#beat())
+    context.timetable.onDue('event-stream', async (occasions) => {
+      if (occasions.includes('look')) await this.#look()
+      if (occasions.includes('all')) this.#beat()
+    })
   }
 
   /** What happened after an event that the caller may hear of, oldest first; the latest of it without one. */
@@ -59,6 +74,7 @@ export class Timelines {
     if (this.#streams.size >= eventStreams) this.#makeRoomFor(stream)
     this.#streams.add(stream)
     context.timetable.notLater('event-stream', 'all', context.clock.now() + HEARTBEAT_MS)
+    context.timetable.notLater('event-stream', 'look', context.clock.now() + LOOK_MS)
     return stream
   }
 
@@ -95,6 +111,24 @@ export class Timelines {
     const { timetable, clock } = this.#source.context
     for (const stream of this.#streams) stream.beat()
     if (this.#streams.size > 0) timetable.set('event-stream', 'all', clock.now() + HEARTBEAT_MS)
+  }
+
+  /** Looks whether somebody lost rights: what other processes do is told to none of this one's readers. */
+  async #look(): Promise<void> {
+    const { timetable, clock, storage } = this.#source.context
+    if (this.#streams.size === 0) {
+      this.#revision = undefined
+      return
+    }
+    timetable.set('event-stream', 'look', clock.now() + LOOK_MS)
+    const isConcerned = await storage.read(async (tx) => {
+      const known = this.#revision
+      if (tx.revision === known) return false
+      const changes = known === undefined || tx.revision < known ? undefined : await tx.changesSince(known)
+      this.#revision = tx.revision
+      return changes?.some(({ kind }) => CONCERNING.has(kind)) ?? true
+    })
+    if (isConcerned) for (const stream of this.#streams) stream.notice(true)
   }
 
   /** The place after an event; of one that this process did not tell, the beginning of what it knows. */

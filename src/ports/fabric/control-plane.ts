@@ -3,7 +3,10 @@ import type { FromRouter } from './from-router.ts'
 import type { RouterGreeting } from './router-facts.ts'
 import type { ToRouter } from './to-router.ts'
 
-/** The way to a connected router. What is sent is queued and arrives in order; after it is closed nothing happens. */
+/**
+ * The way to a connected router. What is sent is queued and arrives in order, also what was sent before it is closed; then
+ * nothing happens any more.
+ */
 export interface RouterChannel {
   send(message: ToRouter): void
   close(): void

@@ -105,6 +105,8 @@ export interface CircuitRequest {
   /** Named only where there is no service session. */
   readonly identityId: string
   readonly serviceId: string
+  /** The id that the router wants the circuit to have; undefined or empty where it leaves that to the controller. */
+  readonly circuitId: string | undefined
   /** Which instance of the service; empty for those that have no name. */
   readonly instanceId: string
   readonly peerData: PeerData

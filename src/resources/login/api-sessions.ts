@@ -95,6 +95,8 @@ const DEFINITION = {
     refreshTokens: z.array(z.custom<LiveToken>()).nullable(),
     /** The store's revision with which the session began; null for one that began before it was kept. */
     startRevision: z.int().nullable(),
+    /** The external signer of which a request showed a token last, where the auth policy required it; null before. */
+    provenSignerId: z.string().nullable(),
   },
   derived: {
     authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
@@ -113,6 +115,7 @@ const DEFINITION = {
     'tokensExpireAt',
     'refreshTokens',
     'startRevision',
+    'provenSignerId',
   ],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
@@ -133,6 +136,7 @@ const DEFINITION = {
     basis: null,
     dueAt: null,
     startRevision: null,
+    provenSignerId: null,
   },
   // Only a digest of the token is stored, and lists show none.
   computed: { token: always('string', '') },

@@ -2,9 +2,9 @@ import { decodeJwt } from 'jose'
 import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
-import { fabricWorld } from './fabric-world.ts'
+import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
 
-const { CONTENT_TYPE } = routerSide
+const { CONTENT_TYPE, HEADER } = routerSide
 
 describe('a router that connects', () => {
   it('is let in with its own certificate, learns the controller and is shown online', async () => {
@@ -218,5 +218,81 @@ describe('a router that behaves badly', () => {
     for (let count = 0; count < 11_000; count += 1) router.send(CONTENT_TYPE.heartbeat)
     await vi.waitFor(() => expect(world.told('router.misbehaved').map(({ what }) => what)).toContain('flood'))
     expect((await router.request(CONTENT_TYPE.ping)).contentType).toBe(CONTENT_TYPE.result)
+  })
+})
+
+describe('what a router says that is not taken', () => {
+  const text = (frame: routerSide.Frame) => new TextDecoder().decode(bodyOf(frame))
+  const isRefused = (frame: routerSide.Frame) =>
+    frame.contentType === CONTENT_TYPE.error || routerSide.readBool(frame.headers, HEADER.success) === false
+
+  it('is answered in words, and answers to messages of ours by nothing', async () => {
+    const world = await fabricWorld()
+    const router = await world.router('r1')
+    const reason = 'this controller does not take messages of this kind'
+    for (const contentType of [1009, 20_299]) {
+      const answer = await router.request(contentType)
+      expect([isRefused(answer), text(answer)]).toEqual([true, reason])
+    }
+    const malformed = await router.request(CONTENT_TYPE.removeTerminators, Uint8Array.of(255, 255))
+    expect([isRefused(malformed), text(malformed)]).toEqual([true, 'malformed message'])
+    router.forget()
+    router.send(CONTENT_TYPE.result, undefined, new Map([[HEADER.replyFor, routerSide.uint32Header(7)]]))
+    router.send(1009, undefined, new Map([[HEADER.replyFor, routerSide.uint32Header(8)]]))
+    const pong = await router.request(CONTENT_TYPE.ping)
+    expect(router.received.filter(({ contentType }) => contentType === CONTENT_TYPE.result)).toEqual([pong])
+  })
+
+  it('is refused where it concerns the terminators of another router, in each form in which it may be said', async () => {
+    const world = await fabricWorld()
+    const { serviceId } = await tunnelNetwork(world)
+    const owner = await world.router('owner', { fields: { isTunnelerEnabled: true } })
+    await host(owner, serviceId)
+    const other = await world.router('other')
+    const terminatorId = 'terminator-1'
+    const change = { terminatorId, cost: 9, updateCost: true }
+    const said = [
+      [CONTENT_TYPE.removeTerminators, routerSide.TerminatorIds.encode({ terminatorIds: [terminatorId] })],
+      [CONTENT_TYPE.removeTerminator, routerSide.TerminatorId.encode({ terminatorId })],
+      [CONTENT_TYPE.updateTerminator, routerSide.UpdateTerminator.encode(change)],
+      [CONTENT_TYPE.updateTunnelTerminator, routerSide.UpdateTunnelTerminator.encode(change)],
+    ] as const
+    for (const [contentType, body] of said) {
+      const answer = await other.request(contentType, body)
+      expect([isRefused(answer), text(answer)]).toEqual([true, 'terminator of another router'])
+    }
+    expect(await world.call('GET', '/terminators/terminator-1')).toMatchObject({ cost: 0 })
+    const updated = await owner.request(CONTENT_TYPE.updateTerminator, routerSide.UpdateTerminator.encode(change))
+    expect(isRefused(updated)).toBe(false)
+    expect(await world.call('GET', '/terminators/terminator-1')).toMatchObject({ cost: 9 })
+    const removed = await owner.request(CONTENT_TYPE.removeTerminator, routerSide.TerminatorId.encode({ terminatorId }))
+    expect(isRefused(removed)).toBe(false)
+  })
+
+  it('is answered before it is turned away: a hello that does not say its version', async () => {
+    const world = await fabricWorld()
+    const enrolled = await world.enroll('r1')
+    const router = new FakeRouter(enrolled, world.listener, { saysVersion: false })
+    expect(await router.connect()).toMatchObject({ accepted: false, reason: 'no version header provided' })
+    await vi.waitFor(() => expect(router.isClosed).toBe(true))
+  })
+})
+
+describe('a router that goes on with the channel of before', () => {
+  it('has the dials refused that waited while the controller was away, and the later ones laid', async () => {
+    const world = await fabricWorld()
+    const { serviceId } = await tunnelNetwork(world)
+    const fields = { isTunnelerEnabled: true }
+    const server = await world.router('server', { fields })
+    await host(server, serviceId)
+    const client = new FakeRouter(await world.enroll('client', fields), world.listener)
+    const { accepted } = await client.connect({ connectionId: 'former-1', secret: new Uint8Array(16).fill(7) })
+    expect(accepted).toBe(true)
+    const waited = dial(client)
+    reportLinks(client, [['l1', server]], true)
+    const fresh = dial(client)
+    expect((await waited).refused).toBe('the dial was asked for before the router was connected again')
+    expect((await fresh).refused).toBeUndefined()
+    expect(server.all(CONTENT_TYPE.route)).toHaveLength(1)
   })
 })

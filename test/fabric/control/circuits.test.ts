@@ -168,9 +168,9 @@ describe('a dial that comes to nothing', () => {
     expect((await dial(client, 'web', key)).refused).toMatch('terminator did not send public header')
     server.send(CONTENT_TYPE.fault, Fault.encode({ subject: 'link', id: 'link-1', iteration: 1 }))
     await vi.waitFor(() => expect(world.told('link.connection')).toHaveLength(2))
-    expect((await dial(client, 'web', key)).refused).toBe('no path to a terminator of the service')
+    expect((await dial(client, 'web', key)).refused).toBe('no path to a terminator of service web')
     await world.call('DELETE', '/terminators/terminator-1')
-    expect((await dial(client, 'web', key)).refused).toBe('service has no terminators')
+    expect((await dial(client, 'web', key)).refused).toBe('service web has no terminators')
   })
 
   it('is refused without a policy that lets the router dial', async () => {

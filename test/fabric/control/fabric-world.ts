@@ -1,5 +1,6 @@
-import type { Controller, ControllerEvents, EventName } from 'portcullis'
+import { type Controller, type ControllerEvents, createPkiMaterial, type EventName } from 'portcullis'
 import { type ControlListener, type ControlListenerOptions, openControlListener, routerSide } from 'portcullis/fabric'
+import { memoryStorage } from 'portcullis/memory'
 import {
   bodyOf,
   createTestController,
@@ -66,6 +67,18 @@ export async function fabricWorld(
     // The list under a name holds the events of that name.
     told: <E extends EventName>(name: E) => (told.get(name) ?? []) as ControllerEvents[E][],
   }
+}
+
+const NOW = Date.UTC(2026, 0, 1)
+
+/** Two controllers over one store, as two processes are: each has a clock of its own, and routers of its own. */
+export async function twoProcesses() {
+  const shared = memoryStorage()
+  // The store outlives a process.
+  const storage = { ...shared, close: async () => undefined }
+  const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'test', now: NOW })
+  const process = (name: string) => fabricWorld({ addresses: [`tls:${name}.test:1`] }, { storage, pki, now: NOW })
+  return { here: await process('here'), there: await process('there') }
 }
 
 async function tokenOf({ fetch }: Pick<Controller, 'fetch'>): Promise<string> {

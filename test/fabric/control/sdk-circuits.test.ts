@@ -1,92 +1,15 @@
 import { routerSide } from 'portcullis/fabric'
-import { bodyOf, type FakeRouter } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
 import { openIdTokens } from '../../support/openid.ts'
-import { type FabricWorld, fabricWorld } from './fabric-world.ts'
+import { dialed, dialedBy, logIn, sdkWorld, sessionOf, unroutes } from './sdk-world.ts'
 
-const { CONTENT_TYPE, HEADER, textHeader } = routerSide
-
-/** A service, two people who may meet at every router, and a router that a host registered an address at. */
-async function sdkWorld() {
-  const world = await fabricWorld()
-  const service = { name: 'web', encryptionRequired: false, roleAttributes: ['web'] }
-  const serviceId = await world.create('/services', service)
-  const all = { semantic: 'AnyOf', edgeRouterRoles: ['#all'] }
-  await world.create('/edge-router-policies', { name: 'all', identityRoles: ['#all'], ...all })
-  await world.create('/service-edge-router-policies', { name: 'all', serviceRoles: ['#all'], ...all })
-  const policy = (type: string, identityRole: string) =>
-    world.create('/service-policies', {
-      name: type,
-      type,
-      semantic: 'AnyOf',
-      serviceRoles: ['#web'],
-      identityRoles: [identityRole],
-    })
-  const dialPolicy = await policy('Dial', '#clients')
-  await policy('Bind', '#hosts')
-  const clientId = await person(world, 'client', 'clients')
-  const router = await world.router('r1')
-  const hosting = await sessionOf(world, await personOf(world, 'host', 'hosts'), serviceId, 'Bind')
-  const created = await router.request(
-    CONTENT_TYPE.createTerminatorV2,
-    routerSide.CreateTerminator.encode({
-      address: 'terminator-1',
-      sessionToken: hosting.token,
-      apiSessionToken: hosting.apiToken,
-    }),
-  )
-  expect(created.contentType).toBe(CONTENT_TYPE.terminatorV2Created)
-  return { world, router, serviceId, dialPolicy, clientId }
-}
-
-async function person(world: FabricWorld, name: string, role: string): Promise<string> {
-  const id = await world.create('/identities', { name, type: 'User', isAdmin: false, roleAttributes: [role] })
-  await world.create('/authenticators', {
-    identityId: id,
-    method: 'updb',
-    username: name,
-    password: `${name}-password`,
-  })
-  return id
-}
-
-/** Logs a new person in with a password; answers the token. */
-async function personOf(world: FabricWorld, name: string, role: string): Promise<string> {
-  await person(world, name, role)
-  return logIn(world, name)
-}
-
-async function logIn({ controller }: FabricWorld, username: string): Promise<string> {
-  const { data } = await controller
-    .client()
-    .call('POST /authenticate', { query: { method: 'password' }, body: { username, password: `${username}-password` } })
-  return data.token
-}
-
-async function sessionOf({ controller }: FabricWorld, apiToken: string, serviceId: string, type: 'Dial' | 'Bind') {
-  const { data } = await controller.client().withToken(apiToken).call('POST /sessions', { body: { serviceId, type } })
-  return { id: data.id, token: data.token, apiToken }
-}
-
-/** A client dials through the router with what it presented there; answers the circuit, or why there is none. */
-async function dialed(router: FakeRouter, contentType: number, headers: Readonly<Record<number, string>>) {
-  const texts = Object.entries(headers).map(([key, text]) => [Number(key), textHeader(text)] as const)
-  const answer = await router.request(contentType, undefined, new Map(texts))
-  if (answer.contentType === CONTENT_TYPE.error) return { refused: new TextDecoder().decode(bodyOf(answer)) }
-  return { circuitId: routerSide.readText(answer.headers, HEADER.createdCircuitId) }
-}
-
-const unroutes = (router: FakeRouter) =>
-  router.all(CONTENT_TYPE.unroute).map((frame) => routerSide.Unroute.decode(bodyOf(frame)))
+const { CONTENT_TYPE, HEADER } = routerSide
+const NOT_RETRIABLE = 3
 
 it('a client dials with its session, whose path is shown, and whose end cuts the circuit', async () => {
   const { world, router, serviceId } = await sdkWorld()
   const session = await sessionOf(world, await logIn(world, 'client'), serviceId, 'Dial')
-  const dial = () =>
-    dialed(router, CONTENT_TYPE.createCircuitV2, {
-      [HEADER.circuitSessionToken]: session.token,
-      [HEADER.circuitApiSessionToken]: session.apiToken,
-    })
+  const dial = () => dialedBy(router, session)
   const { circuitId } = await dial()
   expect(await world.call('GET', `/sessions/${session.id}/route-path`)).toEqual({ routePath: [router.id] })
   await world.call('DELETE', `/sessions/${session.id}`)
@@ -116,4 +39,42 @@ it('a client dials with its access token alone, for itself and what it may dial,
   await world.call('DELETE', `/service-policies/${dialPolicy}`)
   await vi.waitFor(() => expect(unroutes(router)).toEqual([{ circuitId, now: true }]))
   expect(await dial(clientId)).toEqual({ refused: 'no policy lets the identity dial the service' })
+})
+
+it('a circuit has the id that its router proposes, and no other circuit has it too', async () => {
+  const { world, router, serviceId, clientId } = await sdkWorld()
+  const fetch = (path: string, init?: RequestInit) =>
+    world.controller.fetch(new Request(`https://controller.test:1280${path}`, init))
+  const tokens = await openIdTokens({ fetch }, { username: 'client', password: 'client-password' })
+  const dial = (proposed: string) =>
+    dialed(router, CONTENT_TYPE.createCircuitV3, {
+      [HEADER.circuitApiSessionToken]: tokens.access_token,
+      [HEADER.circuitIdentityId]: clientId,
+      [HEADER.circuitServiceId]: serviceId,
+      [HEADER.proposedCircuitId]: proposed,
+    })
+  const [first, second] = await Promise.all([dial('proposed-1'), dial('proposed-1')])
+  expect(first).toEqual({ circuitId: 'proposed-1' })
+  expect(second).toEqual({ refused: 'there is a circuit of this id' })
+  expect(await dial('with blank')).toEqual({ refused: 'invalid circuit id' })
+  await world.call('DELETE', '/fabric/v1/circuits/proposed-1', { immediate: true })
+  // What its routers still do for it must not be mistaken for a new one.
+  expect(await dial('proposed-1')).toEqual({ refused: 'there is a circuit of this id' })
+  expect((await dial('')).circuitId).toMatch(/^[\da-f-]{36}$/)
+})
+
+it('a refused dial names the service and the instance that were asked for, and is not tried again where no router would do', async () => {
+  const { world, router, serviceId, meeting } = await sdkWorld()
+  const session = await sessionOf(world, await logIn(world, 'client'), serviceId, 'Dial')
+  const headers = {
+    [HEADER.circuitSessionToken]: session.token,
+    [HEADER.circuitApiSessionToken]: session.apiToken,
+  }
+  const missing = await dialed(router, CONTENT_TYPE.createCircuitV2, { ...headers, [HEADER.circuitInstanceId]: 'i7' })
+  expect(missing).toEqual({ refused: 'service web has no terminators for instance i7' })
+  await world.call('PATCH', `/service-edge-router-policies/${meeting}`, { edgeRouterRoles: ['#none'] })
+  const texts = new Map(Object.entries(headers).map(([key, text]) => [Number(key), routerSide.textHeader(text)]))
+  const answer = await router.request(CONTENT_TYPE.createCircuitV2, undefined, texts)
+  expect(new TextDecoder().decode(answer.body[0])).toBe('no edge router may be used by the identity for the service')
+  expect(routerSide.readUint32(answer.headers, HEADER.retryHint)).toBe(NOT_RETRIABLE)
 })

@@ -6,8 +6,9 @@ import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { RecordedChange } from '../../context/recorded-changes.ts'
 import { RETRY_MS } from '../../context/timetable.ts'
+import { deletePart } from '../../records/deletion.ts'
 import { dueRecords } from '../../records/due-records.ts'
-import { newPart } from '../../records/parts.ts'
+import { MORE, newPart } from '../../records/parts.ts'
 import { type Judgement, judgeSessions } from '../sessions/session-judgement.ts'
 import { type Suspects, sessionsWith, suspectIds, suspectsOf } from './suspects.ts'
 
@@ -110,9 +111,9 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
       const end = ending.get(id)
       const change = changed.find((session) => session.id === id)
       if (end !== undefined) {
-        ended.set(id, end)
         reasons.set(id, end.reason)
-        await tx.collection(sessions).delete(id)
+        if ((await deletePart(tx, sessions, id, part)) === MORE) break
+        ended.set(id, end)
       } else if (change !== undefined) await tx.collection(sessions).update(change)
       part.count()
       settled += 1

@@ -12,6 +12,7 @@ import { services } from '../../../resources/services/services.ts'
 import { type Call, type Caller, callerOf } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { postureDataOf } from '../../posture/posture-of.ts'
+import { deleteEntity } from '../../records/deletion.ts'
 import { NEVER } from '../../records/due-records.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { makeRoom } from '../../records/room.ts'
@@ -73,7 +74,7 @@ export class Sessions {
     await this.#context.writes.run(call, async (tx) => {
       const session = await tx.collection(sessions).get(id)
       if (session?.identityId !== identity.id) throw notFound('session', id)
-      await tx.collection(sessions).delete(id)
+      await deleteEntity(tx, sessions, id)
     })
   }
 

@@ -1,14 +1,24 @@
+import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { type CircuitEnd, closed, routersOf } from '../../../domain/fabric/index.ts'
 import type { EngineContext } from '../../context/context.ts'
-import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Circuit } from './circuit.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
-/** Ends circuits: routers forget them, at once or once they are quiet, and the host hears why. */
+/** How many routers are remembered that were away when a circuit ended that they carry, and how many circuits of each. */
+const MOST_AWAY = 1000
+const MOST_MISSED = 20_000
+
+/**
+ * Ends circuits: routers forget them, at once or once they are quiet, and the host hears why. A router that is away goes on
+ * carrying what it has: it is told when it comes back.
+ */
 export class CircuitEnds {
   readonly #context: EngineContext
   readonly #routers: ConnectedRouters
   readonly #circuits: OpenCircuits
+  /** What routers that are away are to forget, by their ids. */
+  readonly #missed = new BoundedMap<string, Set<string>>(MOST_AWAY)
 
   constructor(context: EngineContext, routers: ConnectedRouters, circuits: OpenCircuits) {
     this.#context = context
@@ -19,7 +29,7 @@ export class CircuitEnds {
   /** Ends a circuit, if it is still there. `now` cuts what is under way; otherwise it may flow off. */
   end(circuit: Circuit, reason: CircuitEnd, now: boolean): void {
     if (!this.#circuits.remove(circuit)) return
-    if (circuit.client.mustPass) this.#context.timetable.set('circuit-posture', circuit.id, undefined)
+    this.#context.timetable.set('circuit-right', circuit.id, undefined)
     const routers = routersOf(circuit.course)
     circuit.course = closed(circuit.course, reason)
     this.unroute(circuit.id, routers, now)
@@ -31,6 +41,23 @@ export class CircuitEnds {
 
   /** Tells routers to forget a circuit, known here or not. */
   unroute(circuitId: string, routerIds: Iterable<string>, now: boolean): void {
-    for (const id of routerIds) this.#routers.get(id)?.channel.send({ type: 'unroute', circuitId, now })
+    for (const id of routerIds) {
+      const router = this.#routers.get(id)
+      if (router === undefined) this.#keep(id, circuitId)
+      else router.channel.send({ type: 'unroute', circuitId, now })
+    }
+  }
+
+  /** A router is back: what ended while it was away it forgets now, before it is asked for anything else. */
+  settle({ id, channel }: ConnectedRouter): void {
+    for (const circuitId of this.#missed.get(id) ?? []) channel.send({ type: 'unroute', circuitId, now: true })
+    this.#missed.delete(id)
+  }
+
+  #keep(routerId: string, circuitId: string): void {
+    const missed = this.#missed.get(routerId) ?? new Set<string>()
+    this.#missed.set(routerId, missed.add(circuitId))
+    const [oldest] = missed
+    if (missed.size > MOST_MISSED && oldest !== undefined) missed.delete(oldest)
   }
 }

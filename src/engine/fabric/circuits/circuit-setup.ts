@@ -1,39 +1,61 @@
-import { dialFailed, dialSucceeded, laidAt, opened, type RouteFailure } from '../../../domain/fabric/index.ts'
+import {
+  dialFailed,
+  dialSucceeded,
+  judgesPosture,
+  laidAt,
+  opened,
+  type RouteFailure,
+} from '../../../domain/fabric/index.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type { CircuitFailure } from '../../../ports/events.ts'
 import type { PeerData } from '../../../ports/fabric/index.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
 import { terminators } from '../../../resources/routers/terminators.ts'
-import type { services } from '../../../resources/services/services.ts'
 import type { EngineContext } from '../../context/context.ts'
-import type { ConnectedRouter } from '../routers/connected-routers.ts'
+import { shutOutAmong } from '../../routers/router-admission.ts'
+import type { AskRight, DialRight } from '../rights/dial-rights.ts'
+import { earlier, type ServiceClaim, type ServiceRight, type ServiceRights } from '../rights/service-rights.ts'
+import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
 import { RouterRefusal } from '../routers/refusal.ts'
-import type { Circuit, CircuitClient } from './circuit.ts'
+import type { Carrying } from './access-loss.ts'
+import type { Circuit, CircuitParty } from './circuit.ts'
 import type { CircuitEnds } from './circuit-end.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
 import { randomFraction } from './random-fraction.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
-import { selectTerminator, type Terminator } from './terminator-selection.ts'
+import { type FitSelection, selectFit, selectTerminator, type Terminator } from './terminator-selection.ts'
 
-/** A circuit that somebody may have. */
+/** A circuit that somebody wants. */
 export interface CircuitWish {
-  readonly client: CircuitClient
-  readonly service: RecordOf<typeof services>
+  /** Judged anew with every attempt, in the snapshot by which the terminator is chosen. */
+  readonly ask: AskRight
   /** Empty for the instances without a name. */
   readonly instanceId: string
   readonly peerData: PeerData
+  /** The id that the router proposes; undefined where it leaves that to us. */
+  readonly circuitId: string | undefined
 }
 
-/** A circuit that is laid, with what the client is told by the host. */
+/** A circuit that is laid, with what the client is told by the host, and by what it was judged. */
 export interface LaidCircuit {
   readonly circuit: Circuit
   readonly peerData: PeerData
+  readonly carrying: Carrying
+}
+
+/** Somebody who may have a circuit, and the terminator that was chosen for it, in one snapshot. */
+interface Chosen {
+  readonly dial: DialRight
+  readonly selection: FitSelection
+  readonly revision: number
 }
 
 interface Parts {
   readonly context: EngineContext
+  readonly rights: ServiceRights
+  readonly routers: ConnectedRouters
   readonly network: Network
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange
@@ -58,6 +80,8 @@ export class CircuitSetup {
   readonly #parts: Parts
   /** How many circuits are in the making, by the router that asked. */
   readonly #making = new Map<string, number>()
+  /** Their ids. */
+  readonly #ids = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -88,89 +112,147 @@ export class CircuitSetup {
   }
 
   async #lay(router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
+    const id = wish.circuitId ?? this.#parts.context.random.uuid()
+    if (this.#ids.has(id) || this.#parts.circuits.lately(id) !== undefined) {
+      throw new RouterRefusal('internal', 'there is a circuit of this id', { hint: 'not-retriable', circuitId: id })
+    }
+    this.#ids.add(id)
+    try {
+      return await this.#layAs(id, router, wish)
+    } finally {
+      this.#ids.delete(id)
+    }
+  }
+
+  async #layAs(id: string, router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
     const begunAt = context.clock.now()
-    const { service, client } = wish
-    if (service.encryptionRequired && !wish.peerData.has(PEER_DATA.publicKey)) {
-      this.#tellFailure(router, wish, 'refused')
-      const message = 'encryption required on service, initiator did not send public header'
-      throw new RouterRefusal('encryption-data-missing', message)
-    }
-    const id = context.random.uuid()
     const ends = { ingress: context.random.uuid(), egress: context.random.uuid() }
-    let failure: RouteFailure | undefined
+    let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
-      const selection = await this.#select(router, wish)
+      const chosen = await this.#choose(router, wish, id)
+      const { dial, selection } = chosen
+      const { service, claim } = dial
       if ('failure' in selection) {
-        if (failure !== undefined) break
-        this.#tellFailure(router, wish, selection.failure)
-        throw new RouterRefusal('internal', FAILURE_TEXTS[selection.failure], { circuitId: id })
+        if (failed !== undefined) break
+        this.#tellFailure(router, dial, selection.failure)
+        throw new RouterRefusal('internal', failureText(selection, service.name, wish.instanceId), { circuitId: id })
       }
       const { terminator, path } = selection
       const tags = new Map([
         ['serviceId', service.id],
-        ['clientId', client.identityId],
+        ['clientId', claim.identityId],
         ['hostId', terminator.hostId],
       ])
       const egress = { binding: terminator.binding, destination: terminator.address, peerData: wish.peerData }
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
-      failure = settled.attempt.failure
+      const { failure } = settled.attempt
       if (failure === undefined) {
-        const { hostId } = terminator
         const circuit: Circuit = {
           id,
-          client,
+          client: partyOf(claim, dial.right.byReports),
           serviceId: service.id,
           terminatorId: terminator.id,
-          hostId,
+          host: this.#hostOf(terminator, selection.host),
           ends,
           egress,
           tags,
           createdAt: begunAt,
           course: opened(path),
         }
-        return this.#open(router, wish, circuit, settled, terminator)
+        return this.#open(router, chosen, circuit, settled, terminator)
       }
+      failed = { failure, dial }
       await this.#noteFailure(id, settled, terminator)
     }
-    this.#tellFailure(router, wish, 'routers-failed')
-    throw new RouterRefusal('internal', failure?.message ?? 'routers did not lay the circuit', { circuitId: id })
+    if (failed !== undefined) this.#tellFailure(router, failed.dial, 'routers-failed')
+    const message = failed?.failure.message ?? 'routers did not lay the circuit'
+    throw new RouterRefusal('internal', message, { circuitId: id })
   }
 
-  async #select(router: ConnectedRouter, { service, instanceId, peerData }: CircuitWish) {
-    const { context, network, circuits } = this.#parts
-    const { known, presence } = await context.storage.read(async (tx) => ({
-      known: await tx.collection(terminators).find({ where: equals('serviceId', service.id) }),
-      presence: await context.presence.at(tx),
-    }))
+  /** Who asks is judged, and the terminator is chosen, by the facts of one snapshot. */
+  async #choose(router: ConnectedRouter, wish: CircuitWish, circuitId: string): Promise<Chosen> {
+    return this.#parts.context.storage.read(async (tx) => {
+      const dial = await wish.ask(tx)
+      if (dial.service.encryptionRequired && !wish.peerData.has(PEER_DATA.publicKey)) {
+        this.#tellFailure(router, dial, 'refused')
+        const message = 'encryption required on service, initiator did not send public header'
+        throw new RouterRefusal('encryption-data-missing', message, { circuitId })
+      }
+      return { dial, selection: await this.#select(tx, router, wish, dial), revision: tx.revision }
+    })
+  }
+
+  async #select(
+    tx: ReadTransaction,
+    router: ConnectedRouter,
+    { instanceId, peerData }: CircuitWish,
+    { service }: DialRight,
+  ): Promise<FitSelection> {
+    const { context, circuits, network } = this.#parts
+    const { items } = await tx.collection(terminators).find({ where: equals('serviceId', service.id) })
+    const presence = await context.presence.at(tx)
     const stickTo = peerData.get(PEER_DATA.stickiness)
-    return selectTerminator(
-      known.items.filter(({ identity }) => identity === instanceId),
-      network.topology(),
-      circuits,
-      (routerId) => presence.connectionOf(routerId) !== undefined,
-      {
-        from: router.id,
-        strategy: service.terminatorStrategy,
-        stickTo: stickTo && new TextDecoder().decode(stickTo),
-        random: randomFraction(context.random),
-        now: context.clock.now(),
-      },
+    const question = {
+      from: router.id,
+      strategy: service.terminatorStrategy,
+      stickTo: stickTo && new TextDecoder().decode(stickTo),
+      random: randomFraction(context.random),
+      now: context.clock.now(),
+    }
+    const isElsewhere = (routerId: string) => presence.connectionOf(routerId) !== undefined
+    const fitness = {
+      rightsOf: (known: readonly Terminator[]) => this.#rightsOfHosts(tx, known),
+      shutOut: (routerIds: readonly string[]) => shutOutAmong(tx, routerIds),
+      topologyWithout: (routerIds: ReadonlySet<string>) => network.topologyWithout(routerIds),
+    }
+    const instances = items.filter(({ identity }) => identity === instanceId)
+    return selectFit(instances, fitness, (known, topology) =>
+      selectTerminator(known, topology, circuits, isElsewhere, question),
     )
+  }
+
+  async #rightsOfHosts(tx: ReadTransaction, known: readonly Terminator[]) {
+    const claims = known.map((terminator) => this.#hostingClaim(terminator))
+    const judge = await this.#parts.rights.judgeOf(
+      tx,
+      claims.flatMap((claim) => claim ?? []),
+    )
+    return Promise.all(claims.map((claim) => claim && judge(claim)))
+  }
+
+  /** What the host of a terminator claims; undefined where an operator registered the address. */
+  #hostingClaim({
+    hostId: identityId,
+    apiSessionId,
+    sessionId,
+    serviceId,
+    routerId,
+  }: Terminator): ServiceClaim | undefined {
+    if (identityId === '') return undefined
+    const { capabilities = [] } = this.#parts.routers.get(routerId) ?? {}
+    const mustPass = !judgesPosture(capabilities)
+    const party = { identityId, apiSessionId: apiSessionId ?? undefined, sessionId: sessionId ?? undefined }
+    return { ...party, type: 'Bind', serviceId, routerId, mustPass }
+  }
+
+  #hostOf(terminator: Terminator, right: ServiceRight | undefined): CircuitParty | undefined {
+    const claim = this.#hostingClaim(terminator)
+    return claim && partyOf(claim, right?.lack === undefined && right?.byReports === true)
   }
 
   #open(
     router: ConnectedRouter,
-    wish: CircuitWish,
+    { dial, selection, revision }: Chosen,
     circuit: Circuit,
     { attempt, peerData }: SettledAttempt,
     terminator: Terminator,
   ): LaidCircuit {
     const { context, circuits, ends } = this.#parts
     const told = sharedWithClient(storedPeerData(terminator), peerData)
-    if (wish.service.encryptionRequired && !told.has(PEER_DATA.publicKey)) {
+    if (dial.service.encryptionRequired && !told.has(PEER_DATA.publicKey)) {
       ends.unroute(circuit.id, attempt.path.routers, true)
-      this.#tellFailure(router, wish, 'refused')
+      this.#tellFailure(router, dial, 'refused')
       const message = 'encryption required on service, terminator did not send public header'
       throw new RouterRefusal('encryption-data-missing', message, { circuitId: circuit.id })
     }
@@ -181,9 +263,11 @@ export class CircuitSetup {
     const { identityId } = client
     const facts = { circuitId, identityId, serviceId, terminatorId, at }
     context.events.emit('circuit.opened', { ...facts, path: attempt.path.routers, tookMs: at - createdAt })
-    if (wish.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told }
+    const host = 'host' in selection && selection.host?.lack === undefined ? selection.host?.until : undefined
+    const carrying = { revision, until: earlier(dial.right.until, host) }
+    if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told, carrying }
     const stickiness = new TextEncoder().encode(terminator.id)
-    return { circuit, peerData: new Map([...told, [PEER_DATA.stickiness, stickiness]]) }
+    return { circuit, peerData: new Map([...told, [PEER_DATA.stickiness, stickiness]]), carrying }
   }
 
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {
@@ -196,9 +280,9 @@ export class CircuitSetup {
     if (failure.cause === 'invalid-terminator') await onDeadTerminator(terminator)
   }
 
-  #tellFailure(router: ConnectedRouter, { client, service }: CircuitWish, reason: CircuitFailure): void {
+  #tellFailure(router: ConnectedRouter, { claim, service }: DialRight, reason: CircuitFailure): void {
     const { events, clock } = this.#parts.context
-    const { identityId } = client
+    const { identityId } = claim
     events.emit('circuit.failed', {
       identityId,
       serviceId: service.id,
@@ -209,10 +293,29 @@ export class CircuitSetup {
   }
 }
 
-/** For the logs of clients. */
-const FAILURE_TEXTS = {
-  'no-terminators': 'service has no terminators',
-  'no-online-terminators': 'service has no terminators on connected routers',
-  'no-terminators-here': 'the terminators of the service are on routers that are connected to other controllers only',
-  'no-path': 'no path to a terminator of the service',
-} as const
+/** Who is at an end of a circuit, as it was judged. */
+function partyOf({ identityId, apiSessionId, sessionId, mustPass }: ServiceClaim, byReports: boolean): CircuitParty {
+  return { identityId, apiSessionId, sessionId, mustPass: mustPass || byReports }
+}
+
+/** Why there is no way, for the logs of clients: with the service and the instance that were asked for. */
+function failureText(
+  { failure, hasUnfit }: Extract<FitSelection, { readonly failure: unknown }>,
+  serviceName: string,
+  instanceId: string,
+): string {
+  const service = `service ${serviceName}`
+  const instance = instanceId === '' ? '' : ` for instance ${instanceId}`
+  switch (failure) {
+    case 'no-terminators':
+      return hasUnfit
+        ? `${service} has no terminators${instance} whose host may bind it now`
+        : `${service} has no terminators${instance}`
+    case 'no-online-terminators':
+      return `${service} has no terminators${instance} on connected routers`
+    case 'no-terminators-here':
+      return `the terminators of ${service}${instance} are on routers that are connected to other controllers only`
+    case 'no-path':
+      return `no path to a terminator of ${service}${instance}`
+  }
+}

@@ -84,6 +84,11 @@ export class RouteExchange {
     return true
   }
 
+  /** The circuits in the making that a router has a part of. */
+  circuitsAt(routerId: string): readonly string[] {
+    return [...this.#pending].flatMap(([id, { attempt }]) => (attempt.path.routers.includes(routerId) ? [id] : []))
+  }
+
   routerGone(routerId: string): void {
     for (const id of [...this.#pending.keys()]) this.#update(id, (attempt) => routerGone(attempt, routerId))
   }

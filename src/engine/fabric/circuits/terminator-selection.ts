@@ -9,6 +9,7 @@ import {
 import type { CircuitFailure } from '../../../ports/events.ts'
 import type { RecordOf } from '../../../resources/declaration/resource.ts'
 import type { terminators } from '../../../resources/routers/terminators.ts'
+import type { ServiceRight } from '../rights/service-rights.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
 export type Terminator = RecordOf<typeof terminators>
@@ -31,6 +32,48 @@ interface Question {
   readonly random: number
   /** Epoch ms. */
   readonly now: number
+}
+
+/** How terminators and routers stand in the snapshot by which is chosen. */
+export interface Fitness {
+  /** Whether the hosts of terminators may bind now, as many as are asked at once; undefined where an operator registered it. */
+  rightsOf(known: readonly Terminator[]): Promise<readonly (ServiceRight | undefined)[]>
+  /** Those of the routers that may not be connected any more. */
+  shutOut(routerIds: readonly string[]): Promise<readonly string[]>
+  topologyWithout(routerIds: ReadonlySet<string>): Topology
+}
+
+/** A choice that stands up to the facts of now: the host may bind, until an instant (epoch ms), and the routers carry traffic. */
+export type FitSelection =
+  | (Extract<Selection, { readonly path: Path }> & { readonly host: ServiceRight | undefined })
+  | (Extract<Selection, { readonly failure: unknown }> & { readonly hasUnfit: boolean })
+
+/** How many choices are judged one by one; then all that are left are judged together. */
+const CHOICES = 4
+
+/**
+ * Chooses the terminator that would be chosen if there were no others than those whose host may bind now, on a way over
+ * routers that may carry traffic now. Only what is chosen is judged, because most of it is fit.
+ */
+export async function selectFit(
+  known: readonly Terminator[],
+  fitness: Fitness,
+  choose: (known: readonly Terminator[], topology: Topology) => Selection,
+): Promise<FitSelection> {
+  const shutOut = new Set<string>()
+  let left = known
+  for (let choices = 0; ; choices += 1) {
+    const selection = choose(left, fitness.topologyWithout(shutOut))
+    if ('failure' in selection) return { ...selection, hasUnfit: left.length < known.length }
+    const gone = await fitness.shutOut(selection.path.routers)
+    for (const routerId of gone) shutOut.add(routerId)
+    if (gone.length > 0) continue
+    const asked = choices < CHOICES ? [selection.terminator] : left
+    const rights = await fitness.rightsOf(asked)
+    const unfit = new Set(asked.filter((_, position) => rights[position]?.lack !== undefined))
+    if (!unfit.has(selection.terminator)) return { ...selection, host: rights[asked.indexOf(selection.terminator)] }
+    left = left.filter((terminator) => !unfit.has(terminator))
+  }
 }
 
 /** Chooses among the terminators of a service by its strategy, the routers of now and the use of each. */

@@ -13,7 +13,7 @@ import {
   withLatency,
 } from '../../../domain/fabric/index.ts'
 import type { LinkChange } from '../../context/context.ts'
-import type { ConnectedRouters } from './connected-routers.ts'
+import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 
 /** What reports of links changed. */
 export interface LinkChanges {
@@ -49,10 +49,14 @@ export class Network {
 
   /** The connected routers and the links between them that carry traffic now. */
   topology(): Topology {
-    const routers = () => this.#routers.all().map(({ id, terms }) => ({ id, ...terms }))
-    const usable = () => this.all().filter(({ isDown }) => !isDown)
-    this.#topology ??= new Topology(routers(), usable().map(topologyLink))
+    this.#topology ??= this.#topologyOf(this.#routers.all())
     return this.#topology
+  }
+
+  /** The same without some of the routers. */
+  topologyWithout(routerIds: ReadonlySet<string>): Topology {
+    if (routerIds.size === 0) return this.topology()
+    return this.#topologyOf(this.#routers.all().filter(({ id }) => !routerIds.has(id)))
   }
 
   /** What a path costs now; undefined when one of its links is gone. */
@@ -156,6 +160,14 @@ export class Network {
     this.#links.set(linkId, withLatency(link, routerId, latencyMs))
     this.#topology = undefined
     return true
+  }
+
+  #topologyOf(routers: readonly ConnectedRouter[]): Topology {
+    const usable = this.all().filter(({ isDown }) => !isDown)
+    return new Topology(
+      routers.map(({ id, terms }) => ({ id, ...terms })),
+      usable.map(topologyLink),
+    )
   }
 
   #isOver(source: string, { id, iteration }: LinkReport): boolean {

@@ -38,7 +38,7 @@ export class Peers {
 
   /** A router is gone for good: the others close their links to it. */
   removed(id: string): void {
-    this.#change({ id, version: '', state: 'removed', listeners: [] })
+    this.#change(removed(id))
   }
 
   #change(change: PeerChange): void {
@@ -60,7 +60,7 @@ export class Peers {
       this.#newcomers.clear()
       const news = { type: 'peers', changes: [...changes.values()] } as const
       for (const router of this.#routers.all()) {
-        if (newcomers.has(router)) this.#tellAll(router)
+        if (newcomers.has(router)) this.#tellAll(router, news.changes)
         else if (!changes.has(router.id)) router.channel.send(news)
         else if (changes.size > 1) {
           router.channel.send({ ...news, changes: news.changes.filter(({ id }) => id !== router.id) })
@@ -71,10 +71,17 @@ export class Peers {
     this.#isTelling = false
   }
 
-  #tellAll({ id, channel }: ConnectedRouter): void {
-    const others = this.#routers.others(id)
-    if (others.length > 0) channel.send({ type: 'peers', changes: others.map(healthy) })
+  #tellAll({ id, channel }: ConnectedRouter, news: readonly PeerChange[]): void {
+    // Its links may have outlived its channel: it closes those to whom is gone for good.
+    const gone = news.filter(({ state }) => state === 'removed')
+    const changes = [...gone, ...this.#routers.others(id).map(healthy)]
+    if (changes.length > 0) channel.send({ type: 'peers', changes })
   }
+}
+
+/** What a router is told of one that it may have no links to any more. */
+export function removed(id: string): PeerChange {
+  return { id, version: '', state: 'removed', listeners: [] }
 }
 
 function healthy({ id, software, linkListeners: listeners }: ConnectedRouter): PeerChange {

@@ -1,5 +1,5 @@
 import { toBase64 } from '../../../domain/encoding/base64.ts'
-import { judgesPosture, type Precedence } from '../../../domain/fabric/index.ts'
+import type { Precedence } from '../../../domain/fabric/index.ts'
 import { equals } from '../../../domain/filter/index.ts'
 import type {
   PeerData,
@@ -10,18 +10,18 @@ import type {
 } from '../../../ports/fabric/index.ts'
 import type { WriteTransaction } from '../../../ports/storage.ts'
 import { terminators } from '../../../resources/routers/terminators.ts'
-import { services } from '../../../resources/services/services.ts'
 import { SYSTEM_CALL } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { newRecord } from '../../records/new-record.ts'
 import { writeEachInParts } from '../../records/parts.ts'
 import { makeRoom } from '../../records/room.ts'
-import { requirePosture, requireRouter, requireRouterRight, requireTunneler } from '../circuits/dial-rights.ts'
 import { recordedPeerData } from '../circuits/peer-data.ts'
 import type { Terminator } from '../circuits/terminator-selection.ts'
+import { claimOf, type GrantedClaim, granted, ownClaim } from '../rights/dial-rights.ts'
+import { requireApiSession, requireSession, verifyPresented } from '../rights/presented-tokens.ts'
+import type { ServiceRights } from '../rights/service-rights.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { RouterRefusal } from '../routers/refusal.ts'
-import { requireApiSession, requireSession } from '../sessions/presented-tokens.ts'
 
 /** An address of a service at a router, as it is registered. */
 interface Registration {
@@ -29,6 +29,9 @@ interface Registration {
   readonly routerId: string
   readonly serviceId: string
   readonly hostId: string
+  /** By which session an SDK registers it; null for a router for its own host. */
+  readonly apiSessionId: string | null
+  readonly sessionId: string | null
   readonly binding: 'edge' | 'tunnel'
   readonly address: string
   readonly peerData: PeerData
@@ -50,42 +53,35 @@ const MOST_OF_A_SERVICE = 10_000
  */
 export class HostedTerminators {
   readonly #context: EngineContext
+  readonly #rights: ServiceRights
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, rights: ServiceRights) {
     this.#context = context
+    this.#rights = rights
   }
 
   /** An SDK hosts a service at a router. Throws {@link RouterRefusal}. */
   async registerForSdk(
-    { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
+    router: Pick<ConnectedRouter, 'id' | 'capabilities'>,
     request: TerminatorRequest,
   ): Promise<ToRouter> {
     const id = requireId(request.address)
-    const apiSession = await requireApiSession(this.#context, request.apiSessionToken)
-    const { serviceId, storedId } = await requireSession(this.#context, apiSession, request.sessionToken, 'Bind')
-    const { identityId: hostId } = apiSession
-    await this.#context.storage.read(async (tx) => {
-      const index = await this.#context.access.at(tx)
-      if (!index.allows(hostId, serviceId, 'Bind')) {
-        throw new RouterRefusal('invalid-service', 'no policy lets the identity bind the service')
-      }
-      await requireRouter(this.#context, tx, routerId, hostId, serviceId, 'invalid-edge-router')
-      if (storedId === undefined && !judgesPosture(capabilities)) {
-        await requirePosture(this.#context, tx, apiSession, serviceId, 'Bind')
-      }
+    const presented = await verifyPresented(this.#context, request.apiSessionToken, request.sessionToken)
+    return this.#register(id, request.cost, 0n, async (tx) => {
+      const apiSession = await requireApiSession(this.#context, tx, presented)
+      const { serviceId, storedId } = await requireSession(this.#context, tx, apiSession, presented, 'Bind')
+      const claim = claimOf(router, apiSession, { type: 'Bind', serviceId, sessionId: storedId })
+      return { ...request, ...hostingBy(await granted(this.#rights, tx, claim)), id, binding: 'edge' }
     })
-    return this.#register({ ...request, id, routerId, serviceId, hostId, binding: 'edge' }, 0n)
   }
 
   /** A router hosts a service itself. Throws {@link RouterRefusal}. */
   async registerForRouter(routerId: string, request: TunnelTerminatorRequest): Promise<ToRouter> {
     const id = requireId(request.address)
-    const { serviceId, startTime } = request
-    await this.#context.storage.read(async (tx) => {
-      await requireTunneler(tx, routerId)
-      await requireRouterRight(this.#context, tx, routerId, serviceId, 'Bind')
+    return this.#register(id, request.cost, request.startTime, async (tx) => {
+      const claim = ownClaim('Bind', routerId, request.serviceId)
+      return { ...request, ...hostingBy(await granted(this.#rights, tx, claim)), id, binding: 'tunnel' }
     })
-    return this.#register({ ...request, id, routerId, serviceId, hostId: routerId, binding: 'tunnel' }, startTime)
   }
 
   /** Changes cost or precedence of a terminator of the router. Throws {@link RouterRefusal}. */
@@ -101,7 +97,7 @@ export class HostedTerminators {
     })
   }
 
-  /** Removes terminators of the router; answers whether some belong to others, which stay. */
+  /** Removes terminators of the router; answers whether some belong to others, which stay. Ids that nobody knows are passed over. */
   async remove(routerId: string, ids: readonly string[]): Promise<{ readonly hasForeign: boolean }> {
     let hasForeign = false
     await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
@@ -123,19 +119,22 @@ export class HostedTerminators {
     })
   }
 
-  async #register(registration: Registration, startTime: bigint): Promise<ToRouter> {
-    requireCost(registration.cost)
-    const terminatorId = registration.id
-    await this.#context.writes.run(SYSTEM_CALL, (tx) => this.#store(tx, registration))
+  /** Who hosts is judged in the write that stores the terminator. */
+  async #register(
+    terminatorId: string,
+    cost: number,
+    startTime: bigint,
+    judge: (tx: WriteTransaction) => Promise<Registration>,
+  ): Promise<ToRouter> {
+    requireCost(cost)
+    await this.#context.writes.run(SYSTEM_CALL, async (tx) => this.#store(tx, await judge(tx)))
     return { type: 'terminator-created', terminatorId, startTime }
   }
 
   async #store(tx: WriteTransaction, registration: Registration): Promise<void> {
     const { id, routerId, serviceId, hostId, binding, address, cost, precedence } = registration
+    const { apiSessionId, sessionId } = registration
     const now = this.#context.clock.now()
-    if ((await tx.collection(services).get(serviceId)) === undefined) {
-      throw new RouterRefusal('invalid-service', 'invalid service')
-    }
     const known = await tx.collection(terminators).get(id)
     if (known !== undefined) {
       const isSame =
@@ -145,8 +144,10 @@ export class HostedTerminators {
         known.binding === binding
       if (known.routerId !== routerId) throw foreignTerminator()
       if (!isSame) throw new RouterRefusal('invalid-terminator', 'terminator id is taken', { hint: 'not-retriable' })
-      if (known.cost === cost && known.precedence === precedence) return
-      await tx.collection(terminators).update({ ...known, cost, precedence, updatedAt: now })
+      const isBySame = known.apiSessionId === apiSessionId && known.sessionId === sessionId
+      if (isBySame && known.cost === cost && known.precedence === precedence) return
+      const change = { cost, precedence, apiSessionId, sessionId, updatedAt: now }
+      await tx.collection(terminators).update({ ...known, ...change })
       return
     }
     const { instanceId: identity, instanceSecret } = registration
@@ -159,6 +160,8 @@ export class HostedTerminators {
       routerId,
       serviceId,
       hostId,
+      apiSessionId,
+      sessionId,
       identity,
       identitySecret: toBase64(instanceSecret),
       peerData: recordedPeerData(registration.peerData),
@@ -168,8 +171,14 @@ export class HostedTerminators {
   }
 }
 
+/** Who hosts where, and by what, of a claim that was found right. */
+function hostingBy({ claim }: GrantedClaim) {
+  const { identityId: hostId, routerId, serviceId, apiSessionId = null, sessionId = null } = claim
+  return { hostId, routerId, serviceId, apiSessionId, sessionId }
+}
+
 /** No router knows the ids of terminators of others by chance. */
-function foreignTerminator(): RouterRefusal {
+export function foreignTerminator(): RouterRefusal {
   return new RouterRefusal('invalid-terminator', 'terminator of another router', { misbehaviour: 'foreign-terminator' })
 }
 

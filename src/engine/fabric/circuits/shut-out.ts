@@ -1,0 +1,63 @@
+import { firstRouter, lastRouter, passes } from '../../../domain/fabric/index.ts'
+import type { EngineContext } from '../../context/context.ts'
+import type { Presence } from '../../routers/presence.ts'
+import { shutOutAmong } from '../../routers/router-admission.ts'
+import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import type { Network } from '../routers/network.ts'
+import type { Peers } from '../routers/peers.ts'
+import type { CircuitEnds } from './circuit-end.ts'
+import type { LinkReports } from './link-reports.ts'
+import type { OpenCircuits } from './open-circuits.ts'
+import type { Rerouting } from './rerouting.ts'
+import type { RouteExchange } from './route-exchange.ts'
+
+interface Parts {
+  readonly context: EngineContext
+  readonly presence: Presence
+  readonly routers: ConnectedRouters
+  readonly network: Network
+  readonly peers: Peers
+  readonly links: LinkReports
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly ends: CircuitEnds
+  readonly rerouting: Rerouting
+}
+
+/**
+ * Shuts out a router that was deleted, disabled or is to enroll anew: it carries nothing any more. While it still listens it
+ * is told to forget its circuits; the others close their links to it; circuits on their way through it take another one,
+ * and those that begin or end there end. Connected or not: what it misses it hears when it comes back.
+ */
+export function shutOut(parts: Parts, routerId: string, reason: 'router-deleted' | 'router-shut-out'): void {
+  const { routers, presence, network, peers, links, circuits, exchange, ends, rerouting } = parts
+  const router = routers.get(routerId)
+  const carried = circuits.all().filter(({ course }) => passes(course, routerId))
+  for (const circuit of carried) {
+    const { path } = circuit.course
+    if (firstRouter(path) === routerId || lastRouter(path) === routerId) ends.end(circuit, reason, true)
+    else ends.unroute(circuit.id, [routerId], true)
+  }
+  for (const circuitId of exchange.circuitsAt(routerId)) ends.unroute(circuitId, [routerId], true)
+  if (router !== undefined) {
+    routers.remove(router)
+    presence.routerDisconnected(routerId)
+  }
+  network.routersChanged()
+  exchange.routerGone(routerId)
+  peers.removed(routerId)
+  links.routerRemoved(routerId)
+  for (const circuit of carried) {
+    const { phase, path } = circuit.course
+    if (phase.name === 'open' && path.routers.includes(routerId)) rerouting.repair(circuit)
+  }
+  router?.channel.close()
+}
+
+/** Shuts out those routers that others have links to and that may not be connected: they were told of nobody's loss. */
+export async function shutOutStrangers(parts: Parts, routerIds: readonly string[]): Promise<void> {
+  const strangers = new Set(routerIds.filter((id) => parts.routers.get(id) === undefined))
+  if (strangers.size === 0) return
+  const found = await parts.context.storage.read((tx) => shutOutAmong(tx, strangers))
+  for (const id of found) shutOut(parts, id, 'router-shut-out')
+}

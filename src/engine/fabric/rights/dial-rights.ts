@@ -1,0 +1,132 @@
+import { judgesPosture } from '../../../domain/fabric/index.ts'
+import type { CircuitRequest, RefusalCode, TunnelCircuitRequest } from '../../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../../ports/storage.ts'
+import type { RecordOf } from '../../../resources/declaration/resource.ts'
+import { services } from '../../../resources/services/services.ts'
+import type { EngineContext } from '../../context/context.ts'
+import { findOne } from '../../records/find-one.ts'
+import type { ConnectedRouter } from '../routers/connected-routers.ts'
+import { RouterRefusal } from '../routers/refusal.ts'
+import { requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
+import { isTunneler, type Lack, type ServiceClaim, type ServiceRight, type ServiceRights } from './service-rights.ts'
+
+type Service = RecordOf<typeof services>
+type Granted = Extract<ServiceRight, { readonly lack: undefined }>
+
+/** A claim that is right as of a snapshot. */
+export interface GrantedClaim {
+  readonly claim: ServiceClaim
+  readonly right: Granted
+}
+
+/** Who may have which circuit, as of a snapshot. */
+export interface DialRight extends GrantedClaim {
+  readonly service: Service
+}
+
+/** What rights are asked of. */
+interface Rights {
+  readonly context: EngineContext
+  readonly rights: ServiceRights
+}
+
+/** Judges a wish in a snapshot. Throws {@link RouterRefusal}. */
+export type AskRight = (tx: ReadTransaction) => Promise<DialRight>
+
+/**
+ * Asks for the right of an SDK to a circuit from a router, by the tokens that it presented there. The signatures are verified
+ * at once, everything else in the snapshot that the answer is asked with.
+ */
+export async function dialRight(
+  { context, rights }: Rights,
+  router: Pick<ConnectedRouter, 'id' | 'capabilities'>,
+  { apiSessionToken, sessionToken, identityId, serviceId }: CircuitRequest,
+): Promise<AskRight> {
+  const presented = await verifyPresented(context, apiSessionToken, sessionToken)
+  return async (tx) => {
+    const apiSession = await requireApiSession(context, tx, presented)
+    if (sessionToken === undefined && apiSession.identityId !== identityId) {
+      throw new RouterRefusal('invalid-api-session', 'api session of another identity')
+    }
+    const session =
+      sessionToken === undefined ? undefined : await requireSession(context, tx, apiSession, presented, 'Dial')
+    const service = await tx.collection(services).get(session?.serviceId ?? serviceId)
+    if (service === undefined) throw new RouterRefusal('invalid-service', 'invalid service')
+    const claim = claimOf(router, apiSession, { type: 'Dial', serviceId: service.id, sessionId: session?.storedId })
+    return { ...(await granted(rights, tx, claim)), service }
+  }
+}
+
+/** Asks for the right of a router to a circuit for its own host. */
+export function tunnelDialRight({ rights }: Rights, routerId: string, { serviceName }: TunnelCircuitRequest): AskRight {
+  return async (tx) => {
+    const service = await findOne(tx, services, 'name', serviceName)
+    const claim = ownClaim('Dial', routerId, service?.id ?? '')
+    const right = await granted(rights, tx, claim)
+    if (service === undefined) throw refusalOf('service', claim)
+    return { ...right, service }
+  }
+}
+
+/** What somebody wants who presented an API session at a router. A router that cannot judge posture leaves it to us. */
+export function claimOf(
+  { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
+  apiSession: { readonly id: string; readonly identityId: string },
+  wanted: Pick<ServiceClaim, 'type' | 'serviceId' | 'sessionId'>,
+): ServiceClaim {
+  const { id: apiSessionId, identityId } = apiSession
+  return { ...wanted, routerId, identityId, apiSessionId, mustPass: !judgesPosture(capabilities) }
+}
+
+/** What a router wants for its own host. */
+export function ownClaim(type: ServiceClaim['type'], routerId: string, serviceId: string): ServiceClaim {
+  return {
+    type,
+    routerId,
+    serviceId,
+    identityId: routerId,
+    apiSessionId: undefined,
+    sessionId: undefined,
+    mustPass: true,
+  }
+}
+
+/** A claim with what makes it right. Throws {@link RouterRefusal} where it is not. */
+export async function granted(rights: ServiceRights, tx: ReadTransaction, claim: ServiceClaim): Promise<GrantedClaim> {
+  const right = await rights.judge(tx, claim)
+  if (right.lack !== undefined) throw refusalOf(right.lack, claim)
+  return { claim, right }
+}
+
+/** What a router is told for a lack. Nobody tries again where no router would do. */
+function refusalOf(lack: Lack, claim: ServiceClaim): RouterRefusal {
+  const isOwn = isTunneler(claim)
+  const who = isOwn ? 'router' : 'identity'
+  const router: RefusalCode = isOwn ? 'access-denied' : 'invalid-edge-router'
+  switch (lack) {
+    case 'service':
+      return new RouterRefusal('invalid-service', 'invalid service')
+    case 'tunneler':
+      return new RouterRefusal('tunneling-not-enabled', 'tunneling not enabled')
+    case 'identity':
+      return isOwn
+        ? new RouterRefusal('access-denied', 'the identity of the router is disabled', { hint: 'not-retriable' })
+        : new RouterRefusal('invalid-api-session', 'invalid api session')
+    case 'api-session':
+      return new RouterRefusal('invalid-api-session', 'invalid api session')
+    case 'factor':
+      return new RouterRefusal('invalid-api-session', 'the api session is not fully authenticated')
+    case 'session':
+      return new RouterRefusal('invalid-session', 'invalid session')
+    case 'policy':
+      return new RouterRefusal('invalid-service', `no policy lets the ${who} ${claim.type.toLowerCase()} the service`)
+    case 'posture':
+      return new RouterRefusal('invalid-service', 'no policy whose posture checks pass lets the identity in')
+    case 'router':
+      return new RouterRefusal(router, 'invalid edge router for session')
+    case 'any-router':
+      return new RouterRefusal(router, `no edge router may be used by the ${who} for the service`, {
+        hint: 'not-retriable',
+      })
+  }
+}
