@@ -1,8 +1,10 @@
+import 'reflect-metadata'
 import { describe, expect, it } from 'vitest'
 import { expectError } from '../contract/http/errors.ts'
-import { adminOf, create, type ForeignClient } from '../contract/http/foreign-client.ts'
+import { adminOf, create, type ForeignClient, foreignClient } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 import { apisOf, person } from '../support/people.ts'
+import { newAuthority, now, registered } from '../support/third-party.ts'
 
 /** A network whose names are secrets for who may not read them, and a caller who holds some permissions. */
 async function scene(permissions: readonly string[]) {
@@ -136,5 +138,27 @@ describe('an endpoint asks for what it is shown, and for nothing else', () => {
       expect(answer.status, `${filter} ${answer.text}`).toBe(200)
     }
     expect((await ask(api, '/services', 'filter', `anyOf(configs) = "${config}"`)).body.data).toHaveLength(1)
+  })
+})
+
+describe('the list of trust anchors', () => {
+  it.each([
+    [['ca.read'], ['a CA']],
+    [['external-jwt-signer.read'], ['a signer']],
+    [
+      ['ca', 'external-jwt-signer'],
+      ['a CA', 'a signer'],
+    ],
+    [['service.read'], []],
+  ])('shows to who holds %j only %j', async (permissions, names) => {
+    const mounted = await mount({ now })
+    const admin = await adminOf(mounted)
+    await registered(admin, await newAuthority('a CA'), { name: 'a CA' })
+    const keys = { jwksEndpoint: 'https://idp.example/keys' }
+    const signer = { name: 'a signer', issuer: 'https://idp.example', audience: 'network', enabled: true, ...keys }
+    await create(admin, '/external-jwt-signers', signer)
+    const { token } = await apisOf(mounted, await person(mounted, admin, 'mallory', { permissions }))
+    const { status, body } = await foreignClient(mounted, '/portcullis/v1', token).get('/trust-anchors')
+    expect([status, body.data.map(({ name }: { name: string }) => name)]).toEqual([200, names])
   })
 })

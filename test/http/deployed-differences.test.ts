@@ -1,3 +1,4 @@
+import 'reflect-metadata'
 import { describe, expect, it } from 'vitest'
 import { expectDone, expectError, expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, create, foreignClient, read } from '../contract/http/foreign-client.ts'
