@@ -43,7 +43,7 @@ module.exports = {
       '^adapters/node/(connection-info|http/mount-prefix).ts$',
       '^src/(index|client/index|model/index|policy|storage|version).ts$',
       '^src/concurrency/(call-isolated|fair-capacity|gate|lifetime).ts$',
-      '^src/domain/arguments/(check-options|nearest).ts$',
+      '^src/(check-options|domain/arguments/(check-options|nearest)).ts$',
       '^src/domain/visible-text.ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',

@@ -2,7 +2,8 @@ import type { ControllerOptions } from './controller-options.ts'
 import { checkOptions, type OptionRules } from './domain/arguments/check-options.ts'
 import { DEFAULT_LIMITS } from './domain/limits.ts'
 
-const RULES: OptionRules<ControllerOptions> = {
+/** What each of the options takes. */
+export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   storage: {
     functions: ['read', 'write', 'close'],
     isNeeded: true,
@@ -61,5 +62,5 @@ const RULES: OptionRules<ControllerOptions> = {
 
 /** Refuses options of `createController` that the compiler would have refused. Throws a `TypeError` that names the option. */
 export function checkControllerOptions(options: unknown): void {
-  checkOptions('createController', options, RULES, 'an object with at least storage and address')
+  checkOptions('createController', options, CONTROLLER_OPTIONS, 'an object with at least storage and address')
 }

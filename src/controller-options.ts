@@ -72,7 +72,7 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly totpIssuer?: string
   /** The version that clients read, with a leading `v`; some choose their behaviour by it. Default: this package's. */
   readonly reportedVersion?: string
-  /** Tells which edge routers are connected, beside those that are reported to {@link Controller.presence}. */
+  /** Tells which edge routers are connected, beside those that are reported to `controller.presence`. */
   readonly presence?: RouterPresence
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization

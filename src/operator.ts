@@ -1,6 +1,8 @@
+import { CONTROLLER_OPTIONS } from './check-options.ts'
 import { composeEngine } from './compose-engine.ts'
 import { Lifetime } from './concurrency/lifetime.ts'
 import type { ControllerOptions } from './controller-options.ts'
+import { checkOptions, type OptionRules } from './domain/arguments/check-options.ts'
 import type { Explanation } from './domain/explain/index.ts'
 import type { ExplainOptions } from './engine/access/explanation/explain.ts'
 import type { NetworkFinding } from './engine/access/network-findings.ts'
@@ -30,6 +32,9 @@ export interface OperatorOptions {
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
 }
+
+const { storage, pki, clock, passwordHasher, logger } = CONTROLLER_OPTIONS
+const OPTIONS: OptionRules<OperatorOptions> = { storage, pki, clock, passwordHasher, logger }
 
 /** What somebody may do who holds the store, without logging in anywhere. */
 export interface Operator {
@@ -78,6 +83,7 @@ export interface Operator {
  * await operator.close()
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
+  checkOptions('openOperator', options, OPTIONS, 'an object with a storage')
   // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.
   const { engine, timetable } = await composeEngine({ ...options, address: 'localhost:0', oidc: false })
   const lifetime = new Lifetime('the operator is done')

@@ -3,6 +3,7 @@
  *
  * @module portcullis/explorer
  */
+import { checkArgument } from '../../src/domain/arguments/check-options.ts'
 import type { ConnectionInfo, ControllerFetch } from '../../src/index.ts'
 import { EXPLORER_PATH, openSite } from './server/site.ts'
 
@@ -18,6 +19,11 @@ export { EXPLORER_PATH }
  * app.use('/ziti', expressHandler(withExplorer(controller))) // then below /ziti/portcullis/explorer/
  */
 export function withExplorer<C extends { readonly fetch: ControllerFetch }>(controller: C): C {
+  checkArgument('withExplorer', 'controller', controller, {
+    functions: ['fetch'],
+    isNeeded: true,
+    hint: 'a controller',
+  })
   const site = openSite()
   const { fetch } = controller
   const { plain } = fetch

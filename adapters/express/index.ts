@@ -3,7 +3,9 @@
  *
  * @module portcullis/express
  */
+
 import type { RequestHandler } from 'express'
+import { checkArgument } from '../../src/domain/arguments/check-options.ts'
 import type { Controller } from '../../src/index.ts'
 import { createListener, type ListenerOptions } from '../node/index.ts'
 
@@ -23,5 +25,10 @@ export function expressHandler(
   controller: Pick<Controller, 'answerHeaders' | 'fetch'>,
   options?: ListenerOptions,
 ): RequestHandler {
+  checkArgument('expressHandler', 'controller', controller, {
+    functions: ['fetch'],
+    isNeeded: true,
+    hint: 'a controller',
+  })
   return createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders, ...options })
 }

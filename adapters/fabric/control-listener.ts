@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { type ControlPlane, type ControlPlaneOptions, networkOf } from '../../src/index.ts'
 import { ChannelSocket, type SocketLimits, type SocketListener } from './channel/channel-socket.ts'
 import { encodeFrame, type Frame, type FrameLimits } from './channel/frame.ts'
@@ -30,6 +31,15 @@ export interface ControlListenerOptions {
   readonly stallMs?: number
   /** Bytes that may wait for a router beside the message at hand; 64 MiB unless given. */
   readonly maxQueuedBytes?: number
+}
+
+const OPTIONS: OptionRules<ControlListenerOptions> = {
+  addresses: { shape: 'array', isNeeded: true, hint: "a list such as ['tls:controller.example.org:6262']" },
+  others: 'array',
+  helloTimeoutMs: 'number',
+  heartbeat: { members: ['everyMs', 'silenceMs'] },
+  stallMs: 'number',
+  maxQueuedBytes: 'number',
 }
 
 /** Takes sockets of routers, from whatever accepts TLS connections. */
@@ -63,6 +73,8 @@ export async function openControlListener(
   controller: FabricController,
   options: ControlListenerOptions,
 ): Promise<ControlListener> {
+  checkArgument('openControlListener', 'controller', controller, { functions: ['openFabric'], isNeeded: true })
+  checkOptions('openControlListener', options, OPTIONS)
   const { addresses, others } = options
   const plane = await controller.openFabric({ addresses, others, modelCodec })
   return new Listener(plane, options)

@@ -3,7 +3,9 @@
  *
  * @module portcullis/fastify
  */
-import type { FastifyInstance } from 'fastify'
+
+import type { FastifyInstance, RegisterOptions } from 'fastify'
+import { checkArgument } from '../../src/domain/arguments/check-options.ts'
 import type { Controller } from '../../src/index.ts'
 import { createListener, type ListenerOptions } from '../node/index.ts'
 
@@ -26,7 +28,13 @@ export interface FastifyControllerOptions extends ListenerOptions {
  * await serve(controller, { port: 1280, app: app.routing })
  */
 export async function fastifyController(app: FastifyInstance, options: FastifyControllerOptions): Promise<void> {
-  const { controller, ...rest } = options
+  // What Fastify knows itself comes with the options of the plugin.
+  const { controller, prefix, logLevel, logSerializers, ...rest }: FastifyControllerOptions & RegisterOptions = options
+  checkArgument('fastifyController', 'controller', controller, {
+    functions: ['fetch'],
+    isNeeded: true,
+    hint: 'a controller',
+  })
   const listener = createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders, ...rest })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))

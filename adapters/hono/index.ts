@@ -3,7 +3,9 @@
  *
  * @module portcullis/hono
  */
+
 import type { Context, Handler } from 'hono'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import type { ConnectionInfo, Controller } from '../../src/index.ts'
 import { connectionInfo } from '../node/connection-info.ts'
 import { withoutPrefix } from '../node/http/mount-prefix.ts'
@@ -16,6 +18,8 @@ export interface HonoOptions {
    */
   readonly connectionInfo?: (context: Context) => ConnectionInfo
 }
+
+const OPTIONS: OptionRules<HonoOptions> = { connectionInfo: 'function' }
 
 /**
  * Mounts a controller in a Hono application. It answers every request that reaches it: mount it last, under the paths that are
@@ -30,6 +34,8 @@ export interface HonoOptions {
  * await serve(controller, { port: 1280, app: getRequestListener(app.fetch) })
  */
 export function honoHandler(controller: Pick<Controller, 'fetch'>, options: HonoOptions = {}): Handler {
+  checkArgument('honoHandler', 'controller', controller, { functions: ['fetch'], isNeeded: true, hint: 'a controller' })
+  checkOptions('honoHandler', options, OPTIONS)
   const infoOf = options.connectionInfo ?? nodeConnectionInfo
   return (context) => controller.fetch(requestOf(context), infoOf(context))
 }

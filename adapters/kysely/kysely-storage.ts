@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { Gate, Lifetime, RECORD_KINDS, type RecordKind, type Storage, StorageUnavailable } from '../../src/storage.ts'
 import { RecordCache } from './cache/record-cache.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
@@ -23,6 +24,32 @@ export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions
   readonly migrate?: boolean
 }
 
+const DIALECT_HINT = "a Kysely dialect, or a function that makes one: () => sqliteDialect('portcullis.sqlite')"
+
+/** What each option takes that all storages in a database have. */
+export const SHARED_OPTIONS: OptionRules<Omit<KyselyStorageOptions, 'dialect' | 'language'>> = {
+  kinds: 'array',
+  cachedRecords: 'number',
+  migrate: 'boolean',
+  readConnections: 'number',
+  busyTimeoutMs: 'number',
+  tablePrefix: 'string',
+  schema: 'string',
+}
+
+/** What the options take by which a database is reached through Kysely. */
+export const DIALECT_OPTIONS: OptionRules<Pick<KyselyStorageOptions, 'dialect' | 'language'>> = {
+  dialect: { shape: 'unknown', isNeeded: true, hint: DIALECT_HINT, problem: dialectProblem },
+  language: { oneOf: ['sqlite', 'postgres'] },
+}
+
+const STORAGE_OPTIONS: OptionRules<KyselyStorageOptions> = { ...SHARED_OPTIONS, ...DIALECT_OPTIONS }
+
+function dialectProblem(dialect: unknown): string | undefined {
+  const isMade = typeof dialect === 'object' && dialect !== null && 'createDriver' in dialect
+  return isMade || typeof dialect === 'function' ? undefined : `takes ${DIALECT_HINT}`
+}
+
 const CACHED_RECORDS = 20_000
 
 /**
@@ -34,6 +61,12 @@ const CACHED_RECORDS = 20_000
  * const storage = await kyselyStorage({ dialect: () => sqliteDialect('portcullis.sqlite') })
  */
 export async function kyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
+  checkOptions('kyselyStorage', options, STORAGE_OPTIONS, 'an object with a dialect')
+  return openKyselyStorage(options)
+}
+
+/** The same for options that were looked at. */
+export async function openKyselyStorage(options: KyselyStorageOptions): Promise<Storage> {
   const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options
   const database = describeDatabase(options)
   const declared = recordTables(kinds)

@@ -1,6 +1,7 @@
+import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { RECORD_KINDS } from '../../src/index.ts'
 import { BUSY_TIMEOUT_MS, openConnections } from './driver/connections.ts'
-import type { KyselyStorageOptions } from './kysely-storage.ts'
+import { DIALECT_OPTIONS, type KyselyStorageOptions, SHARED_OPTIONS } from './kysely-storage.ts'
 import { describeDatabase } from './language/database.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
@@ -17,6 +18,9 @@ export interface MigrationReport {
   readonly statements: readonly string[]
 }
 
+const { migrate: _always, readConnections: _none, cachedRecords: _nothing, ...SHARED } = SHARED_OPTIONS
+const OPTIONS: OptionRules<MigrateOptions> = { ...SHARED, ...DIALECT_OPTIONS, dryRun: 'boolean' }
+
 /**
  * Brings the tables of a database to what this version declares, or only tells how. Error: `SchemaMismatch`.
  *
@@ -24,7 +28,9 @@ export interface MigrationReport {
  * const { statements } = await migrate({ dialect: () => sqliteDialect('portcullis.sqlite'), dryRun: true })
  * console.log(statements.join('\n'))
  */
-export async function migrate({ dryRun = false, ...options }: MigrateOptions): Promise<MigrationReport> {
+export async function migrate(asked: MigrateOptions): Promise<MigrationReport> {
+  checkOptions('migrate', asked, OPTIONS, 'an object with a dialect')
+  const { dryRun = false, ...options } = asked
   const { kinds = RECORD_KINDS, busyTimeoutMs = BUSY_TIMEOUT_MS } = options
   const database = describeDatabase(options)
   const declared = recordTables(kinds)

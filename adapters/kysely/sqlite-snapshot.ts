@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { copyDatabase, type OnCopyProgress } from './driver/sqlite-copy.ts'
 import { builtInSqlite } from './driver/sqlite-dialect.ts'
 import { asUnavailable } from './driver/unavailable.ts'
@@ -13,6 +14,15 @@ export interface SnapshotOptions {
   readonly overwrite?: boolean
 }
 
+const OPTIONS: OptionRules<SnapshotOptions> = { onProgress: 'function', overwrite: 'boolean' }
+
+function checkCopy(owner: string, files: Readonly<Record<string, string>>, options: SnapshotOptions): void {
+  for (const [name, file] of Object.entries(files)) {
+    checkArgument(owner, name, file, { shape: 'string', isNeeded: true, hint: 'the name of a file' })
+  }
+  checkOptions(owner, options, OPTIONS)
+}
+
 /**
  * Copies the database of a SQLite storage to another file, while any number of processes go on with it. Errors:
  * `StorageUnavailable`; `Error` for a file that is there already, or that holds no controller's records.
@@ -21,6 +31,7 @@ export interface SnapshotOptions {
  * await snapshotSqlite('portcullis.sqlite', '/backup/portcullis.sqlite')
  */
 export async function snapshotSqlite(file: string, to: string, options: SnapshotOptions = {}): Promise<void> {
+  checkCopy('snapshotSqlite', { file, to }, options)
   await checkedCopy(file, to, options)
 }
 
@@ -32,6 +43,7 @@ export async function snapshotSqlite(file: string, to: string, options: Snapshot
  * await restoreSqlite('/backup/portcullis.sqlite', 'portcullis.sqlite', { overwrite: true })
  */
 export async function restoreSqlite(from: string, file: string, options: SnapshotOptions = {}): Promise<void> {
+  checkCopy('restoreSqlite', { from, file }, options)
   if (options.overwrite === true && existsSync(file)) await assertUnused(file)
   await checkedCopy(from, file, options)
   // They belong to what was replaced.

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import type { Storage } from '../../src/index.ts'
-import { type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
+import { SQLITE_FILE, SQLITE_OPTIONS, type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
 import { createPrivateFile, temporaryFile } from './driver/sqlite-files.ts'
-import { type KyselyStorageOptions, kyselyStorage } from './kysely-storage.ts'
+import { type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
 import { snapshotSqlite } from './sqlite-snapshot.ts'
 
 /** How records are kept in a SQLite file. */
@@ -22,24 +23,33 @@ export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'langu
  * })
  */
 export async function sqliteStorage(file: string, options: SqliteStorageOptions = {}): Promise<Storage> {
+  checkArgument('sqliteStorage', 'file', file, SQLITE_FILE)
+  checkOptions('sqliteStorage', options, OPTIONS)
   if (file !== ':memory:') {
     // Where that fails, SQLite tells why better. Its further files take the mode of this one.
     if (!existsSync(file)) await createPrivateFile(file).catch(() => undefined)
     // One dialect for all connections: it knows that the file was there.
-    const dialect = sqliteDialect(file, options)
-    const storage = await kyselyStorage({ ...options, dialect: () => dialect })
+    const dialect = sqliteDialect(file, driverOptions(options))
+    const storage = await openKyselyStorage({ ...options, dialect: () => dialect })
     return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
   }
   const temporary = temporaryFile()
   // What is gone at the end need not outlive a loss of power.
-  const dialect = sqliteDialect(temporary.file, { ...options, synchronous: 'normal' })
+  const dialect = sqliteDialect(temporary.file, { ...driverOptions(options), synchronous: 'normal' })
   try {
-    const storage = await kyselyStorage({ ...options, dialect: () => dialect })
+    const storage = await openKyselyStorage({ ...options, dialect: () => dialect })
     return { ...storage, isVolatile: true, close: () => storage.close().finally(temporary.remove) }
   } catch (error) {
     temporary.remove()
     throw error
   }
+}
+
+const { schema: _ofPostgres, ...SHARED } = SHARED_OPTIONS
+const OPTIONS: OptionRules<SqliteStorageOptions> = { ...SHARED, ...SQLITE_OPTIONS }
+
+function driverOptions({ synchronous, cacheMiB }: SqliteDriverOptions): SqliteDriverOptions {
+  return { ...(synchronous !== undefined && { synchronous }), ...(cacheMiB !== undefined && { cacheMiB }) }
 }
 
 function instantInName(): string {

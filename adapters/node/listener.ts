@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { callIsolated } from '../../src/concurrency/call-isolated.ts'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
 import { sendEarlyResponse } from './http/early-response.ts'
@@ -45,6 +47,19 @@ export interface ListenerOptions {
   readonly onError?: (error: unknown) => void
 }
 
+/** What each of the options takes. */
+export const LISTENER_OPTIONS: OptionRules<ListenerOptions> = {
+  maxBodyBytes: 'number',
+  maxArrivingBytes: 'number',
+  maxUnsentBytes: 'number',
+  maxUnsentBytesPerAddress: 'number',
+  answerTimeoutMs: 'number',
+  leastBytesPerSecond: 'number',
+  connectionInfo: 'function',
+  answerHeaders: 'function',
+  onError: 'function',
+}
+
 /** A request listener of `node:http` or `node:https`, equally an Express handler. */
 export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
@@ -63,9 +78,12 @@ const DEFAULT_LEAST_BYTES_PER_SECOND = 32_768
  * @throws RangeError for a limit that is no positive number.
  */
 export function createListener(fetch: ControllerFetch, options: ListenerOptions = {}): Listener {
+  const hint = 'the fetch of a controller: createListener(controller.fetch)'
+  checkArgument('createListener', 'fetch', fetch, { shape: 'function', isNeeded: true, hint })
+  checkOptions('createListener', options, LISTENER_OPTIONS)
   const infoOf = options.connectionInfo ?? connectionInfo
   const answerOf = answering(fetch)
-  const onError = options.onError ?? warn
+  const onError = (error: unknown) => callIsolated(() => (options.onError ?? warn)(error), warn)
   const arriving = createFairCapacity({
     total: positive('maxArrivingBytes', options.maxArrivingBytes ?? DEFAULT_MAX_ARRIVING_BYTES),
   })

@@ -3,9 +3,10 @@ import { createServer, type Server } from 'node:https'
 import { isIP } from 'node:net'
 import type { CapacityOptions } from '../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import type { ControllerFetch } from '../../src/index.ts'
 import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
-import { createListener, type ListenerOptions } from './listener.ts'
+import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import { trackConnections } from './sockets/connections.ts'
 import { listen, urlOf } from './sockets/listen.ts'
 import { positive } from './sockets/positive.ts'
@@ -87,6 +88,20 @@ export interface RunningServer extends AsyncDisposable {
   addNamedCertificate(certificate: ServerCertificate): void
 }
 
+const OPTIONS: OptionRules<ServeOptions> = {
+  ...LISTENER_OPTIONS,
+  host: 'string',
+  port: { shape: 'number', isNeeded: true, hint: 'a number; 0 lets the system choose' },
+  headersTimeoutMs: 'number',
+  requestTimeoutMs: 'number',
+  keepAliveTimeoutMs: 'number',
+  maxConnections: 'number',
+  maxConnectionsPerAddress: 'number',
+  app: 'function',
+  namedCertificates: 'array',
+  fabric: { members: ['listen', 'advertise', 'others'], or: [true, false] },
+}
+
 const DEFAULT_MAX_CONNECTIONS = 10_000
 /** Leaves a process a second to close what else it has open, where a service manager waits for five. */
 const DEFAULT_GRACE_MS = 4000
@@ -109,6 +124,12 @@ const MAX_HEADER_BYTES = 32_768
  * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
  */
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
+  checkArgument('serve', 'controller', controller, {
+    functions: ['fetch', 'tls'],
+    isNeeded: true,
+    hint: 'a controller',
+  })
+  checkOptions('serve', options, OPTIONS)
   const host = options.host ?? '127.0.0.1'
   const headersTimeout = options.headersTimeoutMs ?? 10_000
   const control = controlChannel(controller.tls(), options.fabric ?? false)
@@ -124,7 +145,10 @@ export async function serve(controller: ServableController, options: ServeOption
   server.timeout = STALLED_CONNECTION_MS
   for (const certificate of options.namedCertificates ?? []) addNamed(server, certificate)
   const ownListener = () =>
-    createListener(controller.fetch, { answerHeaders: () => controller.answerHeaders ?? {}, ...options })
+    createListener(controller.fetch, {
+      answerHeaders: () => controller.answerHeaders ?? {},
+      ...picked(options, Object.keys(LISTENER_OPTIONS)),
+    })
   server.on('request', options.app ?? ownListener())
   const connections = trackConnections(server, connectionLimits(options))
   control.share(server, (socket) => connections.keep(socket))
@@ -180,6 +204,11 @@ function addNamed(server: Server, certificate: ServerCertificate): void {
   const names = serverCertificateFacts(certificate.cert).names.filter((name) => isIP(name) === 0)
   if (names.length === 0) throw new Error('a named certificate needs a DNS name, by which clients ask for it')
   for (const name of names) server.addContext(name, tlsOptions(certificate))
+}
+
+/** Those of the options that others take too. */
+function picked(options: ListenerOptions, names: readonly string[]): ListenerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)))
 }
 
 function connectionLimits(options: ServeOptions): CapacityOptions {

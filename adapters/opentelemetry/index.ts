@@ -3,7 +3,9 @@
  *
  * @module portcullis/opentelemetry
  */
+
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
+import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import type { Telemetry } from '../../src/index.ts'
 import { VERSION } from '../../src/version.ts'
 import { meterMetrics } from './meter-metrics.ts'
@@ -21,6 +23,12 @@ export interface OpenTelemetryOptions {
   readonly joinTraces?: boolean
 }
 
+const OPTIONS: OptionRules<OpenTelemetryOptions> = {
+  tracer: { functions: ['startSpan'] },
+  meter: { functions: ['createHistogram'] },
+  joinTraces: 'boolean',
+}
+
 /**
  * Gives spans and metrics on to OpenTelemetry: a span of kind server for every request, named by method and route, and the
  * figures of `/metrics`, by the semantic conventions for HTTP. No name, id or secret of an entity stands in them. Whatever is
@@ -30,6 +38,7 @@ export interface OpenTelemetryOptions {
  * const controller = await createController({ storage, address: 'localhost:1280', telemetry: openTelemetry() })
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  checkOptions('openTelemetry', options, OPTIONS)
   const { joinTraces = true } = options
   const tracer = options.tracer ?? trace.getTracer('portcullis', VERSION)
   const meter = options.meter ?? metrics.getMeter('portcullis', VERSION)

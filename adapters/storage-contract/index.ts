@@ -3,6 +3,7 @@
  *
  * @module portcullis/storage/contract
  */
+import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import { describeChangeFeed } from './change-feed.ts'
 import { describeConcurrency } from './concurrency.ts'
 import type { RecordKind, Storage } from './core.ts'
@@ -52,6 +53,8 @@ export interface ContractOptions {
  */
 export const CONTRACT_KINDS: readonly RecordKind[] = [machines, tickets]
 
+const OPTIONS: OptionRules<ContractOptions> = { histories: 'number', seed: 'number' }
+
 /** How long (ms) a case may take that says nothing else. */
 const TIMEOUT_MS = 30_000
 
@@ -77,6 +80,8 @@ export function storageContract(
   makeStorage: () => Promise<StorageUnderTest>,
   options: ContractOptions = {},
 ): readonly ContractCase[] {
+  checkArgument('storageContract', 'makeStorage', makeStorage, { shape: 'function', isNeeded: true })
+  checkOptions('storageContract', options, OPTIONS)
   const { histories = 300, seed = 1 } = options
   const longest = Math.max(TIMEOUT_MS, histories * HISTORY_TIMEOUT_MS)
   return [

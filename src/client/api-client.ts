@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../domain/arguments/check-options.ts'
 import { readAnswer } from './answer.ts'
 import { eachOf, type ListRequest, type ListRoute } from './each-of.ts'
 import { type AnyRequest, requestFor } from './request.ts'
@@ -13,14 +14,38 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** Default: `globalThis.fetch`, which trusts the certificates that the runtime trusts. */
   readonly fetch?: Fetch
-  /** The API session token, sent as `zt-session`. */
+  /**
+   * The token of an API session, sent as `zt-session`, or an access token of OpenID Connect, sent as `Authorization: Bearer`: they are told
+   * apart by their form.
+   */
   readonly token?: string
   /**
-   * Logs in and answers the token of the new API session. Called before the first request, unless there is a `token`, and
+   * Logs in and answers the token of the new API session, or an access token. Called before the first request, unless there is a `token`, and
    * again when the controller says that the session has ended; the request is then sent once more. Requests that need a
    * session at the same time share one login.
    */
   readonly login?: () => Promise<string>
+}
+
+const OPTIONS: OptionRules<ClientOptions> = {
+  baseUrl: {
+    shape: 'string',
+    isNeeded: true,
+    hint: "the controller's address, such as 'https://controller.example.org:1280'",
+    problem: (url: string) =>
+      URL.canParse(url) ? undefined : `is no URL such as https://controller.example.org:1280: '${url}'`,
+  },
+  fetch: 'function',
+  token: 'string',
+  login: 'function',
+}
+
+const REQUEST: OptionRules<AnyRequest> = {
+  params: 'object',
+  query: 'object',
+  headers: 'object',
+  body: 'unknown',
+  signal: { shape: 'object', problem: (signal: object) => ('aborted' in signal ? undefined : 'takes an AbortSignal') },
 }
 
 /** What is known of the operations of an API, by route. */
@@ -32,7 +57,7 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    * Calls an operation and answers its `data` and `meta`; operations that serve a document, a token or an image answer text
    * or bytes. `signal` gives up waiting for the answer; whether the controller took the request is then not known.
    *
-   * Rejects with {@link ApiError} when the controller refuses, with the reason of `signal` when it is aborted, and with what
+   * Rejects with `ApiError` when the controller refuses, with the reason of `signal` when it is aborted, and with what
    * `fetch` rejects with when the controller is not reached.
    *
    * @example
@@ -47,12 +72,13 @@ export interface ApiClient<Api extends AnyApi<Api>> {
    * for await (const identity of management.listAll('GET /identities', { filter: 'isAdmin = true' })) use(identity)
    */
   listAll<R extends ListRoute<Api>>(route: R, request?: ListRequest<Api[R]>): AsyncIterableIterator<Api[R]['data']>
-  /** The same client with an API session. */
+  /** The same client with the token of an API session, or an access token. */
   withToken(token: string): ApiClient<Api>
 }
 
 /** Makes a client of the API below a path. */
 export function createApiClient<Api extends AnyApi<Api>>(basePath: string, options: ClientOptions): ApiClient<Api> {
+  checkOptions('the client', options, OPTIONS, 'an object with a baseUrl')
   const { baseUrl, fetch = globalThis.fetch } = options
   const session = new SessionToken(options)
 
@@ -64,8 +90,10 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
   }
   return {
     // The declaration of the operation, which both sides share, says what request and answer hold.
-    call: async (route, ...[request]) =>
-      (await send(route, request as AnyRequest | undefined)) as AnswerOf<Api[typeof route]>,
+    call: async (route, ...[request]) => {
+      if (request !== undefined) checkOptions(route, request, REQUEST)
+      return (await send(route, request as AnyRequest | undefined)) as AnswerOf<Api[typeof route]>
+    },
     listAll: (route, request) => eachOf((query) => send(route, query), request),
     withToken: (token) => createApiClient(basePath, { ...options, token }),
   }

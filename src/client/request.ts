@@ -23,13 +23,19 @@ export function requestFor(
     }
   }
   const headers = new Headers(request.headers ?? {})
-  if (token !== undefined) headers.set('zt-session', token)
+  if (token !== undefined) setToken(headers, token)
   const init = { method, headers, ...(request.signal && { signal: request.signal }) }
   if (request.body === undefined) return new Request(url, init)
   // No operation takes JSON that is a single text: a certificate or a signing request travels as it is.
   const isText = typeof request.body === 'string'
   headers.set('content-type', isText ? 'text/plain' : 'application/json')
   return new Request(url, { ...init, body: isText ? String(request.body) : JSON.stringify(request.body) })
+}
+
+/** Access tokens of OpenID Connect are JWTs, whose three parts are told by their dots; tokens of other API sessions have none. */
+function setToken(headers: Headers, token: string): void {
+  if (token.split('.').length === 3) headers.set('authorization', `Bearer ${token}`)
+  else headers.set('zt-session', token)
 }
 
 /** Without the check the call would reach another operation: that of the list, or of the path above. */

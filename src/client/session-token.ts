@@ -31,7 +31,10 @@ export class SessionToken {
   }
 }
 
-/** A refusal of the operation has status 401 as well; only that of the session names its realm. */
+/** A refusal of the operation has status 401 as well; only that of the session, or of the access token, names its realm. */
 function saysThatSessionEnded({ status, headers }: Response): boolean {
-  return status === 401 && (headers.get('www-authenticate') ?? '').includes('realm="zt-session"')
+  const challenge = headers.get('www-authenticate') ?? ''
+  return status === 401 && REALMS.some((realm) => challenge.includes(realm))
 }
+
+const REALMS = ['realm="zt-session"', 'realm="openziti-oidc"']

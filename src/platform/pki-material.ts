@@ -1,5 +1,6 @@
 import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
+import { checkOptions, type OptionRules } from '../domain/arguments/check-options.ts'
 import { toHex } from './encoding/hex.ts'
 import { validityOf } from './x509/certificates/validity.ts'
 import { type Library, loadLibrary } from './x509/encoding/library.ts'
@@ -41,6 +42,15 @@ export interface PkiMaterialRequest {
   readonly crypto?: webcrypto.Crypto
 }
 
+const REQUEST: OptionRules<PkiMaterialRequest> = {
+  hosts: { shape: 'array', isNeeded: true, hint: "a list of names, such as ['localhost']" },
+  trustDomain: { shape: 'string', isNeeded: true, hint: "a name, such as 'example.org'" },
+  now: { shape: 'number', isNeeded: true, hint: 'milliseconds, such as Date.now()' },
+  serverKey: { oneOf: ['P-256', 'RSA-2048'] },
+  endTogether: 'boolean',
+  crypto: 'object',
+}
+
 /**
  * Creates a network's own authorities, with P-256 keys, and server certificate: a root (10 years), below it a signing
  * authority that can have no authority below itself (5 years), below that the TLS server certificate (1 year). Throws on
@@ -51,6 +61,7 @@ export interface PkiMaterialRequest {
  * const controller = await createController({ storage, address: 'localhost:1280', pki })
  */
 export async function createPkiMaterial(request: PkiMaterialRequest): Promise<PkiMaterial> {
+  checkOptions('createPkiMaterial', request, REQUEST, 'an object with hosts, trustDomain and now')
   const { hosts, trustDomain, now, endTogether = false } = request
   if (!/^[a-z0-9._-]{1,255}$/.test(trustDomain)) throw new Error(`'${trustDomain}' is not a SPIFFE trust domain`)
   const library = await loadLibrary(request.crypto)

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../../src/domain/arguments/nearest.ts'
 import { VERSION } from '../../../src/version.ts'
 import type { Terminal } from '../output/terminal.ts'
 import type { Environment } from '../settings/setting.ts'
@@ -35,7 +36,11 @@ export async function runCommandLine(
     commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first)
   if (command !== undefined) return runCommand(command, args.slice(command.name.split(' ').length), surroundings)
   const below = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (below.length === 0) throw new UsageError(`there is no command '${first}'; portcullis --help lists the commands`)
+  if (below.length === 0) {
+    const names = commands.flatMap(({ name }) => name.split(' ').slice(0, 1))
+    const meant = didYouMean(first, names)
+    throw new UsageError(`there is no command '${first}'${meant}; portcullis --help lists the commands`)
+  }
   if (HELP_WORDS.includes(second)) return print(prefixHelp(first, below, terminal.style), terminal)
   const names = below.map(({ name }) => `portcullis ${name}`).join(', ')
   throw new UsageError(`say what to do: ${names}; portcullis ${first} --help tells more`)

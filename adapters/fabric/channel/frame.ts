@@ -60,7 +60,7 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** Adds bytes; answers the frames that are complete by them. Throws {@link FrameError}: the stream is then of no use. */
+  /** Adds bytes; answers the frames that are complete by them. Throws `FrameError`: the stream is then of no use. */
   push(bytes: Uint8Array): readonly Frame[] {
     this.#keep(bytes)
     const frames: Frame[] = []

@@ -1,5 +1,6 @@
 import { type Dialect, PostgresDialect } from 'kysely'
 import type { Client, PoolConfig } from 'pg'
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './connections.ts'
 
 /** How a PostgreSQL database is reached. */
@@ -8,6 +9,33 @@ export interface PostgresOptions {
   readonly connection: string | PoolConfig
   /** Whether statements that are run again and again are prepared; not for poolers that cannot. Default: true. */
   readonly prepareStatements?: boolean
+}
+
+/** What the first argument is, for a message. */
+export const POSTGRES_HINT = "an object: { connection: 'postgres://user@host:5432/database' }"
+
+/** What each of the options takes; without a connection `pg` would take the database that the environment names. */
+export const POSTGRES_OPTIONS: OptionRules<PostgresOptions> = {
+  connection: {
+    shape: 'unknown',
+    isNeeded: true,
+    hint: "'postgres://user@host:5432/database', or a configuration of pg",
+    problem: connectionProblem,
+  },
+  prepareStatements: 'boolean',
+}
+
+const DIALECT_OPTIONS: OptionRules<PostgresOptions & ConnectionOptions> = {
+  ...POSTGRES_OPTIONS,
+  readConnections: 'number',
+  busyTimeoutMs: 'number',
+}
+
+/** What is in it is not told: it may be a password. */
+function connectionProblem(connection: unknown): string | undefined {
+  if (typeof connection === 'object' && connection !== null) return undefined
+  const isUrl = typeof connection === 'string' && /^(postgres(ql)?:\/\/|socket:|\/)/.test(connection)
+  return isUrl ? undefined : 'is no postgres:// URL'
 }
 
 /** A session that lost its process in the middle of a write is ended by the server after so many ms. */
@@ -21,6 +49,12 @@ const IDLE_WRITE_MS = 30_000
  * await migrate({ dialect })
  */
 export async function postgresDialect(options: PostgresOptions & ConnectionOptions): Promise<() => Dialect> {
+  checkOptions('postgresDialect', options, DIALECT_OPTIONS, POSTGRES_HINT)
+  return openPostgresDialect(options)
+}
+
+/** The same for options that were looked at. */
+export async function openPostgresDialect(options: PostgresOptions & ConnectionOptions): Promise<() => Dialect> {
   const { Pool, Client } = (await import('pg')).default
   const {
     connection,

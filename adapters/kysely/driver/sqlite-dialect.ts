@@ -1,3 +1,5 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import {
   CompiledQuery,
@@ -8,6 +10,12 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import {
+  checkArgument,
+  checkOptions,
+  type OptionRule,
+  type OptionRules,
+} from '../../../src/domain/arguments/check-options.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { SqlitePlace } from './sqlite-place.ts'
 
@@ -17,6 +25,30 @@ export interface SqliteDriverOptions {
   readonly synchronous?: 'full' | 'normal'
   /** MiB of the file that a connection keeps in memory. Default: 32. */
   readonly cacheMiB?: number
+}
+
+/** What each of the options takes. */
+export const SQLITE_OPTIONS: OptionRules<SqliteDriverOptions> = {
+  synchronous: { oneOf: ['full', 'normal'] },
+  cacheMiB: 'number',
+}
+
+/** What the name of a database takes. */
+export const SQLITE_FILE: OptionRule = {
+  shape: 'string',
+  isNeeded: true,
+  hint: "the name of a file, or ':memory:'",
+  problem: fileProblem,
+}
+
+/** SQLite says of each of them that it is unable to open the database, as of one that is away for a while. */
+function fileProblem(file: string): string | undefined {
+  if (file === ':memory:') return undefined
+  if (file === '') return 'takes the name of a file, not an empty text'
+  if (/^sqlite:/.test(file)) return `takes the name of a file, without sqlite: '${file.slice('sqlite:'.length)}'`
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return `takes the name of a file: ${file} is a folder`
+  const folder = dirname(file)
+  return existsSync(folder) ? undefined : `is in no folder: there is no ${folder}`
 }
 
 /** SQLite waits so many ms by itself, and holds up the event loop; whoever has to wait longer does so outside of it. */
@@ -29,6 +61,8 @@ const BUSY_TIMEOUT_MS = 5
  * await migrate({ dialect: () => sqliteDialect('portcullis.sqlite'), dryRun: true })
  */
 export function sqliteDialect(file: string, options: SqliteDriverOptions = {}): Dialect {
+  checkArgument('sqliteDialect', 'file', file, SQLITE_FILE)
+  checkOptions('sqliteDialect', options, SQLITE_OPTIONS)
   const place = new SqlitePlace(file)
   return {
     createAdapter: () => new SqliteAdapter(),

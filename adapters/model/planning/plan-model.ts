@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import {
   type AccessDifference,
   accessDifference,
@@ -27,6 +28,8 @@ export interface PlanOptions {
   readonly accessLimit?: number
 }
 
+const PLAN_OPTIONS: OptionRules<PlanOptions> = { prune: 'boolean', accessLimit: 'number' }
+
 /** What applying a model would do. */
 export interface Plan {
   readonly model: Model
@@ -54,6 +57,7 @@ export interface Plan {
  * console.log(planText(plan))
  */
 export async function planModel(options: AdminOptions, model: Model, plan: PlanOptions = {}): Promise<Plan> {
+  checkOptions('planModel', plan, PLAN_OPTIONS)
   const current = await readNetwork(options)
   const prune = plan.prune === true ? { isProtected: isProtected(current) } : undefined
   const leaving = new Set((prune === undefined ? [] : pruned(model, current, prune.isProtected)).map(known))
@@ -128,7 +132,9 @@ export async function applyModel(
   model: Model,
   plan: PlanOptions & { readonly onProgress?: (progress: Progress) => void } = {},
 ): Promise<Plan> {
-  const planned = await planModel(options, model, plan)
-  await applyPlan(options, planned, plan.onProgress)
+  checkOptions('applyModel', plan, { ...PLAN_OPTIONS, onProgress: 'function' })
+  const { onProgress, ...asked } = plan
+  const planned = await planModel(options, model, asked)
+  await applyPlan(options, planned, onProgress)
   return planned
 }

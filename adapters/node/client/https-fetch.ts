@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as open } from 'node:https'
 import { buffer } from 'node:stream/consumers'
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 
 /** Whom a client trusts, and what it shows of itself in TLS; all PEM. */
 export interface HttpsFetchOptions {
@@ -10,6 +11,17 @@ export interface HttpsFetchOptions {
   readonly cert?: string
   /** The private key of `cert`. */
   readonly key?: string
+}
+
+/** Node reads what is no PEM as nothing at all, and then trusts nobody. */
+function pemProblem(text: string): string | undefined {
+  return text.includes('-----BEGIN ') ? undefined : "takes PEM, not a path: await readFile('ca.pem', 'utf8')"
+}
+
+const OPTIONS: OptionRules<HttpsFetchOptions> = {
+  ca: { shape: 'string', problem: pemProblem },
+  cert: { shape: 'string', problem: pemProblem },
+  key: { shape: 'string', problem: pemProblem },
 }
 
 /**
@@ -26,6 +38,7 @@ export interface HttpsFetchOptions {
  * await client.call('POST /authenticate', { query: { method: 'cert' } })
  */
 export function httpsFetch(options: HttpsFetchOptions = {}): (request: Request) => Promise<Response> {
+  checkOptions('httpsFetch', options, OPTIONS)
   const agent = new Agent({ ...options, keepAlive: true })
   return async (request) => {
     const { method, url, signal } = request

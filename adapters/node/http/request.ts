@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
+import { checkOptions } from '../../../src/domain/arguments/check-options.ts'
 import { networkOf, type PlainRequest } from '../../../src/index.ts'
 import { DEFAULT_MAX_BODY_BYTES, readBody } from './body.ts'
 import { isBodyConsumed, serializeParsedBody } from './parsed-body.ts'
@@ -37,6 +38,7 @@ export interface ReadRequest extends Omit<PlainRequest, 'readBody'> {
  * @throws RequestAborted when the client leaves before the end of the body.
  */
 export async function toRequest(incoming: IncomingMessage, options: ToRequestOptions = {}): Promise<Request> {
+  checkOptions('toRequest', options, { maxBodyBytes: 'number' })
   return webRequest(await readRequest(incoming, options))
 }
 

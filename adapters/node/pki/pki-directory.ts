@@ -104,6 +104,7 @@ const DEFAULT_TRUST_DOMAIN = 'portcullis.internal'
  * const pki = await readPkiFiles(pkiFilesIn('pki'))
  */
 export function pkiFilesIn(directory: string): PkiFiles {
+  checkArgument('pkiFilesIn', 'directory', directory, { shape: 'string', isNeeded: true })
   return {
     caPem: join(directory, PKI_FILE_NAMES.caPem),
     signingCertPem: join(directory, PKI_FILE_NAMES.signingCertPem),

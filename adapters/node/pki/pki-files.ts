@@ -1,11 +1,17 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import type { PkiMaterial } from '../../../src/index.ts'
 import { reasonOf } from './file-errors.ts'
 
 /** The path of the PEM file of each part of a network's PKI. */
 export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
+
+const FILE = { shape: 'string', isNeeded: true, hint: 'the name of a PEM file' } as const
+const SERVER_FILES = { serverCertPem: FILE, serverKeyPem: FILE }
+const ALL_FILES: OptionRules<PkiFiles> = { caPem: FILE, signingCertPem: FILE, signingKeyPem: FILE, ...SERVER_FILES }
+const OTHER_FILES = { caPem: 'string', signingCertPem: 'string', signingKeyPem: 'string' } as const
 
 /** A file or directory of a PKI that cannot be used as it is; the message names it and fits on one line. */
 export class PkiFileError extends Error {
@@ -25,6 +31,7 @@ export class PkiFileError extends Error {
  * @throws PkiFileError for a file that cannot be read, holds something else, or does not match its pair.
  */
 export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
+  checkOptions('readPkiFiles', files, ALL_FILES)
   const material = {
     caPem: await readPem(files.caPem),
     signingCertPem: await readPem(files.signingCertPem),
@@ -46,6 +53,8 @@ export async function readPkiFiles(files: PkiFiles): Promise<PkiMaterial> {
 export async function readServerFiles(
   files: Pick<PkiFiles, 'serverCertPem' | 'serverKeyPem'>,
 ): Promise<Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>> {
+  // The files of a whole PKI may be given too.
+  checkOptions('readServerFiles', files, { ...OTHER_FILES, ...SERVER_FILES })
   const [cert, key] = [await readPem(files.serverCertPem), await readPem(files.serverKeyPem)]
   checkPair(files.serverCertPem, cert, files.serverKeyPem, key)
   attempt(

@@ -1,6 +1,12 @@
+import { CONTROLLER_OPTIONS } from '../../../src/check-options.ts'
 import { createClient, createManagementClient } from '../../../src/client/index.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
-import { checkArgument, type OptionRule } from '../../../src/domain/arguments/check-options.ts'
+import {
+  checkArgument,
+  checkOptions,
+  type OptionRule,
+  type OptionRules,
+} from '../../../src/domain/arguments/check-options.ts'
 import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
 import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
 import type { ModelInput } from '../../model/index.ts'
@@ -36,7 +42,17 @@ const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
  * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
  */
 export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
+  checkOptions('createTestController', options, OPTIONS)
   return controllerWith(options, new Map())
+}
+
+const OPTIONS: OptionRules<TestControllerOptions> = {
+  ...CONTROLLER_OPTIONS,
+  storage: 'object',
+  clock: { oneOf: ['turned', 'live'] },
+  now: 'number',
+  seed: 'number',
+  model: 'unknown',
 }
 
 /** A test controller whose identities have authenticator apps already, as those of a fork do. */

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import type { Controller, ControllerFetch } from '../../../src/index.ts'
 import { ConnectionDropped } from '../faults/faults.ts'
 
@@ -10,6 +11,8 @@ export interface ListenOptions {
   /** Serves routers as well, on the same port. Default: false. */
   readonly fabric?: boolean
 }
+
+const OPTIONS: OptionRules<ListenOptions> = { host: 'string', port: 'number', fabric: 'boolean' }
 
 /** A test controller on a socket, for clients in any language. */
 export interface ListeningController {
@@ -30,6 +33,7 @@ type Served = Pick<Controller, 'answerHeaders' | 'caPem' | 'changeAddress' | 'op
 
 /** Serves a controller over HTTPS, as `serve` of `portcullis/node` does. */
 export async function listenWith(controller: Served, options: ListenOptions): Promise<ListeningController> {
+  checkOptions('listen', options, OPTIONS)
   // Loaded here because most tests need no socket.
   const { RequestAborted, serve } = await import('../../node/index.ts')
   const fetch: ControllerFetch = async (request, connection) => {

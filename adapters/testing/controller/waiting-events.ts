@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import { type Controller, type ControllerEvents, EVENT_NAMES, type EventName } from '../../../src/index.ts'
 
 /** Which event a test waits for, and for how long. */
@@ -22,6 +23,8 @@ export interface TestEvents extends Pick<Controller['events'], 'on'> {
   wait<E extends EventName>(name: E, wait?: Wait<E>): Promise<ControllerEvents[E]>
 }
 
+const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'number' }
+
 const PATIENCE_MS = 5000
 
 /** How many other events are told where the one that was waited for did not come. */
@@ -31,8 +34,10 @@ const MOST_TOLD = 10
 export function waitingEvents({ on }: Pick<Controller['events'], 'on'>): TestEvents {
   return {
     on,
-    wait: (name, { where = () => true, withinMs = PATIENCE_MS } = {}) =>
+    wait: (name, asked = {}) =>
       new Promise((resolve, reject) => {
+        checkOptions('events.wait', asked, OPTIONS)
+        const { where = () => true, withinMs = PATIENCE_MS } = asked
         const others: string[] = []
         const settle = (done: () => void) => {
           clearTimeout(expired)

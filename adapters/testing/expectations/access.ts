@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
 import {
   type Controller,
   type EndpointFacts,
@@ -19,6 +20,8 @@ export interface Circumstances {
   readonly mayBeAbsent?: boolean
 }
 
+const CIRCUMSTANCES: OptionRules<Circumstances> = { posture: 'object', at: 'number', mayBeAbsent: 'boolean' }
+
 /** A controller that can be asked who may reach what. */
 export type Explaining = { readonly engine: Pick<Controller['engine'], 'explain'> }
 
@@ -35,7 +38,10 @@ export type AccessQuestion = readonly [
  * service, unless it may be absent.
  */
 export async function explainAccess(net: Explaining, ...question: AccessQuestion): Promise<Explanation> {
-  const [identity, type, service, { posture, at, mayBeAbsent = false } = {}] = question
+  const [identity, type, service, circumstances = {}] = question
+  checkArgument('access', 'type', type, { oneOf: ['Dial', 'Bind'], isNeeded: true })
+  checkOptions('access', circumstances, CIRCUMSTANCES)
+  const { posture, at, mayBeAbsent = false } = circumstances
   const reported = posture === undefined ? {} : { posture: postureResponses(posture) }
   const asked = { ...reported, ...(at !== undefined && { at }) }
   const explanation = await net.engine.explain(identity, service, type, asked)

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { checkArgument, checkOptions, type OptionRule } from '../../../src/domain/arguments/check-options.ts'
 import { type ControllerFetch, type Scheduler, type Storage, StorageUnavailable } from '../../../src/index.ts'
 
 /** What goes wrong with a request. */
@@ -33,6 +34,30 @@ export class ConnectionDropped extends TypeError {
   constructor() {
     super('fetch failed', { cause: Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }) })
   }
+}
+
+/** The members of each kind of fault, by the one that tells it. */
+const FAULTS: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
+  status: { status: { shape: 'number', problem: statusProblem }, retryAfterMs: 'number' },
+  delayMs: { delayMs: 'number' },
+  drop: {
+    drop: { shape: 'boolean', problem: (drop: boolean) => (drop ? undefined : 'is true, or left out') },
+    after: 'boolean',
+  },
+  storage: { storage: { oneOf: ['unreachable'] } },
+}
+
+function statusProblem(status: number): string | undefined {
+  return status === 429 || status === 503 ? undefined : `takes 429 or 503, not ${status}`
+}
+
+function checkFault(owner: string, fault: Fault, of: FaultFilter): void {
+  const hint = 'an object with one of status, delayMs, drop, storage'
+  checkArgument(owner, 'fault', fault, { isNeeded: true, hint })
+  const kind = Object.keys(FAULTS).find((name) => name in fault)
+  if (kind === undefined) throw new TypeError(`${owner} takes ${hint}`)
+  checkOptions(owner, fault, FAULTS[kind] ?? {})
+  checkArgument(owner, 'of', of, 'function')
 }
 
 interface Plan {
@@ -70,8 +95,12 @@ export function faultPlan(): FaultPlan {
   }
   return {
     faults: {
-      next: (fault, of = () => true) => void plans.push({ fault, of, every: undefined, seen: 0 }),
+      next: (fault, of = () => true) => {
+        checkFault('faults.next', fault, of)
+        plans.push({ fault, of, every: undefined, seen: 0 })
+      },
       every: (n, fault, of = () => true) => {
+        checkFault('faults.every', fault, of)
         if (!Number.isInteger(n) || n < 1) throw new RangeError(`every ${n}: it takes a whole number from 1 on`)
         plans.push({ fault, of, every: n, seen: 0 })
       },

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from '../arguments/check-options.ts'
 import type { PostureResponse } from './checks/index.ts'
 
 /** What an endpoint tells of itself, in plain words; what is left out is not reported. */
@@ -27,6 +28,15 @@ export interface EndpointProcess {
   readonly signerFingerprints?: readonly string[]
 }
 
+const FACTS: OptionRules<EndpointFacts> = {
+  domain: 'string',
+  os: { members: ['type', 'version', 'build'] },
+  macAddresses: 'array',
+  processes: 'array',
+  isUnlocked: 'boolean',
+  isWoken: 'boolean',
+}
+
 /**
  * The posture responses by which an endpoint reports what it knows of itself, in the order of the members. Their ids say what
  * they report; the controller keeps them and looks none up.
@@ -35,6 +45,7 @@ export interface EndpointProcess {
  * postureResponses({ domain: 'corp.example' }) // [{ id: 'domain', typeId: 'DOMAIN', domain: 'corp.example' }]
  */
 export function postureResponses(facts: EndpointFacts): readonly PostureResponse[] {
+  checkOptions('posture', facts, FACTS)
   const { domain, os, macAddresses, processes = [], isUnlocked, isWoken } = facts
   const responses: PostureResponse[] = []
   if (domain !== undefined) responses.push({ id: 'domain', typeId: 'DOMAIN', domain })

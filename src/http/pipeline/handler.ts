@@ -112,7 +112,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
     const input = readInput(shape, request, url, bodyText, options.limits)
     if (caller !== undefined) authorize(shape.access, caller)
-    await askHost(options.authorize, shape.route, caller)
+    await askHost(options.authorize, { api, operation: shape.route, params }, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
     const inTurn = async () => {
       if (shape.symbols !== undefined) {

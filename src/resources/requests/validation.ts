@@ -40,10 +40,16 @@ function typeThatCannotBeRead(issue: Issue): string | undefined {
   return issue.code === 'invalid_format' && issue.format === 'base64' ? 'byte' : undefined
 }
 
+/** Deployed controllers read it where a type of access is asked for, and refuse it then: nobody is to try it. */
+const REFUSED = 'Invalid'
+
 function requirement(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_value':
-      return `should be one of [${issue.values.map(String).join(' ')}]`
+      return `should be one of [${issue.values
+        .filter((one) => one !== REFUSED)
+        .map(String)
+        .join(' ')}]`
     case 'too_small':
       return bound(issue.origin, issue.minimum, 'least', 'greater')
     case 'too_big':
