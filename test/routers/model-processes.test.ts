@@ -52,7 +52,7 @@ describe('two processes over one store', () => {
     for (let at = 0; at < 20; at += 1) {
       await here.create('/identities', { name: `n${at}`, type: 'Device', isAdmin: false })
     }
-    await vi.waitFor(() => expect(identitiesOf(feeds).length).toBeGreaterThan(20))
+    await vi.waitFor(() => expect(identitiesOf(feeds).length).toBeGreaterThan(20), 10_000)
     const before = identitiesOf(feeds)
     first.close()
     const second = new FakeRouter(enrolled, there.listener, { onFrame })
