@@ -47,6 +47,7 @@ const SLOW = [
 const IN_FULL = [
   'test/adapters/http-{express,fastify,hono,node}.test.ts',
   'test/adapters/sql/*-storage.test.ts',
+  'test/endings/endings.test.ts',
   'test/**/*.property.test.ts',
   'test/reference/reference.test.ts',
 ]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BasisFacts, byHost, certificateEnd, type LetIn, lostBasis } from '../../src/domain/login/login-basis.ts'
+import { type BasisFacts, basisEnd, byHost, type LetIn, lostBasis } from '../../src/domain/login/login-basis.ts'
 
 const NOW = 1_000_000
 const person = { id: 'ann', externalId: 'ann@example', isAdmin: false, isDefaultAdmin: false, permissions: [] }
@@ -46,7 +46,11 @@ const token: LetIn = {
   method: 'ext-jwt',
   authenticatorId: 'extJwtId:s',
   trustAnchorId: 's',
-  basis: { certificate: null, voucher: { trust: 't1', externalId: 'ann@example' }, signerProof: null },
+  basis: {
+    certificate: null,
+    voucher: { trust: 't1', externalId: 'ann@example', notAfter: NOW + 1 },
+    signerProof: null,
+  },
 }
 /** A login of which nothing was kept but how and by which authenticator. */
 const earlier = (login: LetIn): LetIn => ({ ...login, trustAnchorId: null, basis: null })
@@ -163,6 +167,6 @@ describe('the basis of a login', () => {
   })
 
   it('tells when a certificate runs out', () => {
-    expect([password, certificate].map(certificateEnd)).toEqual([undefined, NOW])
+    expect([password, certificate, token].map(basisEnd)).toEqual([undefined, NOW, NOW + 1])
   })
 })

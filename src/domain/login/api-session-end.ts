@@ -1,4 +1,4 @@
-import { certificateEnd, type LetIn } from './login-basis.ts'
+import { basisEnd, type LetIn } from './login-basis.ts'
 
 /** How an API session ends by time. Instants are epoch milliseconds. */
 interface Ending {
@@ -15,14 +15,14 @@ export function endOf(session: Ending, { apiSessionTimeoutMs }: { readonly apiSe
   return session.tokensExpireAt ?? session.lastActivityAt + apiSessionTimeoutMs
 }
 
-/** When (epoch ms) an API session is looked at next: at its end, or before, when the certificate of its login runs out. */
+/** When (epoch ms) an API session is looked at next: at its end, or before, when a certificate that its login stands on runs out. */
 export function dueAtOf(
   session: Ending & Pick<LetIn, 'basis'>,
   settings: Parameters<typeof endOf>[1],
   now: number,
 ): number {
   const end = endOf(session, settings)
-  const expiry = certificateEnd(session)
+  const expiry = basisEnd(session)
   // Where the auth policy takes expired certificates, the session goes on, and this instant is behind it.
   return expiry === undefined || expiry < now ? end : Math.min(end, expiry + 1)
 }

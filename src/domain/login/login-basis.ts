@@ -14,6 +14,8 @@ export interface Voucher {
   readonly trust: string
   /** The external id by which it named the identity; null where an authenticator or the identity's own id did. */
   readonly externalId: string | null
+  /** Epoch milliseconds until which its pinned key is good; null, or not there, where none is pinned. */
+  readonly notAfter?: number | null
 }
 
 /** A token of an external signer that proved a second factor. */
@@ -116,9 +118,9 @@ export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string 
   }
 }
 
-/** When (epoch ms) a login's certificate runs out; `undefined` for other methods. */
-export function certificateEnd({ basis }: Pick<LetIn, 'basis'>): number | undefined {
-  return basis?.certificate?.notAfter
+/** When (epoch ms) a login's certificate runs out, or that of the signer who vouched; `undefined` where nothing does. */
+export function basisEnd({ basis }: Pick<LetIn, 'basis'>): number | undefined {
+  return basis?.certificate?.notAfter ?? basis?.voucher?.notAfter ?? undefined
 }
 
 function lostCertificate(login: LetIn, facts: BasisFacts, now: number): string | undefined {

@@ -83,7 +83,7 @@ export function signerBasis(
   return {
     authenticatorId: authenticatorIdOfSigner(signer.id),
     trustAnchorId: signer.id,
-    basis: { certificate: null, voucher: { trust, externalId }, signerProof: null },
+    basis: { certificate: null, voucher: { trust, externalId, notAfter: signer.notAfter }, signerProof: null },
   }
 }
 

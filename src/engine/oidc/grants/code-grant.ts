@@ -12,6 +12,7 @@ import type { ApiSessions } from '../../login/api-sessions.ts'
 import { requireRoomForRevocations } from '../../login/revocations.ts'
 import type { AuthRequest, AuthRequests } from '../requests/auth-requests.ts'
 import type { Codes } from '../requests/codes.ts'
+import { isRedirectUri } from '../requests/redirect-uris.ts'
 import { isComplete, missingOfRequest } from '../requests/request-factors.ts'
 import { told } from '../requests/request-logins.ts'
 import { policyOf } from '../requests/request-totp.ts'
@@ -68,7 +69,11 @@ export class CodeGrant {
     if (!asked.codeVerifier) throw invalidRequest('code_verifier required')
     const found = await this.#codes.requestOf(asked.code)
     try {
-      return await this.#redeem(call, this.#judge(found, asked.clientId, asked.redirectUri, asked.codeVerifier), asked)
+      const completed = this.#judge(found, asked.clientId, asked.redirectUri, asked.codeVerifier)
+      // The settings may say otherwise since somebody was sent there.
+      const isSentThere = await isRedirectUri(this.#context, completed.request.redirectUri)
+      if (!isSentThere) throw invalidGrant('redirect_uri is not one of the client any more')
+      return await this.#redeem(call, completed, asked)
     } catch (error) {
       await this.#codes.burn(asked.code, found)
       throw error

@@ -1,0 +1,89 @@
+import type { Process } from './two-processes.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: facts are read as anybody reads them, who knows JSON alone.
+type Entity = Record<string, any>
+type Entities = ReadonlyMap<string, Entity>
+
+const KINDS = [
+  'identities',
+  'authenticators',
+  'auth-policies',
+  'cas',
+  'external-jwt-signers',
+  'service-policies',
+  'services',
+  'edge-router-policies',
+  'service-edge-router-policies',
+  'edge-routers',
+] as const
+
+/** What an administrator sees of a network at an instant. */
+export interface Facts {
+  readonly now: number
+  readonly of: Readonly<Record<(typeof KINDS)[number], Entities>>
+  /** Ids of the third parties that may let in who has rights. */
+  readonly trusted: ReadonlySet<string>
+}
+
+export async function readFacts(at: Process, now: number): Promise<Facts> {
+  const of: Partial<Record<(typeof KINDS)[number], Entities>> = {}
+  for (const kind of KINDS) of[kind] = byId(await at.told('GET', `/${kind}?limit=500`))
+  const anchors: readonly Entity[] = await at.told('GET', '/portcullis/v1/trust-anchors')
+  const trusted = anchors.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).map(({ id }) => String(id))
+  return { now, of: of as Facts['of'], trusted: new Set(trusted) }
+}
+
+function byId(entities: readonly Entity[]): Entities {
+  return new Map(entities.map((entity) => [String(entity.id), entity]))
+}
+
+/** Whether roles select an entity: each has to, or one is enough. */
+function selects(roles: readonly string[], semantic: string, { id, roleAttributes = [] }: Entity): boolean {
+  const named = roles.filter((role) => role.startsWith('@'))
+  const hits = (role: string) =>
+    role === '#all' || (role.startsWith('@') ? role.slice(1) === id : roleAttributes.includes(role.slice(1)))
+  if (semantic === 'AnyOf') return roles.some(hits)
+  // Whoever is named is selected, whatever the attributes say.
+  if (named.some(hits)) return true
+  const attributes = roles.filter((role) => role.startsWith('#'))
+  return attributes.length > 0 && attributes.every(hits)
+}
+
+/** Whether an identity may use a service, and there are routers where both may meet. */
+export function mayUse(facts: Facts, identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
+  const { of } = facts
+  const identity = of.identities.get(identityId)
+  const service = of.services.get(serviceId)
+  if (identity === undefined || service === undefined || !isGranted(facts, identityId, serviceId, type)) return false
+  return [...of['edge-routers'].keys()].some((id) => mayMeetAt(facts, identity, service, id))
+}
+
+/** Whether a policy of a type relates an identity to a service. */
+export function isGranted({ of }: Facts, identityId: string, serviceId: string, type: 'Dial' | 'Bind'): boolean {
+  const identity = of.identities.get(identityId)
+  const service = of.services.get(serviceId)
+  if (identity === undefined || service === undefined) return false
+  return [...of['service-policies'].values()].some(
+    (policy) =>
+      policy.type === type &&
+      selects(policy.identityRoles, policy.semantic, identity) &&
+      selects(policy.serviceRoles, policy.semantic, service),
+  )
+}
+
+/** Whether an identity and a service may both use a router. */
+export function mayMeetAt({ of }: Facts, identity: Entity, service: Entity, routerId: string): boolean {
+  const router = of['edge-routers'].get(routerId)
+  if (router === undefined) return false
+  const isNear = [...of['edge-router-policies'].values()].some(
+    ({ identityRoles, edgeRouterRoles, semantic }) =>
+      selects(identityRoles, semantic, identity) && selects(edgeRouterRoles, semantic, router),
+  )
+  return (
+    isNear &&
+    [...of['service-edge-router-policies'].values()].some(
+      ({ serviceRoles, edgeRouterRoles, semantic }) =>
+        selects(serviceRoles, semantic, service) && selects(edgeRouterRoles, semantic, router),
+    )
+  )
+}

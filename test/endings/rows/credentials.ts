@@ -1,0 +1,198 @@
+import { X509Certificate } from 'node:crypto'
+import { openOperator } from 'portcullis'
+import { plainPasswordHasher, recordingLogger } from 'portcullis/testing'
+import { issueClient, pemOf } from '../../support/certificates/certificates.ts'
+import { CLAIM } from '../../support/third-party.ts'
+import type { Ending, Stage } from '../ending.ts'
+import type { Scene } from '../scene.ts'
+import { PASSWORD, THIRD_PARTY_ENDS } from '../ways.ts'
+import { must } from './asking.ts'
+
+const CLIENT_API = '/edge/client/v1'
+const OTHER_PASSWORD = 'Another-Horse-1'
+
+async function authenticatorOf({ admin, subject }: Stage): Promise<string> {
+  const method = subject.certificate === undefined ? 'updb' : 'cert'
+  const found = await admin(
+    'GET',
+    `/authenticators?filter=${encodeURIComponent(`identity="${subject.id}" and method="${method}"`)}`,
+  )
+  return found[0].id
+}
+
+const signerOf = ({ network, subject }: Stage) => (subject.way === 'signed' ? network.second.id : network.signer.id)
+const caOf = ({ network, subject }: Stage) => (subject.way === 'claim' ? network.claimCa.id : network.ca.id)
+const patchSigner = (stage: Stage, body: object) =>
+  stage.admin('PATCH', `/external-jwt-signers/${signerOf(stage)}`, body)
+const patchCa = (stage: Stage, body: object) => stage.admin('PATCH', `/cas/${caOf(stage)}`, body)
+const distrust = (stage: Stage, id: string) =>
+  stage.admin('PUT', `/portcullis/v1/trust-anchors/${id}`, { mayAuthenticateAdmins: false })
+
+/** Expired certificates are refused to the subject. */
+const expiry = (allowExpiredCerts: boolean) => (scene: Scene) =>
+  scene
+    .process('A')
+    .told('PATCH', `/auth-policies/${scene.subject.policyId}`, { primary: { cert: { allowExpiredCerts } } })
+
+export const CREDENTIAL_ENDINGS: readonly Ending[] = [
+  {
+    name: 'password changed by an administrator',
+    ways: ['password', 'totp', 'signed'],
+    ends: ['credential'],
+    end: async (stage) => {
+      await stage.admin('PATCH', `/authenticators/${await authenticatorOf(stage)}`, { password: OTHER_PASSWORD })
+    },
+  },
+  {
+    name: 'password changed by its holder',
+    ways: ['password'],
+    ends: ['credential'],
+    end: async (stage) => {
+      const path = `${CLIENT_API}/current-identity/authenticators/${await authenticatorOf(stage)}`
+      const json = { username: stage.subject.username, password: OTHER_PASSWORD, currentPassword: PASSWORD }
+      await must(stage.by.ask('PUT', path, { zt: stage.held.A.zt, json }))
+    },
+  },
+  {
+    name: 'password changed, and changed back',
+    isOfItself: true,
+    ways: ['password'],
+    ends: ['zt-A', 'zt-B', 'bearer-A', 'bearer-B', 'begun'],
+    end: async (stage) => {
+      const id = await authenticatorOf(stage)
+      await stage.admin('PATCH', `/authenticators/${id}`, { password: OTHER_PASSWORD })
+      await stage.admin('PATCH', `/authenticators/${id}`, { password: PASSWORD })
+    },
+  },
+  {
+    name: 'authenticator deleted',
+    ways: ['password', 'totp', 'cert', 'ca'],
+    end: async (stage) => {
+      await stage.admin('DELETE', `/authenticators/${await authenticatorOf(stage)}`)
+    },
+  },
+  {
+    name: 'authenticator sent to enroll again',
+    ways: ['password', 'cert'],
+    end: async (stage) => {
+      const expiresAt = new Date(stage.two.now() + 3_600_000).toISOString()
+      await stage.admin('POST', `/authenticators/${await authenticatorOf(stage)}/re-enroll`, { expiresAt })
+    },
+  },
+  {
+    name: 'password of an administrator reset by who holds the store',
+    ways: ['password', 'totp'],
+    ends: ['credential'],
+    prepare: (scene) => scene.process('A').told('PATCH', `/identities/${scene.subject.id}`, { isAdmin: true }),
+    end: async ({ two, subject }) => {
+      const storage = { ...two.storage, close: async () => undefined }
+      const clock = { now: () => two.now() }
+      const operator = await openOperator({
+        storage,
+        clock,
+        passwordHasher: plainPasswordHasher,
+        logger: recordingLogger(),
+      })
+      await operator.resetAdminPassword({ username: subject.username, password: OTHER_PASSWORD })
+      await operator.close()
+    },
+  },
+  {
+    name: 'MFA taken away by an administrator',
+    ways: ['totp'],
+    end: ({ admin, subject }) => admin('DELETE', `/identities/${subject.id}/mfa`),
+  },
+  {
+    name: 'MFA taken away by its holder',
+    ways: ['totp'],
+    end: async ({ by, held, logins }) => {
+      await must(
+        by.ask('DELETE', `${CLIENT_API}/current-identity/mfa`, {
+          zt: held.A.zt,
+          headers: { 'mfa-validation-code': logins.code() },
+        }),
+      )
+    },
+  },
+  { name: 'signer disabled', ways: ['jwt', 'signed'], end: (stage) => patchSigner(stage, { enabled: false }) },
+  {
+    name: 'signer disabled, and enabled again',
+    ways: ['jwt'],
+    end: async (stage) => {
+      await patchSigner(stage, { enabled: false })
+      await stage.see()
+      await stage.elapse(2000)
+      await patchSigner(stage, { enabled: true })
+    },
+  },
+  {
+    name: 'signer deleted',
+    ways: ['jwt'],
+    end: (stage) => stage.admin('DELETE', `/external-jwt-signers/${signerOf(stage)}`),
+  },
+  {
+    name: 'issuer of a signer changed',
+    ways: ['jwt', 'signed'],
+    end: (stage) => patchSigner(stage, { issuer: 'https://elsewhere.example' }),
+  },
+  {
+    name: 'audience of a signer changed',
+    ways: ['jwt'],
+    end: (stage) => patchSigner(stage, { audience: 'elsewhere' }),
+  },
+  {
+    name: 'key of a signer changed',
+    ways: ['jwt', 'signed'],
+    end: async (stage) =>
+      patchSigner(stage, { certPem: pemOf(await issueClient({ subject: 'CN=other', notAfter: THIRD_PARTY_ENDS })) }),
+  },
+  { name: 'claim of a signer changed', ways: ['jwt'], end: (stage) => patchSigner(stage, { claimsProperty: 'email' }) },
+  {
+    name: 'signer that names identities by id',
+    ways: ['jwt'],
+    end: (stage) => patchSigner(stage, { useExternalId: false }),
+  },
+  { name: 'trust of a signer withdrawn', ways: ['jwt', 'signed'], end: (stage) => distrust(stage, signerOf(stage)) },
+  {
+    name: 'certificate of a signer expired',
+    ways: ['jwt', 'signed'],
+    startsAt: () => THIRD_PARTY_ENDS - 60_000,
+    end: ({ elapse }) => elapse(60_000),
+  },
+  { name: 'CA deleted', ways: ['ca', 'claim'], end: (stage) => stage.admin('DELETE', `/cas/${caOf(stage)}`) },
+  {
+    name: 'CA that authenticates nobody any more',
+    ways: ['ca', 'claim'],
+    end: (stage) =>
+      patchCa(stage, { isAuthEnabled: false, externalIdClaim: stage.subject.way === 'claim' ? CLAIM : null }),
+  },
+  { name: 'trust of a CA withdrawn', ways: ['ca', 'claim'], end: (stage) => distrust(stage, caOf(stage)) },
+  {
+    name: 'claim of a CA changed',
+    ways: ['claim'],
+    end: (stage) => patchCa(stage, { externalIdClaim: { ...CLAIM, location: 'SAN_EMAIL' } }),
+  },
+  {
+    name: 'certificate of a third party expired',
+    ways: ['ca', 'claim'],
+    startsAt: () => THIRD_PARTY_ENDS - 60_000,
+    prepare: expiry(false),
+    end: ({ elapse }) => elapse(60_000),
+  },
+  {
+    name: 'expired certificates refused from now on',
+    ways: ['ca', 'claim'],
+    startsAt: () => THIRD_PARTY_ENDS + 60_000,
+    end: async (scene) => {
+      await expiry(false)(scene)
+    },
+  },
+  {
+    name: 'certificate of the network expired',
+    ways: ['cert'],
+    startsAt: ({ subjects }) =>
+      new X509Certificate(subjects.cert.certificate?.cert ?? '').validToDate.getTime() - 60_000,
+    prepare: expiry(false),
+    end: ({ elapse }) => elapse(61_000),
+  },
+]
