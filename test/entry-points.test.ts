@@ -76,17 +76,17 @@ describe('what an entry point loads', () => {
     },
   )
 
-  it('portcullis/opentelemetry: its peer, and of the product only its version', async () => {
+  it('portcullis/opentelemetry: its peer, and of the product only its version and what checks arguments', async () => {
     const loaded = await loadedBy('portcullis/opentelemetry')
     expect(loaded).toContain('adapters/opentelemetry/index.ts')
-    const others = loaded.filter((name) => !name.startsWith('adapters/opentelemetry/'))
+    const others = loaded.filter((name) => !/^(adapters\/opentelemetry|src\/domain\/arguments)\//.test(name))
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 
-  it('portcullis/hono: nothing of Node, and of the product only what reads a connection', async () => {
+  it('portcullis/hono: nothing of Node, and of the product only what reads a connection and checks arguments', async () => {
     const loaded = await loadedBy('portcullis/hono')
     expect(loaded).toContain('adapters/hono/index.ts')
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([])
-    expect(loaded.filter((name) => name.startsWith('src/'))).toEqual([])
+    expect(loaded.filter((name) => /^src\/(?!domain\/arguments\/)/.test(name))).toEqual([])
   })
 })
