@@ -19,6 +19,7 @@ import type { authPolicies } from '../../resources/login/auth-policies.ts'
 import { authenticators } from '../../resources/login/authenticators.ts'
 import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
 import type { EngineContext } from '../context/context.ts'
+import { whatIsLeft } from '../context/recorded-changes.ts'
 import type { CertificateHolder } from './certificate-holder.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
@@ -130,7 +131,7 @@ export async function basisLost(
   const authenticator =
     login.method === 'ext-jwt' || login.authenticatorId === NO_AUTHENTICATOR
       ? undefined
-      : await tx.collection(authenticators).get(login.authenticatorId)
+      : await whatIsLeft(() => tx.collection(authenticators).get(login.authenticatorId))
   const voucher = await currentVoucher(context, tx, login, authenticator, now)
   return lostBasis(login, { identity, primary, authenticator, voucher }, now)
 }
