@@ -123,7 +123,7 @@ export async function credentialScript(): Promise<CredentialScript> {
       headers: { authorization: `Bearer ${jwt}` },
       isRepeatable: true,
     }),
-    manage('PATCH', 'external-jwt-signers/{external-jwt-signers/idp}', { enabled: false }),
+    { ...manage('PATCH', 'external-jwt-signers/{external-jwt-signers/idp}', { enabled: false }), isFollowedUp: true },
     manage('DELETE', 'external-jwt-signers/{external-jwt-signers/idp}'),
 
     routerOf('erott', 'edge-routers', 'edge'),

@@ -106,7 +106,7 @@ export async function startNetwork(
       const { data } = await send({ method: 'GET', path: 'client/v1/current-identity/mfa', as })
       const url = member(data, 'provisioningUrl')
       if (typeof url === 'string' && url !== '') secrets.set(as, new URL(url).searchParams.get('secret') ?? '')
-      controller.clock.advance(STEP_MS)
+      await controller.elapse(STEP_MS)
       // What follows from the time alone is no part of the request to come.
       await Promise.all([
         find('identities', 'none'),
