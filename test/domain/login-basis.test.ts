@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BasisFacts, basisEnd, byHost, type LetIn, lostBasis } from '../../src/domain/login/login-basis.ts'
+import { type BasisFacts, basisEnds, byHost, type LetIn, lostBasis } from '../../src/domain/login/login-basis.ts'
 
 const NOW = 1_000_000
 const person = { id: 'ann', externalId: 'ann@example', isAdmin: false, isDefaultAdmin: false, permissions: [] }
@@ -17,12 +17,12 @@ const password: LetIn = {
   method: 'password',
   authenticatorId: 'a',
   trustAnchorId: null,
-  basis: { certificate: null, voucher: null, signerProof: null },
+  basis: { certificate: null, voucher: null },
 }
 const certificate: LetIn = {
   ...password,
   method: 'cert',
-  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: null, signerProof: null },
+  basis: { certificate: { fingerprint: 'f1', notAfter: NOW }, voucher: null },
 }
 const ofAuthority: LetIn = {
   ...certificate,
@@ -30,7 +30,6 @@ const ofAuthority: LetIn = {
   basis: {
     certificate: { fingerprint: 'f1', notAfter: NOW },
     voucher: { trust: 't1', externalId: null },
-    signerProof: null,
   },
 }
 const byClaim: LetIn = {
@@ -39,7 +38,6 @@ const byClaim: LetIn = {
   basis: {
     certificate: { fingerprint: 'f1', notAfter: NOW },
     voucher: { trust: 't1', externalId: 'ann@example' },
-    signerProof: null,
   },
 }
 const token: LetIn = {
@@ -49,7 +47,6 @@ const token: LetIn = {
   basis: {
     certificate: null,
     voucher: { trust: 't1', externalId: 'ann@example', notAfter: NOW + 1 },
-    signerProof: null,
   },
 }
 /** A login of which nothing was kept but how and by which authenticator. */
@@ -166,7 +163,7 @@ describe('the basis of a login', () => {
     expect(lostBasis(earlier(token), facts(token, others), NOW)).toContain('forbids the signer')
   })
 
-  it('tells when a certificate runs out', () => {
-    expect([password, certificate, token].map(basisEnd)).toEqual([undefined, NOW, NOW + 1])
+  it('tells when something of it runs out', () => {
+    expect([password, certificate, token].map(basisEnds)).toEqual([[], [NOW], [NOW + 1]])
   })
 })

@@ -70,7 +70,7 @@ export class Judge {
 
   /** What user info asks of a session. */
   isTold(made: Made): boolean | undefined {
-    return this.#goesByLastProof() ? undefined : this.acts('bearer', made)
+    return this.acts('bearer', made)
   }
 
   manages(kind: Kind, made: Made): boolean {
@@ -95,7 +95,6 @@ export class Judge {
 
   /** By a service session of before. */
   dials(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     // Routers judge the posture of clients with tokens by themselves.
     if (kind === 'bearer' && this.#fiats.has('posture')) return undefined
     const isAble = this.acts(kind, made) && this.#isCarried(this.#now, 'Dial') && this.#mayUse(this.#now, 'Dial')
@@ -105,20 +104,17 @@ export class Judge {
   }
 
   dialsAnew(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     if (kind === 'bearer' && this.#fiats.has('posture')) return undefined
     return this.acts(kind, made) && this.#mayUse(this.#now, 'Dial') && this.#isCarried(this.#now, 'Dial')
   }
 
   /** Whether a circuit that ran goes on. */
   dialsOn(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     if (kind === 'bearer' && this.#fiats.has('posture')) return undefined
     return this.#always((facts) => this.#isCarried(facts, 'Dial')) && this.#usedAllTheWhile('Dial', kind, made)
   }
 
   hosts(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     const isAble = this.acts(kind, made) && this.isConnected('r2') && this.#mayUse(this.#now, 'Bind')
     if (kind === 'zt') return isAble && this.#hasSession('Bind', made)
     return isAble && !this.#hasSession('Bind', made, kind) ? undefined : isAble
@@ -126,7 +122,6 @@ export class Judge {
 
   /** Whether circuits of others to what it hosts go on: a terminator that an administrator deletes is for new ones. */
   hostsOn(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     if (this.#fiats.has('terminators')) return undefined
     return this.#always((facts) => this.#isCarried(facts, 'Bind')) && this.#isTerminatorGood(kind, made)
   }
@@ -139,12 +134,10 @@ export class Judge {
 
   /** Whether others are led to a terminator of before. */
   isDialed(kind: Kind, made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     return this.#isCarried(this.#now, 'Bind') && this.#isTerminatorGood(kind, made)
   }
 
   streamsOn(made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     return this.stands('zt', made) && this.#always((facts) => this.#mayManage(facts) && !this.#lacksFactor(facts))
   }
 
@@ -192,7 +185,6 @@ export class Judge {
 
   /** Whether a login under way comes to its end. What kept it out for a time only may keep it out for good, or not. */
   completes(made: Made): boolean | undefined {
-    if (this.#goesByLastProof()) return undefined
     if (!this.logsInByRedirect() || this.#fiats.has('begun')) return false
     if (this.stands('begun', made)) return true
     const isThere = this.#always((facts) => this.#isThere(facts))
@@ -309,18 +301,6 @@ export class Judge {
     return (
       !isShown || !this.#keepsExternalId(facts) || !this.#vouches(facts, 'external-jwt-signers', requireExtJwtSigner)
     )
-  }
-
-  /**
-   * Where no request brings the token of a signer, the last one that did counts, while the signer is enabled and trusted: that
-   * it was changed since shows with the next request.
-   */
-  #goesByLastProof(): boolean {
-    if (this.#subject.way !== 'signed' || !this.#lacksFactor(this.#now)) return false
-    const { id } = this.#network.second
-    const { policy } = this.#parts(this.#now)
-    const isInForce = this.#now.of['external-jwt-signers'].get(id)?.enabled && this.#now.trusted.has(id)
-    return isInForce && policy?.secondary.requireExtJwtSigner === id
   }
 
   #mayManage(facts: Facts): boolean {

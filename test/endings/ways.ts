@@ -212,7 +212,7 @@ async function enrolledInMfa(at: Process, username: string, clock: () => number)
   return secret
 }
 
-export async function expectStatus(asked: Promise<Answered>): Promise<Answered> {
+async function expectStatus(asked: Promise<Answered>): Promise<Answered> {
   const answer = await asked
   if (answer.status >= 400) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
   return answer

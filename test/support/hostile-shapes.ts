@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto'
 import { asJson } from './generated-requests.ts'
 
 /** A member that is not there. */
-export const ABSENT = Symbol('absent')
+const ABSENT = Symbol('absent')
 
 /** Every type of JSON in the place of another, and what is of the right type and still nothing that anybody expects. */
 export const SHAPES: readonly unknown[] = [
@@ -31,7 +31,7 @@ export const SHAPES: readonly unknown[] = [
 ]
 
 /** An object with a member of another shape, or without it. */
-export function withShape(of: object, member: string, shape: unknown): object {
+function withShape(of: object, member: string, shape: unknown): object {
   const others = Object.fromEntries(Object.entries(of).filter(([name]) => name !== member))
   return shape === ABSENT ? others : { ...others, [member]: shape }
 }

@@ -1,4 +1,4 @@
-import { basisEnd, type LetIn } from './login-basis.ts'
+import { basisEnds } from './login-basis.ts'
 
 /** How an API session ends by time. Instants are epoch milliseconds. */
 interface Ending {
@@ -17,14 +17,13 @@ export function endOf(session: Ending, { apiSessionTimeoutMs }: { readonly apiSe
 
 /** When (epoch ms) an API session is looked at next: at its end, or before, when a certificate that its login stands on runs out. */
 export function dueAtOf(
-  session: Ending & Pick<LetIn, 'basis'>,
+  session: Ending & Parameters<typeof basisEnds>[0],
   settings: Parameters<typeof endOf>[1],
   now: number,
 ): number {
-  const end = endOf(session, settings)
-  const expiry = basisEnd(session)
-  // Where the auth policy takes expired certificates, the session goes on, and this instant is behind it.
-  return expiry === undefined || expiry < now ? end : Math.min(end, expiry + 1)
+  // Where the auth policy takes expired certificates, the session goes on, and that instant is behind it.
+  const expiries = basisEnds(session).filter((expiry) => expiry >= now)
+  return Math.min(endOf(session, settings), ...expiries.map((expiry) => expiry + 1))
 }
 
 /** Clocks of processes over one store may differ by this (ms); a session from further ahead is not believed. */

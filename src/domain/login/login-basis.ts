@@ -29,8 +29,6 @@ export interface LoginBasis {
   readonly certificate: BasisCertificate | null
   /** Null where no third party was asked. */
   readonly voucher: Voucher | null
-  /** The second factor that a signer vouched for; null where none did. */
-  readonly signerProof: SignerProof | null
 }
 
 /** A login, by the credentials that let somebody in. */
@@ -118,9 +116,15 @@ export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string 
   }
 }
 
-/** When (epoch ms) a login's certificate runs out, or that of the signer who vouched; `undefined` where nothing does. */
-export function basisEnd({ basis }: Pick<LetIn, 'basis'>): number | undefined {
-  return basis?.certificate?.notAfter ?? basis?.voucher?.notAfter ?? undefined
+/**
+ * The instants (epoch ms) at which something of a login runs out: its certificate, or that of a signer who vouched for the
+ * identity or proved a second factor.
+ */
+export function basisEnds({
+  basis,
+  signerProof,
+}: Pick<LetIn, 'basis'> & { readonly signerProof?: SignerProof | null }): readonly number[] {
+  return [basis?.certificate?.notAfter, basis?.voucher?.notAfter, signerProof?.notAfter].filter((end) => end != null)
 }
 
 function lostCertificate(login: LetIn, facts: BasisFacts, now: number): string | undefined {

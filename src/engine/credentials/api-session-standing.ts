@@ -12,7 +12,7 @@ import { mfas } from '../../resources/login/mfas.ts'
 import type { Call, Caller, MissingFactors } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { findOne } from '../records/find-one.ts'
-import { basisLost } from './login-basis.ts'
+import { basisLost, provesStill } from './login-basis.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -66,16 +66,17 @@ export async function missingFactors(
 
 /**
  * Whether something is missing where no request brings a token, as at a router. The signer that the policy requires is proved
- * by the last request that showed a token of it, as long as that would still do.
+ * by the last request that showed a token of it, or by the login, as long as that token would still do.
  */
 export async function isMissingBetweenRequests(
+  context: Pick<EngineContext, 'digest' | 'clock'>,
   tx: ReadTransaction,
   apiSession: ApiSession,
   { identity, authPolicy }: { readonly identity: Identity; readonly authPolicy: AuthPolicy },
 ): Promise<boolean> {
   const { totp, signer } = await missingFactors(tx, apiSession, authPolicy)
-  if (signer === undefined) return totp !== undefined
-  return totp !== undefined || apiSession.provenSignerId !== signer.id || !mayProve(signer, identity)
+  if (totp !== undefined || signer === undefined) return totp !== undefined
+  return !provesStill(context, apiSession.signerProof, signer, identity, context.clock.now())
 }
 
 /**

@@ -2,6 +2,7 @@ import { hasRights } from '../../domain/authority.ts'
 import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
 import { equals } from '../../domain/filter/index.ts'
 import { isDisabled } from '../../domain/identity.ts'
+import { dueAtOf } from '../../domain/login/api-session-end.ts'
 import { type Claims, textClaim } from '../../domain/login/claims.ts'
 import { offeredSigners } from '../../domain/login/offered-signers.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
@@ -14,6 +15,7 @@ import { type Caller, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { findOne } from '../records/find-one.ts'
 import { mayProve, withMissing } from './api-session-standing.ts'
+import { signerProofOf } from './login-basis.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>
@@ -96,13 +98,17 @@ export async function withKeptProof(
   tokens: readonly string[],
 ): Promise<Caller> {
   const judged = await withSignerProof(context, caller, tokens)
-  const { id, provenSignerId } = caller.apiSession
-  const signerId = caller.missing.signer?.id
-  const isProven = signerId !== undefined && judged.missing.signer === undefined
-  if (!isProven || provenSignerId === signerId) return judged
+  const { id, signerProof: known } = caller.apiSession
+  const { signer } = caller.missing
+  if (signer === undefined || judged.missing.signer !== undefined) return judged
+  const proof = signerProofOf(context, signer, caller.identity)
+  if (JSON.stringify(known) === JSON.stringify(proof)) return judged
   await context.writes.run(SYSTEM_CALL, async (tx) => {
     const stored = await tx.collection(apiSessions).get(id)
-    if (stored !== undefined) await tx.collection(apiSessions).update({ ...stored, provenSignerId: signerId })
+    if (stored === undefined) return
+    const proved = { ...stored, signerProof: proof }
+    const dueAt = dueAtOf(proved, context.settings, context.clock.now())
+    await tx.collection(apiSessions).update({ ...proved, dueAt })
   })
   return judged
 }
@@ -130,7 +136,7 @@ function holderOf(context: EngineContext, token: VerifiedToken): Promise<TokenHo
 }
 
 /** Whom a verified token stands for in a snapshot; nobody when its signer was changed or disabled since. */
-export async function holderIn(
+async function holderIn(
   tx: ReadTransaction,
   { signer, claims }: VerifiedToken,
   now: number,

@@ -54,7 +54,7 @@ const NAMING_OF_CAS = ['certPem', 'externalIdClaim'] as const satisfies readonly
 
 /** The basis of a login by password. */
 export function passwordBasis(authenticatorId: string): Basis {
-  return { authenticatorId, trustAnchorId: null, basis: { certificate: null, voucher: null, signerProof: null } }
+  return { authenticatorId, trustAnchorId: null, basis: { certificate: null, voucher: null } }
 }
 
 /** The basis of a login by client certificate. */
@@ -69,7 +69,6 @@ export function certificateBasis(
     basis: {
       certificate: { fingerprint: leaf.fingerprint, notAfter: leaf.notAfter },
       voucher: ca === undefined ? null : { trust: trustOf(context, ca, NAMING_OF_CAS), externalId },
-      signerProof: null,
     },
   }
 }
@@ -80,11 +79,11 @@ export function signerBasis(
   signer: Signer,
   identity: RecordOf<typeof identities>,
 ): Basis {
-  const { trust, externalId } = signerProofOf(context, signer, identity)
+  const { signerId: trustAnchorId, ...voucher } = signerProofOf(context, signer, identity)
   return {
     authenticatorId: authenticatorIdOfSigner(signer.id),
-    trustAnchorId: signer.id,
-    basis: { certificate: null, voucher: { trust, externalId, notAfter: signer.notAfter }, signerProof: null },
+    trustAnchorId,
+    basis: { certificate: null, voucher },
   }
 }
 
@@ -95,25 +94,27 @@ export function signerProofOf(
   { externalId }: RecordOf<typeof identities>,
 ): SignerProof {
   const trust = trustOf(context, signer, NAMING_OF_SIGNERS)
-  return { signerId: signer.id, trust, externalId: signer.useExternalId ? externalId : null }
+  const named = signer.useExternalId ? externalId : null
+  return { signerId: signer.id, trust, externalId: named, notAfter: signer.notAfter }
 }
 
-/** Reports whether a token of an external signer that proved a second factor would prove it at `now` (epoch ms) as well. */
-export async function proofHolds(
+/**
+ * Reports whether a token that proved a second factor would prove it at `now` (epoch ms) as well: it was of the signer that is
+ * asked for, which still names the identity so, and may.
+ */
+export function provesStill(
   context: Pick<EngineContext, 'digest'>,
-  tx: ReadTransaction,
-  proof: SignerProof,
+  proof: SignerProof | null,
+  signer: Signer,
   identity: RecordOf<typeof identities>,
   now: number,
-): Promise<boolean> {
-  const signer = await tx.collection(externalJwtSigners).get(proof.signerId)
-  return lostWord(proof, identity, signer && currentSigner(context, signer, now)) === undefined
+): boolean {
+  return proof?.signerId === signer.id && lostWord(proof, identity, currentSigner(context, signer, now)) === undefined
 }
 
 /** The basis of a session after its holder replaced the certificate that it began with. */
 export function withCertificate(basis: LoginBasis | null, fingerprint: string, notAfter: number): LoginBasis {
-  const { voucher = null, signerProof = null } = basis ?? {}
-  return { voucher, signerProof, certificate: { fingerprint, notAfter } }
+  return { voucher: basis?.voucher ?? null, certificate: { fingerprint, notAfter } }
 }
 
 /**

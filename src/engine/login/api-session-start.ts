@@ -1,7 +1,7 @@
 import { ControllerError } from '../../domain/errors.ts'
 import { isDisabled } from '../../domain/identity.ts'
 import { dueAtOf } from '../../domain/login/api-session-end.ts'
-import type { LetIn } from '../../domain/login/login-basis.ts'
+import type { LetIn, SignerProof } from '../../domain/login/login-basis.ts'
 import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
 import { timeOrderedId } from '../../domain/time/time-ordered-id.ts'
@@ -59,6 +59,8 @@ export interface TokenSession {
 
 /** What good credentials begin. */
 export interface Start extends LetIn {
+  /** The second factor that a signer proved with the login. */
+  readonly signerProof?: SignerProof | null
   readonly isCertExtendable?: boolean
   /** What an admin asks the holder of the certificate for. */
   readonly isExtendRequested?: boolean
@@ -103,7 +105,7 @@ export async function startApiSession(
     refreshTokens: tokens?.refreshTokens ?? null,
     startRevision: null,
     dueAt: now,
-    provenSignerId: null,
+    signerProof: start.signerProof ?? null,
   })
   const begin = async (tx: WriteTransaction, part: Part) => {
     const current = await tx.collection(identities).get(who.identity.id)

@@ -1,7 +1,7 @@
 import type { ReadToken } from '../../domain/oidc/claims.ts'
 import type { ReadTransaction } from '../../ports/storage.ts'
 import type { Caller } from '../context/call.ts'
-import { proofHolds } from '../credentials/login-basis.ts'
+import { isMissingBetweenRequests } from '../credentials/api-session-standing.ts'
 import { isTakenBack } from '../credentials/revoked-tokens.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
 import { judgePresented } from './tokens/presented-token.ts'
@@ -50,16 +50,10 @@ export class BearerSessions {
     if (typeof found === 'string') return undefined
     const caller = await this.#callerOf(found, [])
     if (caller === undefined) return undefined
-    const { totp, signer } = caller.missing
-    const isProven = signer === undefined || (await this.#hasProved(caller, signer.id))
-    return totp === undefined && isProven ? found.read : undefined
-  }
-
-  async #hasProved({ apiSession, identity }: Caller, signerId: string): Promise<boolean> {
-    const proof = apiSession.basis?.signerProof
-    if (proof?.signerId !== signerId) return false
-    const now = this.#context.clock.now()
-    return this.#context.storage.read((tx) => proofHolds(this.#context, tx, proof, identity, now))
+    const isMissing = await this.#context.storage.read((tx) =>
+      isMissingBetweenRequests(this.#context, tx, caller.apiSession, caller),
+    )
+    return isMissing ? undefined : found.read
   }
 
   async #callerBy(

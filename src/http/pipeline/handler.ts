@@ -120,7 +120,10 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       }
       if (!shape.isLong) return make()
       // Reading a large body is as much as may be done at once.
-      return questions.run(1, caller, remoteAddress, async () => (await turn(), make()))
+      return questions.run(1, caller, remoteAddress, async () => {
+        await turn()
+        return make()
+      })
     }
     const make = async () => {
       // The declaration says what the handler takes; validation has made it so.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LoginBasis } from '../../domain/login/login-basis.ts'
+import type { LoginBasis, SignerProof } from '../../domain/login/login-basis.ts'
 import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
 import { always } from '../declaration/computed-symbol.ts'
 import { defineResource } from '../declaration/define-resource.ts'
@@ -95,8 +95,8 @@ const DEFINITION = {
     refreshTokens: z.array(z.custom<LiveToken>()).nullable(),
     /** The store's revision with which the session began; null for one that began before it was kept. */
     startRevision: z.int().nullable(),
-    /** The external signer of which a request showed a token last, where the auth policy required it; null before. */
-    provenSignerId: z.string().nullable(),
+    /** The token of an external signer that the login, or a request since, showed as second factor; null before. */
+    signerProof: z.custom<SignerProof>().nullable(),
   },
   derived: {
     authQueries: z.array(narrowed<AuthQuery>()(AuthQuery)),
@@ -115,7 +115,7 @@ const DEFINITION = {
     'tokensExpireAt',
     'refreshTokens',
     'startRevision',
-    'provenSignerId',
+    'signerProof',
   ],
   required: [],
   mostPerOwner: { owner: 'identityId', limit: 'apiSessionsPerIdentity', endsEarliest: 'lastActivityAt' },
@@ -136,7 +136,7 @@ const DEFINITION = {
     basis: null,
     dueAt: null,
     startRevision: null,
-    provenSignerId: null,
+    signerProof: null,
   },
   // Only a digest of the token is stored, and lists show none.
   computed: { token: always('string', '') },

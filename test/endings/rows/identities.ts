@@ -16,11 +16,11 @@ export const METHODS: Readonly<Record<Way, 'updb' | 'cert' | 'extJwt'>> = {
 
 export const patchIdentity = ({ admin, subject }: Stage, body: object) =>
   admin('PATCH', `/identities/${subject.id}`, body)
-export const disable = ({ admin, subject }: Stage, durationMinutes: number) =>
+const disable = ({ admin, subject }: Stage, durationMinutes: number) =>
   admin('POST', `/identities/${subject.id}/disable`, { durationMinutes })
 
 /** A complete policy that demands what the one of the subject does, and forbids one method. */
-export function policyOf(
+function policyOf(
   { subject, network }: Pick<Stage, 'subject' | 'network'>,
   name: string,
   forbidden?: 'updb' | 'cert' | 'extJwt',

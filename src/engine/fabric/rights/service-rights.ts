@@ -151,7 +151,10 @@ export class ServiceRights {
     if (session?.identityId !== identityId) return { lack: 'api-session', endsAt: undefined }
     const { standing, dueAt } = await this.#apiSessions.standing(tx, session)
     if (standing.is !== 'underway') return { lack: 'api-session', endsAt: dueAt }
-    return { lack: (await isMissingBetweenRequests(tx, session, standing)) ? 'factor' : undefined, endsAt: dueAt }
+    return {
+      lack: (await isMissingBetweenRequests(this.#context, tx, session, standing)) ? 'factor' : undefined,
+      endsAt: dueAt,
+    }
   }
 
   /** Decides among the policies that grant the claim by their posture checks; a router for its own host has no posture. */

@@ -150,7 +150,8 @@ export class CodeGrant {
           method: login.method,
           authenticatorId: login.authenticatorId,
           trustAnchorId: login.trustAnchorId,
-          basis: login.basis && { ...login.basis, signerProof: login.provenSigner },
+          basis: login.basis,
+          signerProof: login.provenSigner,
           isCertExtendable: login.isCertExtendable,
           improper: login.improper,
           client: {

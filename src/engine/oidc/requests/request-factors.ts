@@ -7,7 +7,7 @@ import { externalJwtSigners } from '../../../resources/login/external-jwt-signer
 import { mfas } from '../../../resources/login/mfas.ts'
 import type { MissingFactors } from '../../context/call.ts'
 import type { EngineContext } from '../../context/context.ts'
-import { proofHolds } from '../../credentials/login-basis.ts'
+import { provesStill } from '../../credentials/login-basis.ts'
 import { findOne } from '../../records/find-one.ts'
 
 /**
@@ -24,12 +24,11 @@ export async function missingOfRequest(
   const isEnrolled = mfa?.isVerified ?? false
   const needsTotp = !hasPassedTotp && (secondary.requireTotp || isEnrolled)
   const wanted = secondary.requireExtJwtSigner
-  const identity = provenSigner?.signerId === wanted ? await tx.collection(identities).get(identityId) : undefined
-  const isProven =
-    provenSigner !== null &&
-    identity !== undefined &&
-    (await proofHolds(context, tx, provenSigner, identity, context.clock.now()))
-  const signer = wanted && !isProven ? await tx.collection(externalJwtSigners).get(wanted) : undefined
+  const required = wanted ? await tx.collection(externalJwtSigners).get(wanted) : undefined
+  const identity = required && (await tx.collection(identities).get(identityId))
+  const now = context.clock.now()
+  const isProven = required && identity && provesStill(context, provenSigner, required, identity, now)
+  const signer = isProven ? undefined : required
   return { ...(needsTotp && { totp: { isEnrolled } }), ...(signer && { signer }) }
 }
 
