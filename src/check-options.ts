@@ -24,6 +24,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   reportedVersion: 'string',
   presence: 'object',
   authorize: 'function',
+  refuseUnknownMembers: 'boolean',
   rateLimits: { members: ['anonymous', 'identity', 'passwordsByAddress', 'passwordsByUsername'], or: [false] },
   limits: { members: Object.keys(DEFAULT_LIMITS) },
   cors: { members: ['origins'] },

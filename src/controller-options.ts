@@ -76,6 +76,12 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly presence?: RouterPresence
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
+  /**
+   * Refuses bodies with a member that the operation does not know: 400 `COULD_NOT_VALIDATE` naming it, so that a
+   * misspelled `postureCheckRoles` makes no policy without posture checks. Default: `false`, as deployed controllers do: what
+   * is not known is dropped. Clients that send back what they have read need that.
+   */
+  readonly refuseUnknownMembers?: boolean
   /** How often callers may ask; `false` lets them as often as they like. Default: as {@link RateLimitOptions} says. */
   readonly rateLimits?: RateLimitOptions | false
   /** How much may be stored and answered. Default: as {@link Limits} says; what is not given keeps its default. */

@@ -110,6 +110,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     { ...APIS, openid: await openIdOf(engine, options) },
     {
       authorize: options.authorize,
+      refuseUnknownMembers: options.refuseUnknownMembers ?? false,
       limits,
       profile,
       logger,

@@ -21,7 +21,7 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 
 /** The options of a command as they were given. */
 export interface GivenOptions<Name extends string> {
-  /** Whether a flag was given. */
+  /** Whether a flag was given, else what its variable says. Throws {@link UsageError} for neither `true` nor `false`. */
   flag(name: Name): boolean
   /** What was typed, else the variable that stands for it. Throws {@link UsageError} for an empty value. */
   setting(name: Name): Setting | undefined
@@ -69,7 +69,7 @@ export function readArguments<Declared extends OptionDeclarations>(
   return {
     operands: positionals,
     options: {
-      flag: (name) => given.get(name) === true,
+      flag: (name) => given.get(name) === true || (declared[name]?.variable ? flagOf(environment, name) : false),
       setting,
       value: (name) => setting(name)?.value,
       typed,
@@ -92,6 +92,13 @@ function variableOf(environment: Environment, option: string): Setting | undefin
   const value = environment[name]
   // An empty variable is how a shell or a compose file leaves one out.
   return value === undefined || value === '' ? undefined : { name, value }
+}
+
+function flagOf(environment: Environment, option: string): boolean {
+  const setting = variableOf(environment, option)
+  if (setting === undefined || setting.value === 'false') return false
+  if (setting.value === 'true') return true
+  throw new UsageError(`${setting.name} takes true or false, not '${setting.value}'`)
 }
 
 function parse(declared: OptionDeclarations, args: readonly string[], command: string, takesOperands: boolean) {

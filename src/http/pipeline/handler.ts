@@ -1,6 +1,5 @@
 import type { Profile } from '../../domain/compatibility.ts'
 import { ControllerError } from '../../domain/errors.ts'
-import type { Limits } from '../../domain/limits.ts'
 import type { Call, Caller } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -22,7 +21,7 @@ import { countedCaller } from './counted-caller.ts'
 import type { BearerAuthentication } from './credentials.ts'
 import { askHost, type HostAuthorization } from './host-authorization.ts'
 import { readBodyText } from './input/body.ts'
-import { readInput, refuseEncodedBody } from './input/read-input.ts'
+import { type InputRules, readInput, refuseEncodedBody } from './input/read-input.ts'
 import type { RequestWatch, WatchedFetch } from './request-watch.ts'
 import { Router } from './router.ts'
 
@@ -47,12 +46,11 @@ export interface OpenIdApi {
   toProblem(error: unknown, request: PlainRequest, requestId: string, logger: Logger): PlainAnswer
 }
 
-export interface HandlerOptions extends ControllerIdentity {
+export interface HandlerOptions extends ControllerIdentity, InputRules {
   /** What this controller tells about itself when it is asked for its version. */
   readonly versionFacts: VersionFacts
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
-  readonly limits: Limits
   readonly profile: Profile
   readonly logger: Logger
   readonly turns: Turns
@@ -110,7 +108,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const { remoteAddress, clientCertificates = [] } = connection
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
-    const input = readInput(shape, request, url, bodyText, options.limits)
+    const input = readInput(shape, request, url, bodyText, options)
     if (caller !== undefined) authorize(shape.access, caller)
     await askHost(options.authorize, { api, operation: shape.route, params }, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))

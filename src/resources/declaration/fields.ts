@@ -53,6 +53,19 @@ export const FreeObject = z
   .custom<Readonly<Record<string, unknown>>>(isMap, 'invalid type, expected object')
   .meta({ type: 'object' })
 
+const HOLDING_MORE = new WeakSet<z.core.$ZodType>()
+
+/** The same schema of an object in which clients may tell more than it knows: that is dropped, and never refused. */
+export function holdingMore<S extends z.ZodObject>(schema: S): S {
+  HOLDING_MORE.add(schema)
+  return schema
+}
+
+/** Reports whether a schema is of an object in which clients may tell more than it knows. */
+export function mayHoldMore(schema: z.core.$ZodType): boolean {
+  return HOLDING_MORE.has(schema)
+}
+
 /** What links an entity to its related collections; hrefs are relative to the API's base. */
 export const Links = z.record(
   z.string(),

@@ -3,6 +3,7 @@ import { defineResource } from '../declaration/define-resource.ts'
 import {
   Cost,
   EntityRef,
+  holdingMore,
   Id,
   Instant,
   JsonObject,
@@ -17,43 +18,47 @@ import { described } from '../declaration/words.ts'
 import { PERMISSIONS } from './permissions.ts'
 
 /** What a client tells of its environment when it authenticates. */
-export const EnvInfo = described(
-  z.object({
-    arch: z.string().max(255).optional(),
-    domain: z.string().max(253).optional(),
-    hostname: z.string().max(253).optional(),
-    os: z.string().max(255).optional(),
-    osRelease: z.string().max(255).optional(),
-    osVersion: z.string().max(255).optional(),
-  }),
-  {
-    arch: 'The processor architecture, as `x86_64`.',
-    domain: 'The domain of which the host is a member.',
-    hostname: 'The name of the host.',
-    os: 'The operating system.',
-    osRelease: 'The release of the operating system.',
-    osVersion: 'The version of the operating system.',
-  },
+export const EnvInfo = holdingMore(
+  described(
+    z.object({
+      arch: z.string().max(255).optional(),
+      domain: z.string().max(253).optional(),
+      hostname: z.string().max(253).optional(),
+      os: z.string().max(255).optional(),
+      osRelease: z.string().max(255).optional(),
+      osVersion: z.string().max(255).optional(),
+    }),
+    {
+      arch: 'The processor architecture, as `x86_64`.',
+      domain: 'The domain of which the host is a member.',
+      hostname: 'The name of the host.',
+      os: 'The operating system.',
+      osRelease: 'The release of the operating system.',
+      osVersion: 'The version of the operating system.',
+    },
+  ),
 )
 
 /** What a client tells of its SDK when it authenticates. */
-export const SdkInfo = described(
-  z.object({
-    appId: z.string().max(255).optional(),
-    appVersion: z.string().max(255).optional(),
-    branch: z.string().max(255).optional(),
-    revision: z.string().max(255).optional(),
-    type: z.string().max(255).optional(),
-    version: z.string().max(255).optional(),
-  }),
-  {
-    appId: 'The application that uses the SDK.',
-    appVersion: 'The version of the application.',
-    branch: 'The branch of the source of the SDK.',
-    revision: 'The revision of the source of the SDK.',
-    type: 'The name of the SDK, as `ziti-sdk-c`.',
-    version: 'The version of the SDK.',
-  },
+export const SdkInfo = holdingMore(
+  described(
+    z.object({
+      appId: z.string().max(255).optional(),
+      appVersion: z.string().max(255).optional(),
+      branch: z.string().max(255).optional(),
+      revision: z.string().max(255).optional(),
+      type: z.string().max(255).optional(),
+      version: z.string().max(255).optional(),
+    }),
+    {
+      appId: 'The application that uses the SDK.',
+      appVersion: 'The version of the application.',
+      branch: 'The branch of the source of the SDK.',
+      revision: 'The revision of the source of the SDK.',
+      type: 'The name of the SDK, as `ziti-sdk-c`.',
+      version: 'The version of the SDK.',
+    },
+  ),
 )
 
 const OUTSTANDING_WORDS = {

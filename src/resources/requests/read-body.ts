@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { invalidField } from '../../domain/errors.ts'
 import { isStorable } from '../../domain/storable-text.ts'
 import { MAX_BODY_BYTES, requireKeepable, tooLarge } from './json-limits.ts'
+import { requireKnownMembers } from './unknown-members.ts'
 import { withoutUnsent } from './unsent-members.ts'
 import { validate } from './validation.ts'
 
@@ -12,6 +13,8 @@ export interface BodyRules {
   readonly body: z.ZodType
   /** Other spellings of the body, or of each element of a list, put right before it is validated. */
   readonly spellings?: ((body: Members) => Members) | undefined
+  /** Refuses members that are not declared, also null ones; else they are dropped. */
+  readonly refusesUnknown?: boolean
 }
 
 /** What a schema has made of a body, by which it is known again: a body is validated once, however often it is handed on. */
@@ -24,6 +27,7 @@ const SENT = new WeakMap<object, object>()
  * left out has its default, and what is not declared is not there. The first violation is thrown.
  */
 export function readBody(rules: BodyRules, value: unknown): unknown {
+  if (rules.refusesUnknown) requireKnownMembers(rules.body, respelled(rules.spellings, value))
   return accepted(rules, value, 'body')
 }
 
@@ -99,8 +103,13 @@ function remember(schema: z.core.$ZodType, value: unknown): void {
 function spelled(spellings: BodyRules['spellings'], body: unknown): unknown {
   if (Array.isArray(body)) return body.map((element) => spelled(spellings, element))
   if (!isObject(body)) return body
-  const sent = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-  return spellings?.(sent) ?? sent
+  return respelled(spellings, Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)))
+}
+
+/** The same with every member that was sent. */
+function respelled(spellings: BodyRules['spellings'], body: unknown): unknown {
+  if (Array.isArray(body)) return body.map((element) => respelled(spellings, element))
+  return isObject(body) ? (spellings?.(body) ?? body) : body
 }
 
 function isObject(value: unknown): value is Members {

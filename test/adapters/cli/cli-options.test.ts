@@ -69,6 +69,13 @@ describe('options of serve', () => {
     { args: ['--compat', 'openziti'], expected: { compat: 'openziti' } },
     { args: [], variables: { PORTCULLIS_COMPAT: 'openziti' }, expected: { compat: 'openziti' } },
     { args: [], variables: { PORTCULLIS_TRUST_DOMAIN: 'corp' }, expected: { trustDomain: 'corp' } },
+    { args: ['--refuse-unknown-members'], expected: { refuseUnknownMembers: true } },
+    { args: [], variables: { PORTCULLIS_REFUSE_UNKNOWN_MEMBERS: 'true' }, expected: { refuseUnknownMembers: true } },
+    {
+      args: ['--refuse-unknown-members'],
+      variables: { PORTCULLIS_REFUSE_UNKNOWN_MEMBERS: 'false' },
+      expected: { refuseUnknownMembers: true },
+    },
     { args: ['--table-prefix', 'net_'], expected: { tables: { tablePrefix: 'net_' } } },
     {
       args: ['--storage', 'postgres://host/db'],
@@ -186,6 +193,11 @@ describe('options of serve', () => {
 
   it.each<{ args: readonly string[]; variables?: Variables; says: RegExp }>([
     { args: ['--frobnicate'], says: /'--frobnicate'/ },
+    {
+      args: [],
+      variables: { PORTCULLIS_REFUSE_UNKNOWN_MEMBERS: 'yes' },
+      says: /^PORTCULLIS_REFUSE_UNKNOWN_MEMBERS takes true or false, not 'yes'$/,
+    },
     { args: ['--session-timeout', '30'], says: /^--session-timeout takes a duration from 1m to 3650d, .*: not '30'$/ },
     { args: ['--session-timeout', '59s'], says: /not '59s'/ },
     { args: ['--enrollment-duration', '3651d'], says: /^--enrollment-duration takes .* not '3651d'/ },

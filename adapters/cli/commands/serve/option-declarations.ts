@@ -110,6 +110,10 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'processes that answer behind the one port, auto: one for each core; default 1; not with memory storage',
   },
+  'refuse-unknown-members': {
+    variable: true,
+    summary: 'refuse bodies with a member that the operation does not know, instead of dropping it; default: not',
+  },
   'cors-origin': {
     value: 'ORIGIN',
     repeatable: true,

@@ -148,7 +148,19 @@ interface Parts {
 }
 
 async function build(
-  { admin, trustDomain, compat, rateLimits, cors, oidc, probes, docs, explorer, durations }: ServeOptions,
+  {
+    admin,
+    trustDomain,
+    compat,
+    refuseUnknownMembers,
+    rateLimits,
+    cors,
+    oidc,
+    probes,
+    docs,
+    explorer,
+    durations,
+  }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
   const { storage, material, files, address, port } = parts
@@ -163,6 +175,7 @@ async function build(
       // Clients may come by the port that is listened on, whatever address is advertised.
       oidc: oidc === false ? false : { ports: [port], ...oidc },
       ...(admin === undefined ? {} : { admin }),
+      ...(refuseUnknownMembers && { refuseUnknownMembers }),
       ...(probes && { probes }),
       ...(docs && { apiPage: docs }),
       ...(trustDomain === undefined ? {} : { trustDomain }),

@@ -34,6 +34,8 @@ export interface ServeOptions {
   readonly trustDomain: string | undefined
   readonly durations: Durations
   readonly compat: Compat | undefined
+  /** Refuses members of bodies that no operation knows; undefined when that was not asked for. */
+  readonly refuseUnknownMembers: true | undefined
   readonly rateLimits: RateLimitOptions | false
   readonly limits: ConnectionLimits
   readonly cors: CorsOptions
@@ -76,6 +78,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     }),
     trustDomain: readTrustDomain(setting('trust-domain')),
     compat: readCompat(setting('compat')),
+    refuseUnknownMembers: options.flag('refuse-unknown-members') || undefined,
     rateLimits: readRateLimits(setting('rate-limits')),
     limits: readLimits(setting('limits')),
     cors: readCors(options.settings('cors-origin')),

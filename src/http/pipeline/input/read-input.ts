@@ -22,6 +22,13 @@ export interface Input {
   readonly text: string | undefined
 }
 
+/** What a controller bears of requests. */
+export interface InputRules {
+  readonly limits: Limits
+  /** Refuses members of bodies that the operation does not know. */
+  readonly refuseUnknownMembers: boolean
+}
+
 /**
  * Checks a request against its operation's declaration: content type, accepted types, query and body. Errors: 415 and 406
  * (`COULD_NOT_VALIDATE` naming the header), `UNSUPPORTED_MEDIA`, and the validation errors of the parts.
@@ -31,7 +38,7 @@ export function readInput(
   request: PlainRequest,
   url: URL,
   bodyText: string,
-  limits: Limits,
+  rules: InputRules,
 ): Input {
   const isText = !shape.form && takesText(shape, request, bodyText)
   if (!shape.form) requireAccepted(shape, request.headers.get('accept'), isText)
@@ -39,7 +46,7 @@ export function readInput(
     form: shape.form ? formParameters(url, request, bodyText) : new Map(),
     query: shape.query === undefined ? {} : validate(shape.query, queryIn(url, shape.query), 'query'),
     find: shape.symbols === undefined ? {} : findQuery(shape.symbols, shape, url.searchParams),
-    body: shape.body === undefined || isText ? undefined : readJsonBody(shape, bodyText, limits),
+    body: shape.body === undefined || isText ? undefined : readJsonBody(shape, bodyText, rules),
     text: isText ? bodyText : undefined,
   }
 }
@@ -93,7 +100,7 @@ function takesText(shape: OperationShape, request: PlainRequest, bodyText: strin
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Type', reason, value: given })
 }
 
-function readJsonBody(shape: OperationShape, bodyText: string, limits: Limits): unknown {
+function readJsonBody(shape: OperationShape, bodyText: string, { limits, refuseUnknownMembers }: InputRules): unknown {
   if (shape.body === undefined) return undefined
   if (bodyText.trim() === '') {
     if (shape.bodyOptional) return undefined
@@ -101,7 +108,7 @@ function readJsonBody(shape: OperationShape, bodyText: string, limits: Limits): 
   }
   const body = parseJsonBody(bodyText, limits)
   if (body === null && shape.bodyOptional) return undefined
-  return readBody({ body: shape.body, spellings: shape.spellings }, body)
+  return readBody({ body: shape.body, spellings: shape.spellings, refusesUnknown: refuseUnknownMembers }, body)
 }
 
 /** Refuses content that is encoded: the limit on bodies counts the bytes that are there. */

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { didYouMean } from '../../domain/arguments/nearest.ts'
+import { invalidField } from '../../domain/errors.ts'
+import { required } from '../declaration/field-kind.ts'
+import { mayHoldMore } from '../declaration/fields.ts'
+
+type Path = readonly (string | number)[]
+
+/**
+ * Refuses a body that holds a member which its schema does not know, at any depth. Maps hold what they like, and a body
+ * of another form than the schema's is left to validation. Error: `COULD_NOT_VALIDATE` with the path of the member as the field.
+ */
+export function requireKnownMembers(schema: z.core.$ZodType, body: unknown): void {
+  const unknown = unknownMember(schema, body, [])
+  if (unknown === undefined) return
+  const field = unknown.path.join('.')
+  // A password may stand under a name that was meant to be `password`: the value is not shown.
+  throw invalidField(field, `${field} in body is unknown${unknown.meant}`, '')
+}
+
+/** A member that is not known, and the name that is most like its own, for people. */
+interface UnknownMember {
+  readonly path: Path
+  readonly meant: string
+}
+
+function unknownMember(schema: z.core.$ZodType, value: unknown, path: Path): UnknownMember | undefined {
+  const inner = schema instanceof z.ZodType ? required(schema) : schema
+  if (inner instanceof z.ZodArray) return firstOf(listed(value), () => inner.element, path)
+  if (inner instanceof z.ZodDiscriminatedUnion) {
+    const variant = variantOf(inner, value)
+    return variant && unknownMember(variant, value, path)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (inner instanceof z.ZodRecord) return firstOf(Object.entries(value), () => inner.valueType, path)
+  if (!(inner instanceof z.ZodObject) || mayHoldMore(inner)) return undefined
+  const { shape } = inner
+  const name = Object.keys(value).find((member) => !Object.hasOwn(shape, member))
+  if (name !== undefined) return { path: [...path, name], meant: didYouMean(name, Object.keys(shape)) }
+  return firstOf(Object.entries(value), (member) => shape[member], path)
+}
+
+/** The first unknown member inside of some members or elements. */
+function firstOf<Key extends string | number>(
+  entries: Iterable<readonly [Key, unknown]>,
+  schemaOf: (key: Key) => z.core.$ZodType | undefined,
+  path: Path,
+): UnknownMember | undefined {
+  for (const [key, value] of entries) {
+    const schema = schemaOf(key)
+    const found = schema && unknownMember(schema, value, [...path, key])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function listed(value: unknown): Iterable<readonly [number, unknown]> {
+  return Array.isArray(value) ? value.entries() : []
+}
+
+/** The variant that a value says it is; undefined for none, which validation refuses. */
+function variantOf(union: z.ZodDiscriminatedUnion, value: unknown): z.core.$ZodType | undefined {
+  const { discriminator } = union.def
+  const given: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
+  return union.options.find((option) => saysOf(option, discriminator, given))
+}
+
+function saysOf(option: z.core.$ZodType, discriminator: string, given: unknown): boolean {
+  if (option instanceof z.ZodDiscriminatedUnion) return option.options.some((one) => saysOf(one, discriminator, given))
+  const declared = option instanceof z.ZodObject ? option.shape[discriminator] : undefined
+  return declared !== undefined && z.safeParse(declared, given).success
+}
