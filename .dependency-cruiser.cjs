@@ -41,7 +41,7 @@ module.exports = {
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric|model|explorer)/index.ts$',
       '^adapters/node/(connection-info|http/mount-prefix).ts$',
-      '^src/(index|client/index|model/index|policy|storage|version).ts$',
+      '^src/(index|client/(index|untrusted)|model/index|policy|storage|version).ts$',
       '^src/concurrency/(call-isolated|fair-capacity|gate|lifetime).ts$',
       '^src/(check-options|domain/arguments/(check-options|nearest)).ts$',
       '^src/domain/visible-text.ts$',

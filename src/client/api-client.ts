@@ -4,6 +4,7 @@ import { eachOf, type ListRequest, type ListRoute } from './each-of.ts'
 import { type AnyRequest, requestFor } from './request.ts'
 import { SessionToken } from './session-token.ts'
 import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
+import { withAdviceOnTrust } from './untrusted.ts'
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
@@ -79,7 +80,7 @@ export interface ApiClient<Api extends AnyApi<Api>> {
 /** Makes a client of the API below a path. */
 export function createApiClient<Api extends AnyApi<Api>>(basePath: string, options: ClientOptions): ApiClient<Api> {
   checkOptions('the client', options, OPTIONS, 'an object with a baseUrl')
-  const { baseUrl, fetch = globalThis.fetch } = options
+  const { baseUrl, fetch = advisingFetch } = options
   const session = new SessionToken(options)
 
   const send = async (route: string, request: AnyRequest | undefined): Promise<unknown> => {
@@ -96,6 +97,15 @@ export function createApiClient<Api extends AnyApi<Api>>(basePath: string, optio
     },
     listAll: (route, request) => eachOf((query) => send(route, query), request),
     withToken: (token) => createApiClient(basePath, { ...options, token }),
+  }
+}
+
+/** The `fetch` of the runtime, as it is when the request is sent; advice goes to who has not chosen another one. */
+async function advisingFetch(request: Request): Promise<Response> {
+  try {
+    return await globalThis.fetch(request)
+  } catch (error) {
+    throw withAdviceOnTrust(error)
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type PortcullisApi,
 } from '../../../src/client/index.ts'
 import type { GivenOptions } from '../command-line/options.ts'
-import { ADMIN_PASSWORD, ADMIN_USERNAME, adminCredentials } from '../input/admin-credentials.ts'
+import { ADMIN_PASSWORD, ADMIN_USERNAME, type AdminCredentials, adminCredentials } from '../input/admin-credentials.ts'
 import type { Environment } from '../settings/setting.ts'
 import { UsageError } from '../settings/usage-error.ts'
 import type { CONNECTION_OPTIONS } from './connection-options.ts'
@@ -70,8 +70,8 @@ async function login({ options, environment }: ConnectionRequest): Promise<Login
   if (url !== undefined && named === undefined && admin !== undefined) {
     const origin = readControllerUrl(url)
     const management = createManagementClient({ baseUrl: origin, fetch: trustingFetch(given) })
-    const { data } = await management.call('POST /authenticate', { query: { method: 'password' }, body: admin })
-    return { url: origin, trusted: given, token: data.token, isOwn: true }
+    const { token } = await logInByPassword(management, admin)
+    return { url: origin, trusted: given, token, isOwn: true }
   }
   const name = named ?? DEFAULT_PROFILE
   const profile = await new Profiles(environment).read(name)
@@ -79,6 +79,17 @@ async function login({ options, environment }: ConnectionRequest): Promise<Login
   if (profile === undefined || origin !== profile.url) throw noLogin(named, url)
   const kept = profile.caPem === undefined ? undefined : { pem: profile.caPem, source: `the profile ${name}` }
   return { url: profile.url, trusted: given ?? kept, token: profile.token, isOwn: false }
+}
+
+/** The API session of a login by password. A refusal says what may be wrong: the controller tells nobody which it is. */
+export async function logInByPassword(management: ApiClient<ManagementApi>, body: AdminCredentials) {
+  try {
+    return (await management.call('POST /authenticate', { query: { method: 'password' }, body })).data
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'INVALID_AUTH') throw error
+    const reason = `wrong username or password, or '${body.username}' is locked, disabled or may not log in by password`
+    throw new Error(`${error.status} ${error.code}: ${reason}`, { cause: error })
+  }
 }
 
 function noLogin(profile: string | undefined, url: string | undefined): UsageError {

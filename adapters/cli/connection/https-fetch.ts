@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/client/index.ts'
+import { isUntrusted } from '../../../src/client/untrusted.ts'
 import { httpsFetch } from '../../node/index.ts'
 import { UsageError } from '../settings/usage-error.ts'
 
@@ -30,14 +31,11 @@ export function trustingFetch(trusted: TrustBundle | undefined): Fetch {
   }
 }
 
-/** Certificates that OpenSSL cannot lead to one that it trusts. */
-const UNTRUSTED = ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'SELF_SIGNED_CERT_IN_CHAIN']
-
 function withAdvice(error: unknown, trusted: TrustBundle | undefined, origin: string): unknown {
   if (error instanceof Error && Reflect.get(error, 'code') === 'ECONNREFUSED') {
     return new Error(`nothing answers at ${origin}: is it served?`, { cause: error })
   }
-  if (!(error instanceof Error) || !UNTRUSTED.includes(String(Reflect.get(error, 'code')))) return error
+  if (!isUntrusted(error)) return error
   const advice = trusted === undefined ? 'name its trust bundle with --ca' : `${trusted.source} is not its trust bundle`
   return new Error(`the controller's certificate is not trusted: ${advice}`, { cause: error })
 }

@@ -126,6 +126,23 @@ describe('the commands of entities', () => {
     [['services', 'create', '--terminator-strategy', 'x', '--name', 'y'], 1, 'terminatorStrategy'],
     [['services', 'list', '--filter', 'name ='], 1, '400 INVALID_FILTER'],
     [['services', 'list', '--limit', 'x'], 2, '--limit takes a whole number'],
+    [['servces', 'list'], 2, "there is no command 'servces' (did you mean 'services'?)"],
+    [
+      [
+        'service-policies',
+        'create',
+        '--name',
+        'x',
+        '--type',
+        'Dial',
+        '--semantic',
+        'AnyOf',
+        '--identity-roles',
+        'staff',
+      ],
+      2,
+      "identityRoles: 'staff' must begin with # (a role attribute) or @ (a name or id)",
+    ],
     [['services', 'frobnicate'], 2, 'portcullis services list, portcullis services get'],
     [['services', 'delete', 'one', 'nothing'], 1, "none has the id or name 'nothing'"],
   ])('refuse %j', async (args, code, message) => {
@@ -133,6 +150,20 @@ describe('the commands of entities', () => {
     expect(ended).toMatchObject({ code, stdout: '' })
     expect(ended.stderr).toContain(message)
     if (args[1] === 'delete') expect((await run('services', 'get', 'one')).code).toBe(0)
+  })
+
+  it('tell what may be wrong with a login that is refused', async () => {
+    const wrong = { ...environment, PORTCULLIS_ADMIN_PASSWORD: 'another-password' }
+    const message = "401 INVALID_AUTH: wrong username or password, or 'keeper' is locked"
+    const asked = await runProgram(['services', 'list'], wrong)
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+    await writeFile(join(folder, 'wrong'), 'another-password')
+    const config = { PORTCULLIS_CONFIG_DIR: join(folder, 'none'), PORTCULLIS_CA: join(folder, 'ca.pem') }
+    const login = await runProgram(
+      ['login', server.url, '--username', 'keeper', '--password-file', join(folder, 'wrong')],
+      config,
+    )
+    expect(login).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   })
 
   it('tell where nobody is logged in', async () => {

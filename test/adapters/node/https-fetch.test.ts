@@ -25,6 +25,13 @@ it('trusts nobody else', async () => {
   await expect(client.call('GET /version')).rejects.toMatchObject({ code: expect.stringMatching(/CERT|SIGNATURE/) })
 })
 
+it('is what a client advises whose runtime does not trust the controller', async () => {
+  const { url } = await served()
+  const call = createClient({ baseUrl: url }).call('GET /version')
+  const message = "the controller's certificate is not trusted: pass fetch: httpsFetch({ ca }) of portcullis/node"
+  await expect(call).rejects.toMatchObject({ name: 'TypeError', message, cause: { code: expect.any(String) } })
+})
+
 it('gives up when it is told to, with the reason', async () => {
   const { url, ca } = await served()
   const client = createClient({ baseUrl: url, fetch: httpsFetch({ ca }) })

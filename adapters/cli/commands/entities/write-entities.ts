@@ -59,7 +59,10 @@ async function withIds(connection: Connection, body: Body): Promise<Body> {
     if (!Array.isArray(roles)) continue
     named[field] = await Promise.all(
       roles.map(async (role: unknown) => {
-        if (typeof role !== 'string' || !role.startsWith('@')) return role
+        if (typeof role !== 'string' || role.startsWith('#')) return role
+        if (!role.startsWith('@')) {
+          throw new UsageError(`${field}: '${role}' must begin with # (a role attribute) or @ (a name or id)`)
+        }
         return `@${(await findEntity(connection, collection, role.slice(1))).id}`
       }),
     )

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type ApiClient, createManagementClient, type ManagementApi } from '../../../../src/client/index.ts'
 import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { readControllerUrl } from '../../connection/connect.ts'
+import { logInByPassword, readControllerUrl } from '../../connection/connect.ts'
 import { readTrustBundle, type TrustBundle, trustingFetch } from '../../connection/https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from '../../connection/profiles.ts'
 import { type PASSWORD_OPTIONS, readPassword } from '../../input/read-password.ts'
@@ -22,8 +22,7 @@ export async function logIn(call: CommandCall<LoginOption>): Promise<Answer> {
   const username = options.value('username') ?? 'admin'
   const password = await readPassword({ options, terminal, isNew: false })
   const client = createManagementClient({ baseUrl: url, fetch: trustingFetch(trusted) })
-  const body = { username, password }
-  const { data } = await client.call('POST /authenticate', { query: { method: 'password' }, body })
+  const data = await logInByPassword(client, { username, password })
   if (data.authQueries.length > 0) await answerSecondFactor(client.withToken(data.token), call)
   const name = options.value('profile') ?? DEFAULT_PROFILE
   const profile = { url, ...(trusted && { caPem: trusted.pem }), username, token: data.token }
