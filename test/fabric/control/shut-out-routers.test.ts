@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { dial, type FabricWorld, fabricWorld, host, reportLinks, tunnelNetwork, twoProcesses } from './fabric-world.ts'
 import { unroutes } from './sdk-world.ts'
 
-const { CONTENT_TYPE, PeerStateChanges } = routerSide
+const { CONTENT_TYPE, Fault, PeerStateChanges } = routerSide
 const TUNNELER = { isTunnelerEnabled: true }
 /** What another process did is noticed within it, ms. */
 const NOTICED_MS = 2000
@@ -49,6 +49,9 @@ const removedAt = (router: FakeRouter) =>
     .filter((change) => change?.state === 'removed')
     .map((change) => change?.id)
 
+/** The links that a router was told are over. */
+const faultsAt = (router: FakeRouter) => router.all(CONTENT_TYPE.fault).map((frame) => Fault.decode(bodyOf(frame)).id)
+
 describe.each(SHUT_OUT)('a router that is %s', (_name, end) => {
   it('forgets its circuits before its channel is closed, and those on their way through it take another', async () => {
     const world = await fabricWorld()
@@ -63,6 +66,8 @@ describe.each(SHUT_OUT)('a router that is %s', (_name, end) => {
     expect(unroutes(between)).toContainEqual({ circuitId, now: true })
     expect(unroutes(client)).toEqual([])
     for (const peer of [client, server]) await vi.waitFor(() => expect(removedAt(peer)).toEqual([between.id]))
+    // Real routers close a link for its fault, and keep it for the loss of its other end.
+    expect([faultsAt(client), faultsAt(server)]).toEqual([['to-client'], ['to-server']])
     await links(world, 1)
   })
 

@@ -59,9 +59,15 @@ export class LinkReports {
     return link !== undefined
   }
 
-  /** A router is gone for good, and its links with it. */
+  /**
+   * A router is gone for good, and its links with it. The other ends are told of each link: routers that are told of the loss
+   * of the router alone keep the link, and would have it again, unheard, when the router comes back.
+   */
   routerRemoved(routerId: string): void {
-    for (const link of this.#network.removeAllOf(routerId)) this.#lost(link)
+    for (const link of this.#network.removeAllOf(routerId)) {
+      this.#close(routerId === link.source ? link.target : link.source, link)
+      this.#lost(link)
+    }
   }
 
   /** What a router measured, by the names of its metrics: the time on a link and the time of waiting for it; answers whether
