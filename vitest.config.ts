@@ -17,7 +17,7 @@ const SLOW = [
   'test/adapters/cli/{cli,cli-defaults,cli-doctor,cli-explain,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
   // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.
-  'test/adapters/sql/postgres-storage{,.plans,.processes}.test.ts',
+  'test/adapters/sql/postgres-storage{,.cache,.plans,.processes}.test.ts',
   'test/adapters/sql/{damaged-records,sqlite-place,storage-away,storage-faults}.test.ts',
   // What two requests do to each other: `test/attacks` has the rest of the attacks in the short run.
   'test/attacks/races.test.ts',
@@ -28,7 +28,7 @@ const SLOW = [
   'test/journeys/certificate-renewal.test.ts',
   // Whether logins that are refused for one reason take as long as for another: 150 password hashes.
   'test/attacks/login-times.test.ts',
-  'test/routers/presence-processes.test.ts',
+  'test/routers/{model,presence}-processes.test.ts',
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
@@ -36,7 +36,7 @@ const SLOW = [
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/storage.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
-  'test/documents/{generated-client,shell}.test.ts',
+  'test/documents/{documented-answers,generated-client,shell}.test.ts',
   // The pages of the API reference in a browser.
   'test/reference/browser.test.ts',
   // What the compiler says of declarations and examples.
