@@ -48,7 +48,7 @@ function fileProblem(file: string): string | undefined {
   if (/^sqlite:/.test(file)) return `takes the name of a file, without sqlite: '${file.slice('sqlite:'.length)}'`
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return `takes the name of a file: ${file} is a folder`
   const folder = dirname(file)
-  return existsSync(folder) ? undefined : `is in no folder: there is no ${folder}`
+  return existsSync(folder) ? undefined : `names a file in a folder that is not there: ${folder}`
 }
 
 /** SQLite waits so many ms by itself, and holds up the event loop; whoever has to wait longer does so outside of it. */

@@ -2,7 +2,13 @@ import type { ImportedEntity } from '../../../src/index.ts'
 
 type Shown = ImportedEntity['entity']
 
-/** The identities that have a second factor where they are read; nobody can take its secret over. */
+/**
+ * The identities that have a second factor where they are read; nobody can take its secret over.
+ *
+ * @example
+ * const { entities } = await readSource(admin)
+ * identitiesWithSecondFactor(entities).length
+ */
 export function identitiesWithSecondFactor(entities: readonly ImportedEntity[]): readonly Shown[] {
   return entities
     .filter(({ resource, entity }) => resource === 'identities' && entity.isMfaEnabled === true)

@@ -93,10 +93,6 @@ export function trustAnchorOf(
 /**
  * Why the credentials of a login would not let the identity in at `now` (epoch ms) any more; `undefined` while they would.
  * This is the one place that says so: a login under way, its code, an API session, its tokens and circuits ask it.
- *
- * @example
- * lostBasis({ method: 'password', authenticatorId: 'a', trustAnchorId: null, basis: null }, facts, now)
- * // 'auth policy forbids passwords'
  */
 export function lostBasis(login: LetIn, facts: BasisFacts, now: number): string | undefined {
   switch (login.method) {

@@ -17,9 +17,6 @@ const MOST_OF_ONE = 3
 /**
  * The signers that strangers are told of, at most 20: those that administrators trust, by name, then those of delegates. Of each
  * delegate three at most, the oldest first, and delegates take turns, so that nobody's signers push out those of others.
- *
- * @example
- * offeredSigners(signers).map(({ name }) => name)
  */
 export function offeredSigners<S extends OfferedSigner>(signers: readonly S[]): readonly S[] {
   const trusted = signers.filter(({ mayAuthenticateAdmins }) => mayAuthenticateAdmins).sort(byName)

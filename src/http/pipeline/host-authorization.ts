@@ -20,6 +20,7 @@ export interface AuthorizationRequest {
  * let the caller through. What it answers false for is refused with 403.
  *
  * @example
+ * import type { HostAuthorization } from 'portcullis'
  * // Delegates change nothing in the management API; devices are not concerned.
  * const authorize: HostAuthorization = ({ api, operation, isAdmin }) =>
  *   isAdmin || api !== 'management' || operation.startsWith('GET ')

@@ -177,7 +177,7 @@ describe('SQLite storage when the database cannot be used', () => {
     const file = join(directory, 'absent', 'records.db')
     const opened = sqliteStorage(file, { kinds })
     await expect(opened).rejects.toThrow(
-      `sqliteStorage: file is in no folder: there is no ${join(directory, 'absent')}`,
+      `sqliteStorage: file names a file in a folder that is not there: ${join(directory, 'absent')}`,
     )
   })
 })

@@ -120,8 +120,8 @@ describe('portcullis serve on a database that cannot be used', () => {
 
   it.each([
     ['a file that is no database', 'sqlite:damaged.db', /--storage sqlite: .*damaged.*/],
-    ['a folder that is not there', 'sqlite:absent/records.db', /--storage sqlite: .*away.*/],
-    ['a folder in place of a file', 'sqlite:.', /--storage sqlite: .*away.*/],
+    ['a folder that is not there', 'sqlite:absent/records.db', /--storage sqlite: .*folder that is not there: absent/],
+    ['a folder in place of a file', 'sqlite:.', /--storage sqlite: .* is a folder/],
     ['a server that is away', 'postgres://keeper:secret@127.0.0.1:1/none', /--storage postgres: .*away.*/],
   ])('ends with code 2 and one line for %s', async (_what, storage, line) => {
     const { code, stderr, stdout } = await portcullis(['serve', '--listen', '127.0.0.1:0', '--storage', storage], {
