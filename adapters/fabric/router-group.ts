@@ -117,7 +117,7 @@ export class RouterGroup implements RouterChannel {
   close(): void {
     if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
-    // What was sent before goes out: a router that is let go of is told first what it has to forget.
+    // Frames that were sent before go out: a router that is let go of is told first what it has to forget.
     for (const socket of this.#sockets.values()) socket.end()
     this.#sockets.clear()
     this.#onClosed()

@@ -28,7 +28,7 @@ export interface FastifyControllerOptions extends ListenerOptions {
  * await serve(controller, { port: 1280, app: app.routing })
  */
 export async function fastifyController(app: FastifyInstance, options: FastifyControllerOptions): Promise<void> {
-  // What Fastify knows itself comes with the options of the plugin.
+  // Fastify adds options of its own to those of the plugin.
   const { controller, prefix, logLevel, logSerializers, ...rest }: FastifyControllerOptions & RegisterOptions = options
   checkArgument('fastifyController', 'controller', controller, {
     functions: ['fetch'],

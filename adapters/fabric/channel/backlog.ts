@@ -4,7 +4,7 @@ import type { Frame } from './frame.ts'
 const GREETING_MS = 2000
 
 /**
- * What a router had in its queue as it lost its channel and sends when it is connected again: everything that it numbered
+ * The messages that a router had in its queue as it lost its channel and sends when it is connected again: all that it numbered
  * before the report of its links, with which it greets. Who asked for a circuit that long ago has given up meanwhile, and
  * the host would wait for a client that never comes.
  */

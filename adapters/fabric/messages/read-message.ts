@@ -29,7 +29,7 @@ export function readMessage(frame: Frame): FromRouter | undefined {
 const EDGE_TYPES_FROM = 20_000
 
 /**
- * What a router is told that sent what is not taken, so that it does not wait in vain; undefined for what answers a message
+ * Refuses a message that is not taken, so that its router does not wait in vain; undefined for what answers a message
  * of ours, which nobody waits for.
  */
 export function notTaken({ contentType, headers }: Frame, reason: string): ToRouter | undefined {

@@ -11,7 +11,7 @@ export interface PostgresOptions {
   readonly prepareStatements?: boolean
 }
 
-/** What the first argument is, for a message. */
+/** The first argument as messages call it. */
 export const POSTGRES_HINT = "an object: { connection: 'postgres://user@host:5432/database' }"
 
 /** What each of the options takes; without a connection `pg` would take the database that the environment names. */

@@ -45,7 +45,7 @@ export async function openCertificates(options: ServeOptions, now: number): Prom
   }
 }
 
-/** What an operator should know of a renewed server certificate for `host` at `now` (ms), one line each. */
+/** Warnings for an operator about a renewed server certificate for `host` at `now` (ms), one line each. */
 export function serverWarnings(
   { serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>,
   { host }: Address,

@@ -3,7 +3,7 @@ import type { Setting } from '../../settings/setting.ts'
 import { UsageError } from '../../settings/usage-error.ts'
 import { readTokenLifetimes } from './duration-options.ts'
 
-/** What is said of the provider besides. */
+/** Further settings of the provider. */
 interface ProviderSettings {
   readonly redirectUris: readonly Setting[]
   readonly postLogoutUris: readonly Setting[]
@@ -37,7 +37,7 @@ function readIssuers(setting: Setting | undefined): Pick<OpenIdOptions, 'issuers
   throw new UsageError(`${setting.name} takes off, or issuers such as https://ctrl.example:1280/oidc: not '${wrong}'`)
 }
 
-/** What the controller makes of it is for the controller to say; that it is a URI at all is told at once. */
+/** Refuses a text that is no URI at once; the controller judges the rest. */
 function readUri({ name, value }: Setting): string {
   const written = value.replace(/^(https?:\/\/[^/]*):\*(?=\/|$)/, '$1:1')
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value) && URL.canParse(written)) return value
