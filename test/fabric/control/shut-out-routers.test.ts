@@ -52,6 +52,15 @@ const removedAt = (router: FakeRouter) =>
 /** The links that a router was told are over. */
 const faultsAt = (router: FakeRouter) => router.all(CONTENT_TYPE.fault).map((frame) => Fault.decode(bodyOf(frame)).id)
 
+/** Whether a router heard that another one is gone before it heard that the link to it is over. */
+function isToldOfLossFirst(router: FakeRouter): boolean {
+  const isLoss = (frame: routerSide.Frame) =>
+    frame.contentType === CONTENT_TYPE.peerStateChange &&
+    PeerStateChanges.decode(bodyOf(frame)).changes.some((change) => change?.state === 'removed')
+  const fault = router.received.findIndex(({ contentType }) => contentType === CONTENT_TYPE.fault)
+  return router.received.slice(0, fault).some(isLoss)
+}
+
 describe.each(SHUT_OUT)('a router that is %s', (_name, end) => {
   it('forgets its circuits before its channel is closed, and those on their way through it take another', async () => {
     const world = await fabricWorld()
@@ -65,9 +74,13 @@ describe.each(SHUT_OUT)('a router that is %s', (_name, end) => {
     })
     expect(unroutes(between)).toContainEqual({ circuitId, now: true })
     expect(unroutes(client)).toEqual([])
-    for (const peer of [client, server]) await vi.waitFor(() => expect(removedAt(peer)).toEqual([between.id]))
-    // Real routers close a link for its fault, and keep it for the loss of its other end.
+    for (const peer of [client, server]) {
+      await vi.waitFor(() => expect(new Set(removedAt(peer))).toEqual(new Set([between.id])))
+    }
+    // Real routers close a link for its fault, and dial again whom they do not know to be gone by then.
     expect([faultsAt(client), faultsAt(server)]).toEqual([['to-client'], ['to-server']])
+    expect(isToldOfLossFirst(client)).toBe(true)
+    expect(isToldOfLossFirst(server)).toBe(true)
     await links(world, 1)
   })
 
@@ -130,9 +143,12 @@ it('a router hears as it connects which others are disabled, and again where it 
   await world.call('PATCH', `/edge-routers/${id}`, { disabled: true })
   const router = await world.router('r1')
   await vi.waitFor(() => expect(removedAt(router)).toEqual([id]))
+  router.forget()
   const conn = { linkProtocol: 'tls', dialAddress: 'tls:d:1', iteration: 1, connState: undefined }
   const report = { links: [{ id: 'l1', destRouterId: id, ...conn }], fullRefresh: true }
   router.send(CONTENT_TYPE.routerLinks, routerSide.RouterLinks.encode(report))
-  await vi.waitFor(() => expect(removedAt(router)).toEqual([id, id]))
+  await vi.waitFor(() => expect(removedAt(router)).toContain(id))
+  await vi.waitFor(() => expect(faultsAt(router)).toEqual(['l1']))
+  expect(isToldOfLossFirst(router)).toBe(true)
   await links(world, 0)
 })

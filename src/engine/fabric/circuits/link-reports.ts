@@ -2,6 +2,7 @@ import type { Link, LinkReport } from '../../../domain/fabric/index.ts'
 import type { EngineContext, LinkChange } from '../../context/context.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
+import { removed } from '../routers/peers.ts'
 import type { Rerouting } from './rerouting.ts'
 
 const NANOSECONDS = 1_000_000
@@ -25,8 +26,8 @@ export class LinkReports {
 
   /** A router tells of links that it dialed; answers whether it spoke of those of others. */
   reported(routerId: string, reports: readonly LinkReport[], isFull: boolean): { readonly hasForeign: boolean } {
-    const { added, removed, hasForeign } = this.#network.report(routerId, reports.filter(isReasonable), isFull)
-    for (const link of removed) this.#lost(link)
+    const { added, removed: gone, hasForeign } = this.#network.report(routerId, reports.filter(isReasonable), isFull)
+    for (const link of gone) this.#lost(link)
     for (const link of added) this.#tell(link, true)
     return { hasForeign }
   }
@@ -60,12 +61,14 @@ export class LinkReports {
   }
 
   /**
-   * A router is gone for good, and its links with it. The other ends are told of each link: routers that are told of the loss
-   * of the router alone keep the link, and would have it again, unheard, when the router comes back.
+   * A router is gone for good, and its links with it. Their other ends hear that first, or they would dial it at once when
+   * the link is over; then of each link, because real routers keep it for the loss of the router alone.
    */
   routerRemoved(routerId: string): void {
     for (const link of this.#network.removeAllOf(routerId)) {
-      this.#close(routerId === link.source ? link.target : link.source, link)
+      const otherEnd = routerId === link.source ? link.target : link.source
+      this.#routers.get(otherEnd)?.channel.send({ type: 'peers', changes: [removed(routerId)] })
+      this.#close(otherEnd, link)
       this.#lost(link)
     }
   }
