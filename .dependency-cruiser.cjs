@@ -44,7 +44,7 @@ module.exports = {
       '^src/(index|client/(index|untrusted)|model/index|policy|storage|version).ts$',
       '^src/concurrency/(call-isolated|fair-capacity|gate|lifetime).ts$',
       '^src/(check-options|domain/arguments/(check-options|nearest)).ts$',
-      '^src/domain/visible-text.ts$',
+      '^src/domain/(network-of|visible-text).ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),
