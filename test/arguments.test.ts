@@ -133,7 +133,11 @@ const WRONG: readonly (readonly [string, (wrong: <T>(value: unknown) => T) => un
     'conection is no option of postgresDialect; connection is one',
   ],
   ['sqliteStorage', (wrong) => sqliteStorage(wrong(undefined)), 'sqliteStorage: file is needed: the name of a file'],
-  ['sqliteStorage', () => sqliteStorage(join(folder, 'no/dir/x.sqlite')), `there is no ${join(folder, 'no/dir')}`],
+  [
+    'sqliteStorage',
+    () => sqliteStorage(join(folder, 'no/dir/x.sqlite')),
+    `in a folder that is not there: ${join(folder, 'no/dir')}`,
+  ],
   ['sqliteStorage', () => sqliteStorage(folder), `${folder} is a folder`],
   ['sqliteStorage', () => sqliteStorage('sqlite:x.sqlite'), "without sqlite: 'x.sqlite'"],
   [
