@@ -1,9 +1,25 @@
-// The layers of ARCHITECTURE.md, checked. Each line says what a folder may import besides its own files.
-const layer = (name, path, allowed) => ({
+// The floors of ARCHITECTURE.md, checked: an arrow never points up. A floor is known by a suffix or by a folder.
+const floors = require('./scripts/floors.json')
+
+const { rules: RULES, ports: PORTS, declarations: DECLARATIONS, rows: ROWS } = floors
+const { concurrency: CONCURRENCY, platform: PLATFORM, house: HOUSE, services: SERVICES } = floors
+const NOT_SERVICES = [...RULES, ...PORTS, ...DECLARATIONS, ...ROWS, ...CONCURRENCY, ...PLATFORM, ...HOUSE]
+const ZOD = ['^node_modules/zod']
+
+/** Who stands in `path` imports nothing but what stands in `allowed`. */
+const layer = (name, path, allowed, pathNot = []) => ({
   name,
   severity: 'error',
-  from: { path },
+  from: { path, pathNot },
   to: { path: '^(src|adapters|node_modules)|^[a-z:@]+', pathNot: allowed },
+})
+
+/** Who stands in `path` imports nothing that stands in `forbidden`. */
+const never = (name, path, pathNot, forbidden) => ({
+  name,
+  severity: 'error',
+  from: { path, pathNot },
+  to: { path: forbidden },
 })
 
 // The floors of the SQL adapter, the lowest first: each imports itself and those before it.
@@ -18,33 +34,54 @@ const sqlFloors = SQL_FLOORS.map((floor, height) => ({
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    layer('concurrency-stands-alone', '^src/concurrency', ['^src/concurrency']),
-    layer('domain-is-pure', '^src/domain', ['^src/domain']),
-    layer('ports-are-interfaces', '^src/ports', ['^src/(ports|domain)']),
-    layer('resources-are-declarations', '^src/resources', ['^src/(resources|ports|domain)', '^node_modules/zod']),
-    layer('engine-knows-ports-only', '^src/engine', [
-      '^src/(engine|resources|ports|domain|concurrency)',
-      '^node_modules/zod',
+    layer('concurrency-stands-alone', CONCURRENCY, CONCURRENCY),
+    layer('rules-are-pure', RULES, RULES),
+    layer('ports-are-interfaces', PORTS, [...PORTS, ...RULES]),
+    layer('resources-are-declarations', DECLARATIONS, [...DECLARATIONS, ...PORTS, ...RULES, ...ZOD]),
+    never('services-know-ports-only', SERVICES, NOT_SERVICES, [
+      ...ROWS,
+      ...PLATFORM,
+      ...HOUSE,
+      '^adapters',
+      '^node_modules/(?!zod)',
+      '^(node:)?(crypto|os|net|tls|fs|http|https|dns|events|child_process|worker_threads|process)$',
     ]),
-    layer('http-is-framework-free', '^src/http', [
-      '^src/(http|engine|resources|ports|domain|concurrency)',
-      '^node_modules/zod',
-    ]),
-    layer('model-knows-declarations', '^src/model', ['^src/(model|resources|domain)', '^node_modules/zod']),
-    layer('client-knows-operations', '^src/client', ['^src/(client|http|resources|domain)']),
-    layer('platform-implements-ports', '^src/platform', [
-      '^src/(platform|ports|domain|concurrency)',
+    never(
+      'rows-are-framework-free',
+      ROWS,
+      [],
+      [
+        ...PLATFORM,
+        ...HOUSE,
+        '^adapters',
+        '^node_modules/(?!zod)',
+        '^(node:)?(crypto|os|net|tls|fs|http|https|dns|events|child_process|worker_threads|process)$',
+      ],
+    ),
+    layer('model-knows-declarations', ['^src/model/'], ['^src/model/', ...DECLARATIONS, ...RULES, ...ZOD]),
+    layer('client-knows-operations', ['^src/client/'], ['^src/client/', ...ROWS, ...DECLARATIONS, ...RULES]),
+    layer('platform-implements-ports', PLATFORM, [
+      ...PLATFORM,
+      ...PORTS,
+      ...RULES,
+      ...CONCURRENCY,
       '^node_modules/',
       '^node:|^(crypto|os|net|http|https|dns|events)$',
     ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely|fabric|model|explorer)/index.ts$',
-      '^adapters/node/(connection-info|http/mount-prefix).ts$',
-      '^src/(index|client/(index|untrusted)|model/index|policy|storage|version).ts$',
-      '^src/concurrency/(call-isolated|fair-capacity|gate|lifetime).ts$',
-      '^src/(check-options|domain/arguments/(check-options|nearest)).ts$',
-      '^src/domain/(network-of|visible-text).ts$',
+      '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk)/index[.]ts$',
+      '^adapters/node/(connection-info|http/mount-prefix|https-fetch|signing-request)[.]ts$',
+      '^adapters/channel/',
+      '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
+      ...CONCURRENCY,
+      // Adapters of the fabric speak by its ports and its rules, which a host does not see.
+      '^src/ports/fabric/index[.]ts$',
+      '^src/fabric/rules/index[.]ts$',
+      '^src/data-plane/',
+      '^adapters/sdk/in-process-identity[.]ts$',
+      '^src/base/(addresses|arguments|bytes|text)[.]ts$',
+      '^src/controller/option-shapes[.]ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -2,19 +2,20 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { SummaryReporter } from './test/support/summary-reporter.ts'
 
-const { PORTCULLIS_SUITE } = process.env
+const { PORTCULLIS_SUITE, PORTCULLIS_KEPT_TEXTS } = process.env
+const isKeeping = PORTCULLIS_KEPT_TEXTS !== 'off'
 
 // Processes that tests start run the source, which they would compile anew each time.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
-/** What takes long and seldom breaks: `npm run test:slow` has it, which continuous integration runs after `npm test`. */
+/** Tests that take long and seldom break: `npm run test:slow` has it, which continuous integration runs after `npm test`. */
 const SLOW = [
   // Kills of running processes, one machine that runs out of disk, several processes over one database.
   'test/crash/*.test.ts',
   'test/races/*.test.ts',
   'test/examples/{behind-proxy,cluster,hosts}.test.ts',
   'test/adapters/cli/served-{disasters,processes,workers}.test.ts',
-  'test/adapters/cli/{cli,cli-defaults,cli-doctor,cli-explain,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
+  'test/adapters/cli/{cli,cli-router,cli-defaults,cli-doctor,cli-explain,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
   // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.
   'test/adapters/sql/postgres-storage{,.cache,.plans,.processes}.test.ts',
@@ -37,17 +38,37 @@ const SLOW = [
   'test/examples/storage.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/{documented-answers,generated-client,shell}.test.ts',
+  // Every question of every list, for every set of permissions: some hundred thousand requests.
+  'test/attacks/unreadable.test.ts',
+  // What ends with what, over a database that each process opens by itself.
+  'test/endings/endings-sqlite.test.ts',
   // The pages of the API reference in a browser.
   'test/reference/browser.test.ts',
+  // Circuits over links end as slowly as they must: what comes late is still acknowledged.
+  'test/data-plane/linked-endpoints.test.ts',
   // What the compiler says of declarations and examples.
   'test/types/*.test.ts',
+  // The API behind each adapter: the short run has it by `fetch`.
+  'test/adapters/http-{express,fastify,hono,node}.test.ts',
+  // Every ending at every door; the short run ends some at random.
+  'test/endings/endings.test.ts',
+  // A browser, a process for each command line, passwords and certificates that take long on purpose.
+  'test/explorer/journeys.test.ts',
+  'test/adapters/cli/{cli-help,cli-hostile-names}.test.ts',
+  'test/sdk/tunnel.test.ts',
+  'test/platform/{password-hasher,signing-request,x509-pki.contract}.test.ts',
+  'test/attacks/{stored-bytes,flat,tokens,hostile-text}.test.ts',
+  'test/openid/browser.test.ts',
+  'test/laws/laws.test.ts',
+  'test/adapters/sql/postgres-storage.{migration,failures}.test.ts',
+  // Every block of the guides, run as it stands.
+  'test/documents/guides.test.ts',
+  'test/access/long-questions.test.ts',
 ]
 
-/** What `npm test` has in short and `npm run test:slow` in full: the API behind each adapter, what is tried at random. */
+/** Tests that `npm test` has in short and `npm run test:slow` in full: the API behind each adapter, what is tried at random. */
 const IN_FULL = [
-  'test/adapters/http-{express,fastify,hono,node}.test.ts',
   'test/adapters/sql/*-storage.test.ts',
-  'test/endings/endings.test.ts',
   'test/**/*.property.test.ts',
   'test/reference/reference.test.ts',
 ]
@@ -61,18 +82,19 @@ export default defineConfig({
     // These need programs of others: `npm run test:clients` and `npm run test:routers` ask for them.
     exclude: [
       ...(PORTCULLIS_SUITE === 'short' ? SLOW : []),
+      ...(isKeeping ? [] : ['test/entities/json-text.test.ts', 'test/http/kept-lists.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
       // These build and install the package; `npm run test:package` asks for them.
       ...(process.env.PORTCULLIS_PACKAGE === 'all' ? [] : ['test/package/**']),
     ],
+    // Nothing but time follows from texts that are kept: a run without them shows it, but for the tests of keeping them.
+    setupFiles: isKeeping ? [] : ['test/support/keep-no-texts.ts'],
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
     maxWorkers: 2,
     // A worker loads the product once, which would otherwise take longer than many a file's tests. Tests restore what they change.
     isolate: false,
-    // A shared runner may stall for seconds; what is wrong fails three times.
-    retry: process.env.CI ? 2 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

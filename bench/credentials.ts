@@ -1,9 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
+import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
+import { createPasswordHasher } from '../src/platform/argon2/argon2-password-hasher.ts'
 import { findNativeArgon2id, wasmArgon2id } from '../src/platform/argon2/argon2id.ts'
-import { createPasswordHasher } from '../src/platform/argon2-password-hasher.ts'
 import { newKey, signingRequest } from '../test/contract/http/signing-request.ts'
 import type { BenchRow } from './row.ts'
 
@@ -77,7 +78,7 @@ async function enrollmentAndCertificateLogin(): Promise<BenchRow[]> {
   const { controller, send, management } = await controllerWith({ now: Date.now() })
   const key = newKey()
   const clientCsr = signingRequest(key)
-  const { pki } = contextOf(controller.engine)
+  const { pki } = contextOf(engineOf(controller.engine))
   const request = { csrPem: clientCsr, spiffeId: 'spiffe://bench/identity/x', now: controller.clock.now() }
   const tokens: string[] = []
   for (let index = 0; index < 3000; index += 1) {

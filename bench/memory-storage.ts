@@ -1,7 +1,7 @@
 import { memoryStorage } from '../adapters/memory/index.ts'
-import type { Filter } from '../src/domain/filter/index.ts'
-import { parseQuery } from '../src/domain/filter/index.ts'
-import type { FindQuery, RecordKind, Storage, StoredRecord } from '../src/ports/storage.ts'
+import { type Filter, parseQuery } from '../src/kernel/filter/index.ts'
+
+import type { FindQuery, RecordKind, Storage, StoredRecord } from '../src/ports/record-storage.ts'
 import { elapsed, milliseconds } from './elapsed.ts'
 import type { BenchRow } from './row.ts'
 

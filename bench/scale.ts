@@ -1,5 +1,6 @@
-import { SYSTEM_CALL } from '../src/engine/context/call.ts'
+import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
+import { SYSTEM_CALL } from '../src/kernel/context/call.ts'
 import type { BenchRow } from './row.ts'
 import { benchManyPolicies } from './scale/many-policies.ts'
 import { LARGE, MANY_SERVICES, MEDIUM, type Network, network, SPREAD } from './scale/network.ts'
@@ -62,7 +63,7 @@ export async function accessQuestions({ controller, size }: Pick<Network, 'contr
   const random = seeded(2)
   const pick = (count: number) => Math.floor(random() * count)
   const admin = await adminToken(controller)
-  const index = await contextOf(engine).storage.read((tx) => contextOf(engine).access.at(tx))
+  const index = await contextOf(engineOf(engine)).storage.read((tx) => contextOf(engineOf(engine)).access.at(tx))
   const advicePath = () => `/identities/i${pick(size.identities)}/policy-advice/s${pick(size.services)}`
   const adviceData: { data: unknown } = JSON.parse(await ask(controller, `/edge/management/v1${advicePath()}`, admin))
   const advice = await timed(200, async () => {
@@ -114,7 +115,7 @@ const EVERYONE = {
 /** Writes, each until the access index answers by it. */
 export async function changes({ controller, token }: Pick<Network, 'controller' | 'token'>): Promise<BenchRow[]> {
   const { engine, storage } = controller
-  const { access } = contextOf(engine)
+  const { access } = contextOf(engineOf(engine))
   const see = () => storage.read(async (tx) => (await access.at(tx)).allows('i7', 's7', 'Dial'))
   const bare = await timed(50, async () => {
     await storage.write(async () => {})

@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { sqliteStorage } from '../adapters/kysely/index.ts'
 import { memoryStorage } from '../adapters/memory/index.ts'
+import { servicePolicies } from '../src/access/policy.resource.ts'
+import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
-import { servicePolicies } from '../src/resources/access/policies.ts'
-import type { RecordOf, Resource } from '../src/resources/declaration/resource.ts'
-import { identities } from '../src/resources/identities/identities.ts'
-import { services } from '../src/resources/services/services.ts'
+import { identities } from '../src/identities/identity.resource.ts'
+import type { RecordOf, Resource } from '../src/kernel/declaration/resource.ts'
+import { services } from '../src/services/service.resource.ts'
 import { givePassword } from '../test/support/identity-state.ts'
 import { elapsed, milliseconds } from './elapsed.ts'
 import type { BenchRow } from './row.ts'
@@ -121,7 +122,7 @@ async function compare(sqlite: Asker, memory: Asker): Promise<BenchRow[]> {
 /** The large model: role attributes over one in 2 to 10 of the entities, policies that name one to four of them. */
 async function fill(controller: TestController): Promise<void> {
   const { storage, engine } = controller
-  const { access } = contextOf(engine)
+  const { access } = contextOf(engineOf(engine))
   let state = 1
   const random = () => {
     state = (state * 48_271) % 2_147_483_647

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestController } from 'portcullis/testing'
 import { postgresStorage, sqliteStorage } from '../adapters/kysely/index.ts'
+import { engineOf } from '../src/controller/guarded-engine.ts'
 import { contextOf } from '../src/engine/engine.ts'
 import type { Storage } from '../src/index.ts'
 import { createDatabase } from '../test/support/postgres.ts'
@@ -43,7 +44,7 @@ async function measured(name: string, storage: Storage, scenario: Scenario, coun
   const controller = await createTestController({ storage: watched, clock: 'live' })
   try {
     await scenario.seed(watched, count)
-    const context = contextOf(controller.engine)
+    const context = contextOf(engineOf(controller.engine))
     await context.storage.read((tx) => context.access.at(tx))
     const alone = new OtherWriter(context, OTHER)
     await new Promise((resolve) => setTimeout(resolve, ALONE_MS))
@@ -51,7 +52,7 @@ async function measured(name: string, storage: Storage, scenario: Scenario, coun
     watched.take()
     const other = new OtherWriter(context, OTHER)
     const begun = performance.now()
-    await scenario.act(controller.engine)
+    await scenario.act(engineOf(controller.engine))
     const took = (performance.now() - begun) / 1000
     const wait = await other.stop()
     const writes = watched.take()

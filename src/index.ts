@@ -3,78 +3,110 @@
  *
  * @module portcullis
  */
-export type { ControllerOptions } from './controller-options.ts'
-export { type Controller, createController } from './create-controller.ts'
-export type { Compat, Leniency } from './domain/compatibility.ts'
-export { ControllerError, type ErrorCause, type ErrorCode } from './domain/errors.ts'
-export { type Explanation, explanationText, type Reason, type Suggestion } from './domain/explain/index.ts'
-export type * from './domain/fabric/index.ts'
+
+// biome-ignore-all assist/source/organizeImports: names stand by their use.
+
+// To make a controller, and to settle what it does.
+export { type Controller, createController } from './controller/create-controller.ts'
+export type { ControllerOptions, OpenIdOptions } from './controller/controller-options.ts'
+export type { Compat, Leniency } from './base/compatibility.ts'
+export type { Limits } from './base/limits.ts'
+export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limits.ts'
 export {
-  type Comparison,
-  compareBy,
-  compareStrings,
-  type FieldKind,
-  type Filter,
-  FilterError,
-  type Literal,
-  matches,
-  type Operand,
-  type OrderBy,
-} from './domain/filter/index.ts'
-export type { Limits } from './domain/limits.ts'
-export { networkOf } from './domain/network-of.ts'
-export {
-  type EndpointFacts,
-  type EndpointProcess,
-  type PostureCheck,
-  type PostureResponse,
-  postureResponses,
-} from './domain/posture/index.ts'
-export type { ExplainOptions } from './engine/access/explanation/explain.ts'
-export type { NetworkFinding } from './engine/access/network-findings.ts'
-export type { SimulatedChange } from './engine/access/simulation/simulated-change.ts'
-export type {
-  ChangedPair,
-  PairCounts,
-  SimulatedCircumstances,
-  SimulationPage,
-  SimulationResult,
-} from './engine/access/simulation/simulation-result.ts'
+  createPkiMaterial,
+  type PkiMaterial,
+  type PkiOpening,
+  type PkiSource,
+  type ServerCertificateSource,
+} from './platform/pki-material.ts'
+export type { HeldKey } from './platform/x509/signing-key.ts'
+export { VERSION } from './version.ts'
+
+// To mount it, and to answer for its APIs.
+export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainRequest } from './http/exchange.ts'
+export type { AuthorizationRequest, HostAuthorization } from './http/pipeline/authorize.ts'
+export type { CorsOptions } from './http/pipeline/cors.ts'
+export { type ApiDocuments, apiDocuments } from './apis/documents.ts'
+
+// To call it in process. Requests and wire forms are types of `portcullis/client`.
+export type { CallEngine, HostEngine as ControllerEngine, HostEngine } from './engine/host-engine.ts'
+export type { HostEntities, ListQuestion } from './engine/host-entities.ts'
 export {
   type AnonymousCall,
   type Call,
   type Caller,
   type CallerCall,
-  type Circumstances,
   SYSTEM_CALL,
   type SystemCall,
-} from './engine/context/call.ts'
-export type { ImportedEntity } from './engine/database/import/imported-entity.ts'
-export type { ImportedCounts, ImportOptions, ImportReport } from './engine/database/import/network-import.ts'
-export { ControllerEngine } from './engine/engine.ts'
-export type { EntityServices } from './engine/entity-services.ts'
-export type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
-export { type ApiDocuments, apiDocuments } from './http/documents.ts'
-export type { ConnectionInfo } from './http/exchange/connection.ts'
-export type { PlainAnswer, PlainFetch, PlainRequest } from './http/exchange/plain-exchange.ts'
-export type { ControllerFetch } from './http/exchange/web-fetch.ts'
-export type { CorsOptions } from './http/pipeline/cors.ts'
-export type { AuthorizationRequest, HostAuthorization } from './http/pipeline/host-authorization.ts'
-export type { OpenIdOptions } from './open-id-options.ts'
-export { type Operator, type OperatorOptions, openOperator } from './operator.ts'
-export { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
-export type { PkiOpening, PkiSource, ServerCertificateSource } from './platform/pki-source.ts'
-export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
-export type { HeldKey } from './platform/x509/keys/held-key.ts'
-export type { Clock } from './ports/clock.ts'
-export type { KeySigner, SignatureAlgorithm } from './ports/credentials/key-signer.ts'
-export type { PasswordHasher } from './ports/credentials/password-hasher.ts'
+} from './kernel/context/call.ts'
+export { ControllerError, type ErrorCause, type ErrorCode } from './base/errors.ts'
+export type {
+  ApiSessionRecord,
+  AuthenticatorRecord,
+  AuthPolicyRecord,
+  CaRecord,
+  ConfigRecord,
+  ConfigTypeRecord,
+  EdgeRouterPolicyRecord,
+  EdgeRouterRecord,
+  EnrollmentRecord,
+  ExternalJwtSignerRecord,
+  IdentityRecord,
+  PostureCheckRecord,
+  RevocationRecord,
+  ServiceEdgeRouterPolicyRecord,
+  ServicePolicyRecord,
+  ServiceRecord,
+  SessionRecord,
+  TerminatorRecord,
+  TransitRouterRecord,
+} from './resources/record-names.ts'
+
+// To ask it about access.
+export type { ExplainOptions } from './access/explain/explain.ts'
+export { type Explanation, explanationText, type Reason, type Suggestion } from './access/explain/index.ts'
+export type {
+  ChangedPair,
+  SimulatedCircumstances,
+  SimulationPage,
+  SimulationResult,
+} from './access/simulation/audience-changes.ts'
+export type { SimulatedChange } from './access/simulation/resolve-changes.ts'
+export type { NetworkFinding } from './access/network-findings.ts'
+export type { PostureResponse } from './access/posture/rules/index.ts'
+
+// To hear of it.
 export { type ControllerEvents, EVENT_NAMES, type EventName, type SessionEnd } from './ports/events.ts'
-export type * from './ports/fabric/index.ts'
-export type { JsonSchema, SchemaViolation } from './ports/json-schema.ts'
-export type { LogFields, Logger } from './ports/logger.ts'
-export type { Random } from './ports/random.ts'
-export type { RateLimiter, RateLimiters, Taken } from './ports/rate-limiter.ts'
+export type {
+  Instrument,
+  MetricAttributes,
+  Metrics,
+  Reading,
+  RequestSpan,
+  Telemetry,
+  TracedRequest,
+} from './ports/telemetry.ts'
+
+// To operate on its store without serving it.
+export { type Operator, type OperatorOptions, openOperator } from './controller/operator.ts'
+export type { PasswordReset, PasswordResetReport } from './login/administrator-recovery.ts'
+export type { ImportedCounts, ImportedEntity, ImportOptions, ImportReport } from './network/database/network-import.ts'
+
+// To give it what it is built on: storages are written with `portcullis/storage`, control channels with `portcullis/fabric`.
+export type { FindQuery, Page, Storage } from './ports/record-storage.ts'
+export type { KeySigner, PasswordHasher, SignatureAlgorithm } from './ports/credentials.ts'
+export type {
+  Clock,
+  JsonSchema,
+  LogFields,
+  Logger,
+  Random,
+  RateLimiter,
+  RateLimiters,
+  Scheduler,
+  SchemaViolation,
+  Taken,
+} from './ports/runtime.ts'
 export type {
   DisconnectReason,
   HostedPresence,
@@ -86,10 +118,4 @@ export type {
   RouterPresence,
   RouterVersion,
 } from './ports/router-presence.ts'
-export type { Scheduler } from './ports/scheduler.ts'
-export * from './ports/storage.ts'
-export type { Instrument, MetricAttributes, Metrics, Reading } from './ports/telemetry/metrics.ts'
-export type { RequestSpan, Telemetry, TracedRequest } from './ports/telemetry/telemetry.ts'
-export { RECORD_KINDS } from './resources/index.ts'
-export type * from './resources/wire/record-names.ts'
-export { VERSION } from './version.ts'
+export type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'

@@ -4,17 +4,7 @@
  *
  * @module portcullis/policy
  */
-export {
-  AccessIndex,
-  type AccessType,
-  type EdgeRoutersBetween,
-  type EntityKind,
-  type Grant,
-  type IndexedEntity,
-  type IndexedPolicy,
-  type PolicyKind,
-  type SlotSet,
-} from './domain/access-index/index.ts'
+
 export {
   type AccessFacts,
   type CheckExplanation,
@@ -31,7 +21,18 @@ export {
   type SideExplanation,
   type Suggestion,
   type SuggestionKind,
-} from './domain/explain/index.ts'
+} from './access/explain/index.ts'
+export {
+  AccessIndex,
+  type AccessType,
+  type EdgeRoutersBetween,
+  type EntityKind,
+  type Grant,
+  type IndexedEntity,
+  type IndexedPolicy,
+  type PolicyKind,
+  type SlotSet,
+} from './access/index/index.ts'
 export {
   type EndpointPosture,
   type Exceptions,
@@ -46,7 +47,7 @@ export {
   type Violation,
   violationText,
   type Witness,
-} from './domain/invariants/index.ts'
+} from './access/invariants/index.ts'
 export {
   applyResponses,
   type CheckedMultiProcess,
@@ -87,5 +88,5 @@ export {
   type ProcessSemantic,
   postureResponses,
   recordMfaPass,
-} from './domain/posture/index.ts'
-export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './domain/roles.ts'
+} from './access/posture/rules/index.ts'
+export { type RoleEntries, type RoleSelector, readRoles, type Semantic, selects } from './base/roles.ts'

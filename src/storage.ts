@@ -1,6 +1,6 @@
 /**
- * What a storage of your own is written with: the port, the filters that it answers, the kinds of record that it holds
- * and the errors that it throws; and what most storages need: a gate for their writes, and a lifetime for what ends.
+ * The parts that a storage of your own is written with: the port, the filters that it answers, the kinds of record that it
+ * holds and the errors that it throws; and what most storages need: a gate for their writes, and a lifetime for what ends.
  * `portcullis/storage/contract` tells whether it keeps its promises.
  *
  * @module portcullis/storage
@@ -26,6 +26,23 @@ export {
   parseQuery,
   type Query,
   type SymbolTable,
-} from './domain/filter/index.ts'
-export * from './ports/storage.ts'
+} from './kernel/filter/index.ts'
+export {
+  type Change,
+  type Collection,
+  DamagedRecord,
+  type FindQuery,
+  type Page,
+  type ReadCollection,
+  type ReadOptions,
+  type ReadTransaction,
+  type RecordKind,
+  type Slice,
+  type Storage,
+  StorageUnavailable,
+  type StoredRecord,
+  type UnavailableReason,
+  UniqueViolation,
+  type WriteTransaction,
+} from './ports/record-storage.ts'
 export { RECORD_KINDS } from './resources/index.ts'

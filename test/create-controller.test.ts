@@ -10,6 +10,7 @@ import { memoryStorage } from 'portcullis/memory'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { engineOf } from '../src/controller/guarded-engine.ts'
 
 const admin = { username: 'admin', password: 'a-long-password' }
 const hosts = ['controller.example.org']
@@ -111,7 +112,7 @@ describe('an address that is known later', () => {
   it('is refused when it is none, and the one of before stays', async () => {
     const controller = await createTestController()
     expect(() => controller.changeAddress('gate.example')).toThrow('address')
-    expect(controller.engine.network.address).toBe('controller.test:1280')
+    expect(engineOf(controller.engine).network.address).toBe('controller.test:1280')
   })
 })
 

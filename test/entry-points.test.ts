@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { floorOf } from './support/floors.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -19,7 +21,10 @@ const PROGRAM = `
   console.log(JSON.stringify([...new Set(loaded)]))
 `
 
-/** What a fresh process loads for an entry: files of the product by their path, packages and `node:` modules by name. */
+/** The floors that know nothing of services. */
+const BELOW_SERVICES: ReadonlySet<string> = new Set(['rules', 'ports', 'declarations', 'concurrency'])
+
+/** The modules that a fresh process loads for an entry: files of the product by their path, packages and `node:` modules by name. */
 async function loadedBy(entry: string): Promise<readonly string[]> {
   const flags = ['--conditions=portcullis-source', '--input-type=module', '--eval', PROGRAM, '--', entry]
   const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: root })
@@ -33,26 +38,36 @@ function nameOf(path: string): string {
   return /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path
 }
 
+describe('what the root exports', () => {
+  it('is written out, each name for a stated use, and fewer than 120 of them', () => {
+    const text = readFileSync(join(root, 'src/index.ts'), 'utf8')
+    expect(text).not.toMatch(/export (type )?\*/)
+    const names = [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+      list.split(',').filter((name) => name.trim() !== ''),
+    )
+    expect(names.length).toBeGreaterThan(80)
+    expect(names.length).toBeLessThan(120)
+  })
+})
+
 describe('what an entry point loads', () => {
   it('portcullis/policy: the rules alone, no package and nothing of Node', async () => {
     const loaded = await loadedBy('portcullis/policy')
     expect(loaded).toContain('src/policy.ts')
-    expect(loaded.filter((name) => name !== 'src/policy.ts' && !name.startsWith('src/domain/'))).toEqual([])
+    expect(loaded.filter((name) => name !== 'src/policy.ts' && floorOf(name) !== 'rules')).toEqual([])
   })
 
   it('portcullis/storage: the port, what helps to write one, the filters and the declarations of records', async () => {
     const loaded = await loadedBy('portcullis/storage')
-    expect(loaded).toContain('src/ports/storage.ts')
-    expect(
-      loaded.filter((name) => !/^src\/(storage.ts$|concurrency\/|domain\/|ports\/|resources\/)/.test(name)),
-    ).toEqual(['zod'])
+    expect(loaded).toContain('src/ports/record-storage.ts')
+    expect(loaded.filter((name) => name !== 'src/storage.ts' && !BELOW_SERVICES.has(floorOf(name)))).toEqual(['zod'])
   })
 
   it('portcullis/storage/contract: no test runner, and of packages what the storage entry loads', async () => {
     const loaded = await loadedBy('portcullis/storage/contract')
     expect(loaded).toContain('adapters/storage-contract/index.ts')
     const outside = loaded.filter(
-      (name) => !/^(adapters\/storage-contract|src\/(concurrency|domain|ports|resources))\//.test(name),
+      (name) => !name.startsWith('adapters/storage-contract/') && !BELOW_SERVICES.has(floorOf(name)),
     )
     expect(outside.toSorted()).toEqual(['node:assert/strict', 'src/storage.ts', 'zod'])
   })
@@ -60,7 +75,7 @@ describe('what an entry point loads', () => {
   it('portcullis/memory: neither HTTP nor PKI', async () => {
     const loaded = await loadedBy('portcullis/memory')
     expect(loaded).toContain('adapters/memory/index.ts')
-    expect(loaded.filter((name) => /^src\/(http|engine|platform|client)\//.test(name))).toEqual([])
+    expect(loaded.filter((name) => ['services', 'rows', 'platform'].includes(floorOf(name)))).toEqual([])
     const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name))
     expect(outside.toSorted()).toEqual(['node:async_hooks', 'zod'])
   })
@@ -70,7 +85,7 @@ describe('what an entry point loads', () => {
     async (entry) => {
       // Certificates, JSON schemas, TOTP, QR codes, password hashes and tokens are loaded by what first needs them.
       const loaded = await loadedBy(entry)
-      expect(loaded).toContain('src/create-controller.ts')
+      expect(loaded).toContain('src/controller/create-controller.ts')
       const outside = loaded.filter((name) => !/^(src|adapters)\//.test(name) && !name.startsWith('node:'))
       expect(outside.toSorted()).toEqual(['mitt', 'zod'])
     },
@@ -79,7 +94,7 @@ describe('what an entry point loads', () => {
   it('portcullis/opentelemetry: its peer, and of the product only its version and what checks arguments', async () => {
     const loaded = await loadedBy('portcullis/opentelemetry')
     expect(loaded).toContain('adapters/opentelemetry/index.ts')
-    const others = loaded.filter((name) => !/^(adapters\/opentelemetry|src\/domain\/arguments)\//.test(name))
+    const others = loaded.filter((name) => !/^adapters\/opentelemetry\/|^src\/base\/arguments\.ts$/.test(name))
     expect(others.toSorted()).toEqual(['@opentelemetry/api', 'src/version.ts'])
   })
 
@@ -87,6 +102,6 @@ describe('what an entry point loads', () => {
     const loaded = await loadedBy('portcullis/hono')
     expect(loaded).toContain('adapters/hono/index.ts')
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([])
-    expect(loaded.filter((name) => /^src\/(?!domain\/arguments\/)/.test(name))).toEqual([])
+    expect(loaded.filter((name) => /^src\/(?!base\/arguments\.ts$)/.test(name))).toEqual([])
   })
 })

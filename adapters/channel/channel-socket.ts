@@ -1,53 +1,83 @@
 import type { Duplex } from 'node:stream'
-import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { Lifetime } from '../../src/concurrency/lifetime.ts'
+import type { Channel, ChannelListener } from './channel.ts'
 import { type Frame, type FrameLimits, FrameReader } from './frame.ts'
-import { FrameAllowance, type FrameRate } from './frame-rate.ts'
 import { Outgoing, type OutgoingLimits } from './outgoing.ts'
 
-/** What one socket may cost. */
+/** The frames that a peer may send: `perSecond` on average, and `burst` at once after a rest. */
+export interface FrameRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Counts frames against a rate. Instants are milliseconds of any clock that only goes forward. */
+export class FrameAllowance {
+  readonly #rate: FrameRate
+  #left: number
+  #at: number
+
+  constructor(rate: FrameRate, now: number) {
+    this.#rate = rate
+    this.#left = rate.burst
+    this.#at = now
+  }
+
+  /** Takes frames; answers for how many milliseconds the peer has to wait before the next, 0 for not at all. */
+  take(frames: number, now: number): number {
+    const earned = ((now - this.#at) / 1000) * this.#rate.perSecond
+    this.#left = Math.min(this.#rate.burst, this.#left + earned) - frames
+    this.#at = now
+    return this.#left >= 0 ? 0 : Math.ceil((-this.#left / this.#rate.perSecond) * 1000)
+  }
+}
+
+/** Limits of the cost of one socket. */
 export interface SocketLimits {
   readonly frame: FrameLimits
   readonly outgoing: OutgoingLimits
   readonly rate: FrameRate
 }
 
-/** What a socket tells of its peer. */
-export interface SocketListener {
-  onFrame(frame: Frame): void
-  /** The peer sent what is no frame, sends too fast or does not read; a flood is slowed down, the others are over. */
-  onTrouble(what: 'malformed' | 'flood' | 'slow-reader'): void
-  onClose(): void
-}
-
 /** Milliseconds for which a peer may go on reading what was sent before the end. */
 const ENDING_MS = 1000
 
 /** Frames over one socket, both ways. */
-export class ChannelSocket {
+export class ChannelSocket implements Channel {
   readonly #socket: Duplex
   readonly #outgoing: Outgoing
   readonly #allowance: FrameAllowance
   #reader: FrameReader
-  #listener: SocketListener
+  #listener: ChannelListener
   readonly #lifetime = new Lifetime('the socket is closed')
   #isEnding = false
   /** When something arrived last, ms of the monotonic clock. */
   heardAt = performance.now()
 
-  constructor(socket: Duplex, limits: SocketLimits, helloLimits: FrameLimits, listener: SocketListener) {
+  constructor(socket: Duplex, limits: SocketLimits, helloLimits: FrameLimits, listener: ChannelListener) {
     this.#socket = socket
     this.#listener = listener
     this.#reader = new FrameReader(helloLimits)
     this.#allowance = new FrameAllowance(limits.rate, performance.now())
-    this.#outgoing = new Outgoing(socket, limits.outgoing, () => this.#fail('slow-reader'))
+    this.#outgoing = new Outgoing(socket, limits.outgoing, {
+      onDrained: () => this.#listener.onDrain?.(),
+      onStalled: () => this.#fail('slow-reader'),
+    })
     socket.on('data', (bytes: Uint8Array) => this.#read(bytes))
     // A broken connection is told by `close` as well.
     socket.on('error', () => undefined)
     socket.once('close', () => this.#closed())
   }
 
+  get queuedBytes(): number {
+    return this.#outgoing.queuedBytes
+  }
+
+  listen(listener: ChannelListener): void {
+    this.#listener = listener
+  }
+
   /** From now on the peer is known: it may send more, and somebody else listens. */
-  admit(limits: FrameLimits, listener: SocketListener): void {
+  admit(limits: FrameLimits, listener: ChannelListener): void {
     this.#reader = new FrameReader(limits)
     this.#listener = listener
   }
@@ -71,7 +101,7 @@ export class ChannelSocket {
   }
 
   /** Closes when what was sent has gone out and the peer has closed too, or after a second. What it sends is passed over. */
-  end(): void {
+  close(): void {
     this.#isEnding = true
     this.#outgoing.end()
     this.resume()
@@ -83,11 +113,11 @@ export class ChannelSocket {
     const frames = this.#framesIn(bytes)
     for (const frame of frames) {
       if (!this.#lifetime.isOpen || this.#isEnding) return
-      this.#listener.onFrame(frame)
+      this.#listener.onMessage(frame)
     }
     const waitMs = this.#allowance.take(frames.length, this.heardAt)
     if (waitMs === 0) return
-    this.#listener.onTrouble('flood')
+    this.#listener.onTrouble?.('flood')
     this.pause()
     setTimeout(() => this.resume(), waitMs).unref()
   }
@@ -103,7 +133,7 @@ export class ChannelSocket {
 
   #fail(what: 'malformed' | 'slow-reader'): void {
     if (!this.#lifetime.isOpen) return
-    this.#listener.onTrouble(what)
+    this.#listener.onTrouble?.(what)
     this.destroy()
   }
 

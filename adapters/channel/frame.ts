@@ -13,7 +13,7 @@ export interface FrameLimits {
   readonly body: number
 }
 
-/** What precedes headers and body: magic, content type, sequence and the two lengths. */
+/** Bytes before headers and body: magic, content type, sequence and the two lengths. */
 const PREFIX_BYTES = 20
 const MAGIC = 0x0c_09_06_03
 const MOST_HEADERS = 256

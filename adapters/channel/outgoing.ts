@@ -1,13 +1,19 @@
 import type { Duplex } from 'node:stream'
 import { encodeFrame, type Frame } from './frame.ts'
-import { inSlices } from './in-slices.ts'
 
-/** What may wait for a socket, and for how long. */
+/** Limits of the messages that may wait for a socket, and for how long. */
 export interface OutgoingLimits {
   /** Bytes beside the one large message that may be under way. */
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
+}
+
+/** Who hears of a peer that reads, or does not. */
+interface OutgoingListener {
+  /** Everything that waited is in the hands of the system. */
+  onDrained(): void
+  onStalled(): void
 }
 
 interface Piece {
@@ -29,30 +35,34 @@ const LARGE_BYTES = 1024 * 1024
 export class Outgoing {
   readonly #socket: Duplex
   readonly #limits: OutgoingLimits
-  readonly #onStalled: () => void
+  readonly #listener: OutgoingListener
   #pieces: Piece[] = []
   #next = 0
-  /** What is left of the large message that is under way. */
+  /** Bytes that are left of the large message that is under way. */
   #largeBytes = 0
-  /** What else waits. */
+  /** Bytes of all other messages that wait. */
   #bytes = 0
   #stall: NodeJS.Timeout | undefined
   /** Its next turn to write is to come. */
   #isInLine = false
   #isEnding = false
 
-  constructor(socket: Duplex, limits: OutgoingLimits, onStalled: () => void) {
+  constructor(socket: Duplex, limits: OutgoingLimits, listener: OutgoingListener) {
     this.#socket = socket
     this.#limits = limits
-    this.#onStalled = onStalled
+    this.#listener = listener
     socket.on('drain', () => this.#drained())
     socket.once('close', () => clearTimeout(this.#stall))
+  }
+
+  get queuedBytes(): number {
+    return this.#bytes + this.#largeBytes + this.#socket.writableLength
   }
 
   write(frame: Frame): void {
     if (this.#socket.destroyed || this.#isEnding) return
     if (this.#bytes > this.#limits.bytes) {
-      this.#onStalled()
+      this.#listener.onStalled()
       return
     }
     const pieces = compact(encodeFrame(frame))
@@ -83,12 +93,15 @@ export class Outgoing {
     inSlices(() => {
       this.#isInLine = false
       this.#pump()
+      if (this.#pieces.length === 0 && this.#stall === undefined) this.#listener.onDrained()
     })
   }
 
   #pump(): void {
     if (this.#socket.destroyed) return
     let written = 0
+    // Head and body of a message leave in one packet.
+    this.#socket.cork()
     for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
       const { bytes, isLarge } = piece
       const part = bytes.subarray(0, PIECE_BYTES)
@@ -102,10 +115,11 @@ export class Outgoing {
         this.#pumpLater()
         break
       }
-      this.#stall = setTimeout(this.#onStalled, this.#limits.stallMs)
+      this.#stall = setTimeout(() => this.#listener.onStalled(), this.#limits.stallMs)
       this.#stall.unref()
       break
     }
+    this.#socket.uncork()
     if (this.#next === this.#pieces.length) {
       this.#pieces = []
       this.#next = 0
@@ -121,4 +135,30 @@ export class Outgoing {
 function compact(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
   return bytes > SMALL_BYTES ? pieces : [Buffer.concat(pieces)]
+}
+
+/** Milliseconds for which the event loop may be held at once. */
+const SLICE_MS = 3
+
+const WAITING: (() => void)[] = []
+
+/** Does some work in a later turn of the event loop: as much of what waits as fits a slice, the rest in the next one. */
+function inSlices(work: () => void): void {
+  WAITING.push(work)
+  if (WAITING.length === 1) setImmediate(serve)
+}
+
+function serve(): void {
+  const begun = performance.now()
+  let done = 0
+  try {
+    for (const work of WAITING) {
+      if (performance.now() - begun >= SLICE_MS) break
+      done += 1
+      work()
+    }
+  } finally {
+    WAITING.splice(0, done)
+    if (WAITING.length > 0) setImmediate(serve)
+  }
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import './compile-cache.ts'
 import { runCommandLine } from './command-line/run-command-line.ts'
+import { UsageError } from './command-line/usage.ts'
 import { COMMANDS } from './commands/index.ts'
-import { openTerminal } from './output/terminal.ts'
-import { UsageError } from './settings/usage-error.ts'
+import { openTerminal } from './output.ts'
 
 const { stdin: input, stdout: out, stderr: error, env: environment } = process
 const TERMINAL = openTerminal({ input, out, error }, environment)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { styleText } from 'node:util'
-import { visible, visibleLine } from '../../../src/domain/visible-text.ts'
-import type { Environment } from '../settings/setting.ts'
-import { askSecret } from './ask-secret.ts'
-import { tell } from './tell.ts'
+import { visible, visibleLine } from '../../src/base/text.ts'
+import { type Environment, UsageError } from './command-line/usage.ts'
 
 /** How a text stands out on a terminal. */
 export type StyleName = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
@@ -95,4 +95,34 @@ function secretStyles() {
 /** Whether a stream is a terminal with colours; `NO_COLOR` with any text but an empty one turns them off. */
 function showsColours({ isTTY }: Stream, { NO_COLOR = '', TERM }: Environment): boolean {
   return isTTY && NO_COLOR === '' && TERM !== 'dumb'
+}
+
+/** Writes one line to standard error, where everything goes that is not an answer. */
+export function tell(message: string): void {
+  console.error(`portcullis: ${visibleLine(message).trim()}`)
+}
+
+/** Asks on a terminal for a line that is not shown. Throws {@link UsageError} when the answer is broken off. */
+function askSecret(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: Pick<NodeJS.WriteStream, 'write'>,
+): Promise<string> {
+  output.write(question)
+  // Readline echoes what is typed to its output: this one shows nothing.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input, output: nowhere, terminal: true })
+  return new Promise((resolve, reject) => {
+    let answer: string | undefined
+    lines.on('SIGINT', () => lines.close())
+    lines.once('line', (line) => {
+      answer = line
+      lines.close()
+    })
+    lines.once('close', () => {
+      output.write('\n')
+      if (answer === undefined) reject(new UsageError('nothing was entered'))
+      else resolve(answer)
+    })
+  })
 }

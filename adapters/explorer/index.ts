@@ -3,9 +3,9 @@
  *
  * @module portcullis/explorer
  */
-import { checkArgument } from '../../src/domain/arguments/check-options.ts'
+import { checkArgument } from '../../src/base/arguments.ts'
 import type { ConnectionInfo, ControllerFetch } from '../../src/index.ts'
-import { EXPLORER_PATH, openSite } from './server/site.ts'
+import { EXPLORER_PATH, openSite } from './site.ts'
 
 export { EXPLORER_PATH }
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { networkOf } from '../../src/base/addresses.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
-import { networkOf } from '../../src/domain/network-of.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../../src/index.ts'
-import { ChannelSocket, type SocketLimits, type SocketListener } from './channel/channel-socket.ts'
-import { encodeFrame, type Frame, type FrameLimits } from './channel/frame.ts'
+import type { ChannelListener } from '../channel/channel.ts'
+import { ChannelSocket, type SocketLimits } from '../channel/channel-socket.ts'
+import { encodeFrame, type Frame, type FrameLimits } from '../channel/frame.ts'
 import { acceptance, HELLO_LIMITS, type Hello, isSameSecret, newGroupSecret, readHello, rejection } from './hello.ts'
 import { modelCodec } from './messages/model-codec.ts'
 import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
@@ -13,7 +14,7 @@ import { type HeartbeatTimes, RouterGroup } from './router-group.ts'
 /** The ALPN protocol of control channels. */
 export const CONTROL_PROTOCOL = 'ziti-ctrl'
 
-/** What of a controller the control channel needs. */
+/** The part of a controller that the control channel needs. */
 export interface FabricController {
   openFabric(options: ControlPlaneOptions): Promise<ControlPlane>
 }
@@ -73,12 +74,17 @@ const PLACES = { total: 512, perNetwork: 256 }
 export async function openControlListener(
   controller: FabricController,
   options: ControlListenerOptions,
-): Promise<ControlListener> {
+): Promise<OpenControlListener> {
   checkArgument('openControlListener', 'controller', controller, { functions: ['openFabric'], isNeeded: true })
   checkOptions('openControlListener', options, OPTIONS)
   const { addresses, others } = options
   const plane = await controller.openFabric({ addresses, others, modelCodec })
   return new Listener(plane, options)
+}
+
+/** A listener with the data plane that it opened, for a router in this process. */
+export interface OpenControlListener extends ControlListener {
+  readonly plane: ControlPlane
 }
 
 /** A socket that has not been let in. */
@@ -89,8 +95,8 @@ interface Stranger {
   readonly settle: () => void
 }
 
-class Listener implements ControlListener {
-  readonly #plane: ControlPlane
+class Listener implements OpenControlListener {
+  readonly plane: ControlPlane
   readonly #options: ControlListenerOptions
   readonly #limits: SocketLimits
   readonly #groups = new Map<string, RouterGroup>()
@@ -98,7 +104,7 @@ class Listener implements ControlListener {
   readonly #pending = new Set<ChannelSocket>()
 
   constructor(plane: ControlPlane, options: ControlListenerOptions) {
-    this.#plane = plane
+    this.plane = plane
     this.#options = options
     const outgoing = { bytes: options.maxQueuedBytes ?? 64 * 1024 * 1024, stallMs: options.stallMs ?? 15_000 }
     this.#limits = { frame: FRAME_LIMITS, rate: RATE, outgoing }
@@ -117,7 +123,7 @@ class Listener implements ControlListener {
       this.#pending.delete(socket)
     }
     const socket: ChannelSocket = new ChannelSocket(stream, this.#limits, HELLO_LIMITS, {
-      onFrame: (frame) => {
+      onMessage: (frame) => {
         socket.pause()
         clearTimeout(timer)
         this.#greet(socket, frame, { chain, remoteAddress, settle }).catch(() => socket.destroy())
@@ -130,7 +136,7 @@ class Listener implements ControlListener {
   }
 
   async close(): Promise<void> {
-    await this.#plane.close()
+    await this.plane.close()
     for (const group of this.#groups.values()) group.close()
     for (const socket of this.#pending) socket.destroy()
   }
@@ -140,8 +146,8 @@ class Listener implements ControlListener {
     if (typeof hello === 'string') return refuseSocket(socket, hello)
     let isGone = false
     // Whoever sends before it was let in is no router.
-    const waiting: SocketListener = {
-      onFrame: () => socket.destroy(),
+    const waiting: ChannelListener = {
+      onMessage: () => socket.destroy(),
       onTrouble: () => socket.destroy(),
       onClose: () => {
         isGone = true
@@ -150,7 +156,7 @@ class Listener implements ControlListener {
     }
     socket.admit(FRAME_LIMITS, waiting)
     const { routerId } = hello.greeting
-    const admission = await this.#plane.admit(routerId, chain, remoteAddress).finally(settle)
+    const admission = await this.plane.admit(routerId, chain, remoteAddress).finally(settle)
     if (isGone) return
     const refuse = (reason: string) => refuseSocket(socket, reason)
     if (!admission.admitted) return refuse(admission.reason)
@@ -182,7 +188,7 @@ class Listener implements ControlListener {
     })
     // Known before the router hears that it is let in: its next socket comes at once.
     this.#groups.set(id, group)
-    const session = await this.#plane.connect(greeting, fingerprint, group)
+    const session = await this.plane.connect(greeting, fingerprint, group)
     if (typeof session === 'string') {
       group.close()
       return refuse(session)
@@ -193,7 +199,7 @@ class Listener implements ControlListener {
 
   #attach(group: RouterGroup, socket: ChannelSocket, hello: Hello): void {
     const type = hello.socketType || 'ctrl.default'
-    socket.send(acceptance(hello, { id: group.id, secret: group.secret, controllerId: this.#plane.controllerId }))
+    socket.send(acceptance(hello, { id: group.id, secret: group.secret, controllerId: this.plane.controllerId }))
     socket.admit(FRAME_LIMITS, group.listenerOf(type, socket))
     group.attach(type, socket)
     socket.resume()
@@ -210,5 +216,5 @@ function refuseStranger(stream: Duplex): void {
 /** Routers of every line log the reason. */
 function refuseSocket(socket: ChannelSocket, reason: string): void {
   socket.send(rejection(reason))
-  socket.end()
+  socket.close()
 }

@@ -1,20 +1,20 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { RouterGreeting, RouterSoftware } from '../../src/index.ts'
-import { decodeMask, encodeMask } from './channel/capability-mask.ts'
-import { type Frame, FrameError, type FrameLimits } from './channel/frame.ts'
-import { boolHeader, readBool, readText, textHeader, uint32Header } from './channel/header-values.ts'
+import type { RouterGreeting, RouterSoftware } from '../../src/ports/fabric/index.ts'
+import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
+import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
+import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { Listeners } from './messages/fabric-definitions.ts'
 
-/** What a peer may send before anybody knows who it is. */
+/** Bytes that a peer may send before anybody knows who it is; a longer hello is refused. */
 export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 /** The sequence of a hello and of its answer. */
 const HELLO_SEQUENCE = -1
 /** Bit of a router that uses the newer header keys and several sockets. */
 const MULTI_CHANNEL = 1
 /**
- * What this controller can do, by bits: terminators and circuits of the second form (1, 3), links reported by one end (2),
- * the data model (4), several sockets (5) and service sessions as signed tokens (6).
+ * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end
+ * (2), the data model (4), several sockets (5) and service sessions as signed tokens (6).
  */
 const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6])
 const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')

@@ -1,12 +1,43 @@
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
-import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../src/index.ts'
-import { Backlog } from './channel/backlog.ts'
-import type { ChannelSocket, SocketListener } from './channel/channel-socket.ts'
-import type { Frame } from './channel/frame.ts'
-import { boolHeader, uint32Header, uint64Header } from './channel/header-values.ts'
+import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../src/ports/fabric/index.ts'
+import type { ChannelListener } from '../channel/channel.ts'
+import type { ChannelSocket } from '../channel/channel-socket.ts'
+import type { Frame } from '../channel/frame.ts'
+import { boolHeader, uint32Header, uint64Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { notTaken, readMessage } from './messages/read-message.ts'
 import { type WireMessage, writeMessage } from './messages/write-message.ts'
+
+/** Milliseconds within which a router that is connected again reports its links; it does so at once. */
+const GREETING_MS = 2000
+
+/**
+ * The messages that a router had in its queue as it lost its channel and sends when it is connected again: all that it numbered
+ * before the report of its links, with which it greets. Who asked for a circuit that long ago has given up meanwhile, and
+ * the host would wait for a client that never comes.
+ */
+export class Backlog {
+  /** The sequence of the greeting; 0 where none came in time, so that nothing counts as older. */
+  readonly #greeting: Promise<number>
+  #greeted: (sequence: number) => void = () => undefined
+
+  constructor() {
+    this.#greeting = new Promise((resolve) => {
+      this.#greeted = resolve
+      setTimeout(() => resolve(0), GREETING_MS).unref()
+    })
+  }
+
+  /** The router greets; later reports change nothing. */
+  end({ sequence }: Frame): void {
+    this.#greeted(sequence)
+  }
+
+  /** Whether a message is of the backlog, as soon as that is known. */
+  async holds({ sequence }: Frame): Promise<boolean> {
+    return sequence < (await this.#greeting)
+  }
+}
 
 /** How a channel finds out that its peer is gone without a word, all in milliseconds. */
 export interface HeartbeatTimes {
@@ -17,11 +48,11 @@ export interface HeartbeatTimes {
 
 const HIGH = 'ctrl.high'
 const DEFAULT = 'ctrl.default'
-/** What circuits wait for does not stand behind what is large. */
+/** Messages that circuits wait for: they do not stand behind large ones. */
 const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circuit-created', 'refusal'])
 /** How many messages of one router are worked on at a time; a gate would keep those beyond it, this refuses them. */
 const MOST_IN_HAND = 4096
-/** What is sent to many routers is written once. */
+/** Messages as bytes: one that is sent to many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
 const OK = new TextEncoder().encode('ok')
 const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
@@ -92,10 +123,10 @@ export class RouterGroup implements RouterChannel {
     for (const message of this.#waiting.splice(0)) this.#write(socket, message)
   }
 
-  /** What happens on a socket of this group. */
-  listenerOf(type: string, socket: ChannelSocket): SocketListener {
+  /** Makes the listener of a socket of this group. */
+  listenerOf(type: string, socket: ChannelSocket): ChannelListener {
     return {
-      onFrame: (frame) => this.#receive(socket, frame),
+      onMessage: (frame) => this.#receive(socket, frame),
       onTrouble: (what) => this.#session?.misbehaved(what),
       onClose: () => {
         if (this.#sockets.get(type) !== socket) return
@@ -118,7 +149,7 @@ export class RouterGroup implements RouterChannel {
     if (!this.#lifetime.end()) return
     clearInterval(this.#heartbeat)
     // Frames that were sent before go out: a router that is let go of is told first what it has to forget.
-    for (const socket of this.#sockets.values()) socket.end()
+    for (const socket of this.#sockets.values()) socket.close()
     this.#sockets.clear()
     this.#onClosed()
     this.#session?.closed()
@@ -151,7 +182,7 @@ export class RouterGroup implements RouterChannel {
 
   async #hand(socket: ChannelSocket, frame: Frame): Promise<void> {
     if (this.#inHand >= MOST_IN_HAND) {
-      // What is not answered is asked again.
+      // A request that is not answered is asked again.
       this.#session?.misbehaved('flood')
       return
     }

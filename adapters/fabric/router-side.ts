@@ -1,7 +1,7 @@
-/** What the other end of a control channel is made of: for routers that are played in tests. */
+/** Parts for the other end of a control channel: for routers that are played in tests. */
 
-export { encodeMask } from './channel/capability-mask.ts'
-export { encodeFrame, type Frame, FrameReader } from './channel/frame.ts'
+export { encodeMask } from '../channel/capability-mask.ts'
+export { encodeFrame, type Frame, FrameReader } from '../channel/frame.ts'
 export {
   boolHeader,
   bytesMapHeader,
@@ -11,7 +11,7 @@ export {
   readUint32,
   textHeader,
   uint32Header,
-} from './channel/header-values.ts'
+} from '../channel/header-values.ts'
 export { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 export {
   ApiSessions,
@@ -59,3 +59,6 @@ export {
   Subscribe,
   ValidateModel,
 } from './messages/model-definitions.ts'
+export { readToRouter } from './messages/read-to-router.ts'
+export { writeFromRouter } from './messages/write-from-router.ts'
+export type { WireMessage } from './messages/write-message.ts'

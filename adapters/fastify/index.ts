@@ -5,7 +5,7 @@
  */
 
 import type { FastifyInstance, RegisterOptions } from 'fastify'
-import { checkArgument } from '../../src/domain/arguments/check-options.ts'
+import { checkArgument } from '../../src/base/arguments.ts'
 import type { Controller } from '../../src/index.ts'
 import { createListener, type ListenerOptions } from '../node/index.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import type { Context, Handler } from 'hono'
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { ConnectionInfo, Controller } from '../../src/index.ts'
 import { connectionInfo } from '../node/connection-info.ts'
 import { withoutPrefix } from '../node/http/mount-prefix.ts'

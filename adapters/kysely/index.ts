@@ -5,7 +5,7 @@
  */
 export type { ConnectionOptions } from './driver/connections.ts'
 export { type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
-export type { CopyProgress, OnCopyProgress } from './driver/sqlite-copy.ts'
+export type { CopyProgress, OnCopyProgress } from './driver/sqlite-connection.ts'
 export { type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
 export { type KyselyStorageOptions, kyselyStorage } from './kysely-storage.ts'
 export type { DatabaseOptions } from './language/database.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { Gate, Lifetime, RECORD_KINDS, type RecordKind, type Storage, StorageUnavailable } from '../../src/storage.ts'
 import { RecordCache } from './cache/record-cache.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, openConnections } from './driver/connections.ts'
@@ -6,8 +6,8 @@ import { type DatabaseOptions, describeDatabase } from './language/database.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
 import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
+import { storedTables } from './transactions/read-transaction.ts'
 import { Reads } from './transactions/reads.ts'
-import { storedTables } from './transactions/stored-tables.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 
 /** How records are kept in a database, which one and how it is used. */
@@ -26,7 +26,7 @@ export interface KyselyStorageOptions extends DatabaseOptions, ConnectionOptions
 
 const DIALECT_HINT = "a Kysely dialect, or a function that makes one: () => sqliteDialect('portcullis.sqlite')"
 
-/** What each option takes that all storages in a database have. */
+/** Rules of the options that all storages in a database have. */
 export const SHARED_OPTIONS: OptionRules<Omit<KyselyStorageOptions, 'dialect' | 'language'>> = {
   kinds: 'array',
   cachedRecords: 'number',
@@ -37,7 +37,7 @@ export const SHARED_OPTIONS: OptionRules<Omit<KyselyStorageOptions, 'dialect' | 
   schema: 'string',
 }
 
-/** What the options take by which a database is reached through Kysely. */
+/** Rules of the options by which a database is reached through Kysely. */
 export const DIALECT_OPTIONS: OptionRules<Pick<KyselyStorageOptions, 'dialect' | 'language'>> = {
   dialect: { shape: 'unknown', isNeeded: true, hint: DIALECT_HINT, problem: dialectProblem },
   language: { oneOf: ['sqlite', 'postgres'] },

@@ -1,5 +1,5 @@
-import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
-import { RECORD_KINDS } from '../../src/index.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import { RECORD_KINDS } from '../../src/storage.ts'
 import { BUSY_TIMEOUT_MS, openConnections } from './driver/connections.ts'
 import { DIALECT_OPTIONS, type KyselyStorageOptions, SHARED_OPTIONS } from './kysely-storage.ts'
 import { describeDatabase } from './language/database.ts'
@@ -12,7 +12,7 @@ export interface MigrateOptions extends Omit<KyselyStorageOptions, 'migrate' | '
   readonly dryRun?: boolean
 }
 
-/** What a migration did, or would do: its name and its SQL; both empty when the database is up to date. */
+/** The outcome of a migration, or of one that is only planned: its name and its SQL; both empty when the database is up to date. */
 export interface MigrationReport {
   readonly name: string
   readonly statements: readonly string[]

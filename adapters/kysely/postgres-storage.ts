@@ -1,4 +1,4 @@
-import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { Storage } from '../../src/index.ts'
 import {
   openPostgresDialect,

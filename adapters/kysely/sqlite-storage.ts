@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { Storage } from '../../src/index.ts'
 import { SQLITE_FILE, SQLITE_OPTIONS, type SqliteDriverOptions, sqliteDialect } from './driver/sqlite-dialect.ts'
-import { createPrivateFile, temporaryFile } from './driver/sqlite-files.ts'
+import { createPrivateFile, temporaryFile } from './driver/sqlite-place.ts'
 import { type KyselyStorageOptions, openKyselyStorage, SHARED_OPTIONS } from './kysely-storage.ts'
 import { snapshotSqlite } from './sqlite-snapshot.ts'
 
@@ -34,7 +34,7 @@ export async function sqliteStorage(file: string, options: SqliteStorageOptions 
     return { ...storage, snapshot: () => snapshotSqlite(file, `${file}.snapshot-${instantInName()}`) }
   }
   const temporary = temporaryFile()
-  // What is gone at the end need not outlive a loss of power.
+  // A database that is gone at the end need not outlive a loss of power.
   const dialect = sqliteDialect(temporary.file, { ...driverOptions(options), synchronous: 'normal' })
   try {
     const storage = await openKyselyStorage({ ...options, dialect: () => dialect })

@@ -43,7 +43,7 @@ export class FieldIndex {
     this.add(record)
   }
 
-  /** What `record` is found by. Throws a TypeError when the field holds a list or an object. */
+  /** Reads the value by which `record` is found. Throws a TypeError when the field holds a list or an object. */
   valueIn(record: FrozenRecord): IndexedValue {
     const value = record[this.field] ?? null
     if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {

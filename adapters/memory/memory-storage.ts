@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { ChangeFeed } from './change-feed.ts'
 import { Gate, Lifetime, type Storage, type WriteTransaction } from './core.ts'
-import { readTransaction } from './read-transaction.ts'
-import { Draft, State } from './state.ts'
+import { ChangeFeed, Draft, State } from './state.ts'
+import { readTransaction, writeTransaction } from './transactions.ts'
+
 import { Turns } from './turns.ts'
-import { writeTransaction } from './write-transaction.ts'
 
 /** How many changes the feed remembers. */
 const FEED_CAPACITY = 100_000
@@ -19,7 +18,7 @@ export interface MemoryStorage extends Storage {
   fork(): MemoryStorage
   /** Keeps a fork as {@link lastSnapshot}. */
   snapshot(): Promise<void>
-  /** What the last snapshot kept, to begin a controller with; it is gone with the process, as everything here is. */
+  /** The copy that the last snapshot made, to begin a controller with; it is gone with the process, as everything here is. */
   readonly lastSnapshot: MemoryStorage | undefined
 }
 

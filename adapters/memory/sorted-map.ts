@@ -92,7 +92,7 @@ export class SortedMap<K, V> {
       if (last !== undefined && this.#compare(last, key) < 0) low = middle + 1
       else high = middle
     }
-    // What is greater than every key belongs to the end of the last run.
+    // A key that is greater than every other belongs to the end of the last run.
     const run = low === this.#runs.length && low > 0 ? low - 1 : low
     const keys = this.#runs[run]?.keys ?? []
     const at = firstNotBelow(keys, key, this.#compare)

@@ -1,12 +1,19 @@
-import type { ChangeFeed } from './change-feed.ts'
-import type { Lifetime, ReadCollection, ReadTransaction, RecordKind, StoredRecord } from './core.ts'
-import { find } from './find.ts'
-import { scan } from './scan.ts'
-import type { State } from './state.ts'
+import type {
+  Collection,
+  Lifetime,
+  ReadCollection,
+  ReadTransaction,
+  RecordKind,
+  StoredRecord,
+  WriteTransaction,
+} from './core.ts'
+import { freezeRecord } from './frozen-record.ts'
+import { find, scan } from './lookup.ts'
+import type { ChangeFeed, Draft, State } from './state.ts'
 import type { Table } from './table.ts'
 import type { Turns } from './turns.ts'
 
-/** What all transactions of one storage share. */
+/** The state that all transactions of one storage share. */
 export interface Shared {
   readonly feed: ChangeFeed
   readonly turns: Turns
@@ -29,7 +36,7 @@ export function readTransaction(shared: Shared, state: State, lifetime: Lifetime
 }
 
 /** Reads of one kind of record, each of the table as it is at the time. */
-export function readCollection<T extends StoredRecord>(
+function readCollection<T extends StoredRecord>(
   { turns }: Shared,
   lifetime: Lifetime,
   table: () => Table,
@@ -62,4 +69,43 @@ export function readCollection<T extends StoredRecord>(
 function ofKind<R>(stored: unknown): R {
   // A table is reached through its kind alone, so what it holds is what the kind's own insert and update took in.
   return stored as R
+}
+
+/** Reads and changes of one draft. */
+export function writeTransaction(shared: Shared, draft: Draft, lifetime: Lifetime): WriteTransaction {
+  return {
+    ...readTransaction(shared, draft.base, lifetime),
+    collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
+      lifetime.assertOpen()
+      return writeCollection<T>(shared, draft, kind, lifetime)
+    },
+  }
+}
+
+function writeCollection<T extends StoredRecord>(
+  shared: Shared,
+  draft: Draft,
+  kind: RecordKind,
+  lifetime: Lifetime,
+): Collection<T> {
+  return {
+    ...readCollection<T>(shared, lifetime, () => draft.table(kind)),
+    async insert(record) {
+      lifetime.assertOpen()
+      draft.editableTable(kind).insert(freezeRecord(record))
+      draft.note(kind, record.id, 'insert')
+    },
+    async update(record) {
+      lifetime.assertOpen()
+      const isFound = draft.editableTable(kind).update(freezeRecord(record))
+      if (isFound) draft.note(kind, record.id, 'update')
+      return isFound
+    },
+    async delete(id) {
+      lifetime.assertOpen()
+      const isFound = draft.editableTable(kind).delete(id)
+      if (isFound) draft.note(kind, id, 'delete')
+      return isFound
+    },
+  }
 }

@@ -1,6 +1,8 @@
-import { ApiError } from '../../../src/client/index.ts'
+import { ApiError } from '../../src/client/index.ts'
 import {
+  type Body,
   kindOfKey,
+  linksOf,
   type ModelKey,
   type Network,
   type PlannedChange,
@@ -8,9 +10,8 @@ import {
   replacement,
   SERVICE_CONFIGS,
   serviceConfigsOf,
-} from '../../../src/model/index.ts'
-import { type AdminOptions, Connection } from './connection.ts'
-import { inOrderOfLinks, type OrderedChange } from './order-of-changes.ts'
+} from '../../src/model/index.ts'
+import { type AdminOptions, Connection } from './model-connection.ts'
 
 /** How far the changes are made. */
 export interface Progress {
@@ -92,7 +93,7 @@ class Work {
     try {
       await this.#connection.entities(kindOfKey(change.key).resource.name).delete(change.id)
     } catch (error) {
-      // What is gone already, as with an entity that it belonged to, is as it should be.
+      // An entity that is gone already, as with one that it belonged to, is as it should be.
       if (!(error instanceof ApiError) || error.status !== 404) throw error
     }
   }
@@ -128,4 +129,62 @@ class Work {
   #idOf(key: ModelKey, name: string): string {
     return this.#created.get(`${key} ${name}`) ?? this.#current.named(key, name)?.id ?? name
   }
+}
+
+/** A change with the body to send for it, in names. */
+export interface OrderedChange {
+  readonly change: PlannedChange
+  readonly body: Body
+  /** It gives an entity, created before, what could not be named when it was created. */
+  readonly isCompletion: boolean
+}
+
+type Creation = PlannedChange & { readonly action: 'create' }
+
+/**
+ * Changes in an order in which each names only what is there by then: creations first, what others refer to before these.
+ * Where entities refer to each other in a circle, as a signer and an auth policy may, one is created without the reference
+ * and not in use, and is completed afterwards.
+ */
+function inOrderOfLinks(changes: readonly PlannedChange[]): readonly OrderedChange[] {
+  const creations = new Map(changes.filter(isCreation).map((change) => [`${change.key} ${change.name}`, change]))
+  const ordered: OrderedChange[] = []
+  const states = new Map<Creation, 'begun' | 'done'>()
+  const visit = (change: Creation): void => {
+    if (states.has(change)) return
+    states.set(change, 'begun')
+    const kind = kindOfKey(change.key)
+    const isLater = (key: string, name: string) => {
+      const target = creations.get(`${key} ${name}`)
+      return target !== undefined && states.get(target) === 'begun'
+    }
+    for (const { to, name } of linksOf(kind, change.body)) {
+      const target = creations.get(`${to} ${name}`)
+      if (target !== undefined) visit(target)
+    }
+    const isCircular = linksOf(kind, change.body).some(({ to, name }) => isLater(to, name))
+    if (isCircular) {
+      const body = renameLinks(kind, change.body, (to, name) => (isLater(to, name) ? undefined : name))
+      ordered.push({ change, body: withoutEffect(body), isCompletion: false })
+      completions.push({ change, body: change.body, isCompletion: true })
+    } else ordered.push({ change, body: change.body, isCompletion: false })
+    states.set(change, 'done')
+  }
+  const completions: OrderedChange[] = []
+  for (const creation of creations.values()) visit(creation)
+  const others = changes.filter((change) => change.action !== 'create')
+  return [
+    ...ordered,
+    ...completions,
+    ...others.map((change) => ({ change, body: change.action === 'delete' ? {} : change.body, isCompletion: false })),
+  ]
+}
+
+function isCreation(change: PlannedChange): change is Creation {
+  return change.action === 'create'
+}
+
+/** A signer that is not complete yet must let nobody in. */
+function withoutEffect(body: Body): Body {
+  return 'enabled' in body ? { ...body, enabled: false } : body
 }

@@ -7,11 +7,10 @@ import {
   type Network,
   type NetworkEntity,
   type Place,
-} from '../../../src/model/index.ts'
-import { postureResponses } from '../../../src/policy.ts'
-import { type AdminOptions, Connection } from '../controller/connection.ts'
-import { checkInvariant } from './check-invariant.ts'
-import { resultOf, type TestCase, type TestResult } from './test-result.ts'
+} from '../../src/model/index.ts'
+import { postureResponses } from '../../src/policy.ts'
+import { checkInvariant, resultOf, type TestCase, type TestResult } from './check-invariant.ts'
+import { type AdminOptions, Connection } from './model-connection.ts'
 
 /**
  * Holds assertions against a controller: each identity with each service that it names is asked about by its own

@@ -5,9 +5,8 @@ import {
   type Network,
   type Place,
   policySetOf,
-} from '../../../src/model/index.ts'
-import { findViolation, type Invariant, violationText } from '../../../src/policy.ts'
-import type { TestCase } from './test-result.ts'
+} from '../../src/model/index.ts'
+import { findViolation, type Invariant, violationText } from '../../src/policy.ts'
 
 /** Decides what an assertion with `never` says, for every identity and service that could be. `now` is epoch ms. */
 export function checkInvariant(
@@ -57,4 +56,30 @@ function unknownNames({ never, unless, via }: InvariantAssertion, network: Netwo
       .filter((role) => role.startsWith('@') && network.named(key, role.slice(1)) === undefined)
       .map((role) => `No member of ${key} is named '${role.slice(1)}'.`),
   )
+}
+
+/** One thing that was asked, and how it came out. */
+export interface TestCase {
+  /** The statement that must hold, as `laptop may dial payroll`. */
+  readonly name: string
+  /** The assertion that it belongs to. */
+  readonly place: Place
+  readonly passed: boolean
+  /** Why it came out so, over several lines: the explanation of the controller, or a counterexample. */
+  readonly text: string
+}
+
+/** How all assertions of a model came out. */
+export interface TestResult {
+  readonly cases: readonly TestCase[]
+  readonly passed: number
+  readonly failed: number
+  /** Remarks for the reader on the test itself, one line each. */
+  readonly notes: readonly string[]
+}
+
+/** Counts what came out. */
+export function resultOf(cases: readonly TestCase[], notes: readonly string[] = []): TestResult {
+  const passed = cases.filter((one) => one.passed).length
+  return { cases, passed, failed: cases.length - passed, notes }
 }

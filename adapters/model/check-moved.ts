@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import type { ImportedEntity, Operator } from '../../../src/index.ts'
-import { compact, MODEL_KINDS, sameValue } from '../../../src/model/index.ts'
-import { type AdminOptions, Connection } from '../controller/connection.ts'
+import type { ImportedEntity, Operator } from '../../src/index.ts'
+import { compact, MODEL_KINDS, sameValue } from '../../src/model/index.ts'
+import { type AdminOptions, Connection } from './model-connection.ts'
 
 /** How many pairs of identity and service are asked about on both sides. */
 const MOST_PAIRS = 200

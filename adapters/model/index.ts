@@ -35,15 +35,10 @@ export {
   type ServiceConfigPair,
   svg,
 } from '../../src/model/index.ts'
-export { ChangeRefused, type Progress } from './controller/apply-changes.ts'
-export type { AdminOptions } from './controller/connection.ts'
-export { readNetwork } from './controller/read-network.ts'
-export { modelObject, modelText } from './files/model-text.ts'
-export { type ModelInput, readModel } from './files/read-model.ts'
-export { checkMoved, leadsTo } from './moving/check-moved.ts'
-export { type ExportedNetwork, readExport } from './moving/read-export.ts'
-export { readSource, type SourceNetwork } from './moving/read-source.ts'
-export { holdSecondFactors, identitiesWithSecondFactor } from './moving/second-factors.ts'
+export { ChangeRefused, type Progress } from './apply-changes.ts'
+export type { TestCase, TestResult } from './check-invariant.ts'
+export { checkMoved, leadsTo } from './check-moved.ts'
+export type { AdminOptions } from './model-connection.ts'
 export {
   AssertionsFailed,
   applyModel,
@@ -51,10 +46,10 @@ export {
   type Plan,
   type PlanOptions,
   planModel,
-} from './planning/plan-model.ts'
-export { junit } from './reports/junit.ts'
-export { planText } from './reports/plan-text.ts'
-export { tap } from './reports/tap.ts'
-export { testText } from './reports/test-text.ts'
-export { modelNetwork, testController, testModel } from './testing/test-model.ts'
-export type { TestCase, TestResult } from './testing/test-result.ts'
+} from './plan-model.ts'
+export { type ExportedNetwork, holdSecondFactors, identitiesWithSecondFactor, readExport } from './read-export.ts'
+export { type ModelInput, modelObject, modelText, readModel } from './read-model.ts'
+export { readNetwork } from './read-network.ts'
+export { readSource, type SourceNetwork } from './read-source.ts'
+export { junit, planText, tap, testText } from './reports.ts'
+export { modelNetwork, testController, testModel } from './test-model.ts'

@@ -5,7 +5,7 @@ import {
   createPortcullisClient,
   type ManagementApi,
   type PortcullisApi,
-} from '../../../src/client/index.ts'
+} from '../../src/client/index.ts'
 
 /** How a controller is reached as one of its administrators: `token` is that of an API session. */
 export type AdminOptions = ClientOptions & { readonly token: string }

@@ -1,24 +1,26 @@
-import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import {
   type AccessDifference,
   accessDifference,
   entityDifference,
+  isInvariant,
+  kindOfKey,
+  linksOf,
   type Model,
   type Network,
   type NetworkEntity,
   NetworkView,
   type PlannedChange,
   pruned,
+  renameLinks,
   requireLinks,
-} from '../../../src/model/index.ts'
-import { applyChanges, ChangeRefused, type Progress } from '../controller/apply-changes.ts'
-import type { AdminOptions } from '../controller/connection.ts'
-import { readNetwork } from '../controller/read-network.ts'
-import { createScratchController } from '../controller/scratch-controller.ts'
-import { refusalIn, tryOut } from '../controller/try-out.ts'
-import { checkAssertions } from '../testing/check-assertions.ts'
-import type { TestResult } from '../testing/test-result.ts'
-import { othersToTry } from './others-to-try.ts'
+} from '../../src/model/index.ts'
+import { applyChanges, ChangeRefused, type Progress } from './apply-changes.ts'
+import { checkAssertions } from './check-assertions.ts'
+import type { TestResult } from './check-invariant.ts'
+import type { AdminOptions } from './model-connection.ts'
+import { readNetwork } from './read-network.ts'
+import { createScratchController, refusalIn, tryOut } from './scratch-controller.ts'
 
 /** How a model is compared with a controller. */
 export interface PlanOptions {
@@ -30,7 +32,7 @@ export interface PlanOptions {
 
 const PLAN_OPTIONS: OptionRules<PlanOptions> = { prune: 'boolean', accessLimit: 'number' }
 
-/** What applying a model would do. */
+/** The changes that applying a model would make. */
 export interface Plan {
   readonly model: Model
   /** The network that it was made for. */
@@ -81,7 +83,7 @@ function known({ key, name }: { readonly key: string; readonly name: string }): 
   return `${key} ${name}`
 }
 
-/** What nobody may lose by an oversight: the default auth policy, identities of routers, and the last way in. */
+/** Protects entities that nobody may lose by an oversight: the default auth policy, identities of routers, and the last way in. */
 function isProtected(current: Network): (entity: NetworkEntity) => boolean {
   const hasKeptAdmin = current.all('identities').some(({ isKept, body }) => isKept && body.isAdmin === true)
   return ({ key, id, body }) =>
@@ -137,4 +139,57 @@ export async function applyModel(
   const planned = await planModel(options, model, asked)
   await applyPlan(options, planned, onProgress)
   return planned
+}
+
+/**
+ * Picks the part of a network that a model has to be tried together with: all policies, and the entities that these and the
+ * assertions name. Identities and services that nobody asks about stay out, for there may be very many. References to what is
+ * not in the network are left out, as a controller leaves them out when what they refer to is deleted.
+ */
+function othersToTry(model: Model, network: readonly NetworkEntity[]): readonly NetworkEntity[] {
+  const own = new Set(model.entities.map(({ key, name }) => `${key} ${name}`))
+  const known = new Set([...own, ...network.map(({ key, name }) => `${key} ${name}`)])
+  const others = network.filter(({ key, name, isKept }) => !isKept && !own.has(`${key} ${name}`))
+  const asked = askedFor(model)
+  const isAskedFor = ({ name, body }: NetworkEntity) => asked.has('#all') || asked.has(name) || hasAny(body, asked)
+  const taken = new Set(others.filter((entity) => !isNumerous(entity) || isAskedFor(entity)))
+  const byName = new Map(others.map((entity) => [`${entity.key} ${entity.name}`, entity]))
+  const waiting: Pick<NetworkEntity, 'key' | 'body'>[] = [...model.entities, ...taken]
+  for (let entity = waiting.pop(); entity !== undefined; entity = waiting.pop()) {
+    for (const { to, name } of linksOf(kindOfKey(entity.key), entity.body)) {
+      const target = byName.get(`${to} ${name}`)
+      if (target === undefined || taken.has(target)) continue
+      taken.add(target)
+      waiting.push(target)
+    }
+  }
+  const isThere = (key: string, name: string) => known.has(`${key} ${name}`)
+  return others
+    .filter((entity) => taken.has(entity))
+    .map(({ body, ...entity }) => {
+      const links = renameLinks(kindOfKey(entity.key), body, (to, name) => (isThere(to, name) ? name : undefined))
+      return { ...entity, body: links }
+    })
+}
+
+function isNumerous({ key }: NetworkEntity): boolean {
+  return key === 'identities' || key === 'services'
+}
+
+function hasAny(body: NetworkEntity['body'], asked: ReadonlySet<string>): boolean {
+  const attributes: unknown = body.roleAttributes
+  return Array.isArray(attributes) && attributes.some((attribute) => asked.has(`#${attribute}`))
+}
+
+/** The names and roles that assertions speak of. */
+function askedFor({ assertions }: Model): ReadonlySet<string> {
+  const texts = assertions.flatMap(({ assertion }) => {
+    if (isInvariant(assertion)) {
+      const { never, unless } = assertion
+      return [never.identity, never.dial ?? [], never.bind ?? [], unless?.identity ?? [], unless?.service ?? []].flat()
+    }
+    const { as, dial, bind } = assertion
+    return [as, dial?.allow ?? [], dial?.deny ?? [], bind?.allow ?? [], bind?.deny ?? []].flat()
+  })
+  return new Set(texts.map((text) => (text.startsWith('@') ? text.slice(1) : text)))
 }

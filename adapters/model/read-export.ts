@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { isMap, type Model, ModelError, readSources } from '../../../src/model/index.ts'
-import { yamlPackage } from '../files/yaml-source.ts'
+import type { ImportedEntity } from '../../src/index.ts'
+import { isMap, type Model, ModelError, readSources } from '../../src/model/index.ts'
+import { yamlPackage } from './yaml-source.ts'
 
 /** A model that was made of a file which `ziti ops export` wrote. */
 export interface ExportedNetwork {
   readonly model: Model
-  /** What the file does not tell, one line each. */
+  /** Facts that the file does not tell, one line each. */
   readonly notes: readonly string[]
   /** How many of its identities had a second factor, of which the file holds no secret. */
   readonly withSecondFactor: number
@@ -13,7 +14,7 @@ export interface ExportedNetwork {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What the file calls a kind, and members that a model has under another name. */
+/** The names of kinds in the file, and of members that a model has under another name. */
 const KINDS: Readonly<Record<string, { readonly key: string; readonly names?: Readonly<Record<string, string>> }>> = {
   externalJwtSigners: { key: 'externalJwtSigners', names: { enrollAuthPolicy: 'enrollAuthPolicyId' } },
   authPolicies: { key: 'authPolicies' },
@@ -29,7 +30,7 @@ const KINDS: Readonly<Record<string, { readonly key: string; readonly names?: Re
   serviceEdgeRouterPolicies: { key: 'serviceEdgeRouterPolicies' },
 }
 
-/** What the file shows and nobody writes. */
+/** Members that the file shows and nobody writes. */
 const UNWRITTEN = [
   'disabled',
   'edgeRouterConnectionStatus',
@@ -91,7 +92,10 @@ async function valueIn(file: string): Promise<unknown> {
   }
 }
 
-/** What the controller makes itself: identities of routers, the default admin, system policies, the default auth policy. */
+/**
+ * Leaves out entities that the controller makes itself: identities of routers, the default admin, system policies, the default
+ * auth policy.
+ */
 function isMoved(kind: string, entity: Members): boolean {
   if (kind === 'identities') return entity.isDefaultAdmin !== true && entity.typeId !== 'Router'
   if (kind === 'edgeRouterPolicies') return !/^edge-router-.+-system$/.test(String(entity.name))
@@ -133,4 +137,57 @@ function mistake(file: string, message: string, cause?: unknown): ModelError {
   const error = new ModelError([{ place: { file, line: undefined, column: undefined }, subject: '', message }])
   error.cause = cause
   return error
+}
+
+type Shown = ImportedEntity['entity']
+
+/**
+ * The identities that have a second factor where they are read; nobody can take its secret over.
+ *
+ * @example
+ * const { entities } = await readSource(admin)
+ * identitiesWithSecondFactor(entities).length
+ */
+export function identitiesWithSecondFactor(entities: readonly ImportedEntity[]): readonly Shown[] {
+  return entities
+    .filter(({ resource, entity }) => resource === 'identities' && entity.isMfaEnabled === true)
+    .map(({ entity }) => entity)
+}
+
+/**
+ * The same entities, with every identity that had a second factor held until it enrolls one again: it gets the twin of its
+ * auth policy that requires an authenticator app, so that a login without one may enroll it and nothing else. What the policy
+ * says besides stays.
+ *
+ * @example
+ * const { entities } = await readSource(admin)
+ * await operator.importEntities(holdSecondFactors(entities))
+ */
+export function holdSecondFactors(entities: readonly ImportedEntity[]): readonly ImportedEntity[] {
+  const held = new Set(identitiesWithSecondFactor(entities))
+  const policies = new Map(
+    entities.filter(({ resource }) => resource === 'auth-policies').map(({ entity }) => [String(entity.id), entity]),
+  )
+  const twins = new Map<string, ImportedEntity>()
+  const moved = entities.map((one) => {
+    if (!held.has(one.entity)) return one
+    const policy = policies.get(String(one.entity.authPolicyId ?? 'default'))
+    if (policy === undefined || requiresTotp(policy)) return one
+    const twin = twinOf(policy)
+    twins.set(String(twin.id), { resource: 'auth-policies', entity: twin })
+    return { ...one, entity: { ...one.entity, authPolicyId: twin.id } }
+  })
+  return [...moved, ...twins.values()]
+}
+
+function requiresTotp({ secondary }: Shown): boolean {
+  return Reflect.get(Object(secondary), 'requireTotp') === true
+}
+
+/** The same at every import, so that one that is done again makes no other. */
+function twinOf(policy: Shown): Shown {
+  const secondary = { ...Object(policy.secondary), requireTotp: true }
+  const name = `${policy.name} with second factor`
+  // Only what the controller made itself is marked so.
+  return { ...policy, id: `${policy.id}.totp`, name, isSystem: undefined, secondary }
 }

@@ -1,7 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Model, ModelError, type NetworkModel, readSources, type Source } from '../../../src/model/index.ts'
+import { hidesText, visible } from '../../src/base/text.ts'
+import {
+  MODEL_KINDS,
+  type Model,
+  ModelError,
+  type Network,
+  type NetworkModel,
+  readSources,
+  type Source,
+} from '../../src/model/index.ts'
 import { yamlPackage, yamlSource } from './yaml-source.ts'
 
 /** A file by its name, a text in YAML with the name that messages give it, or a model that a program made. */
@@ -61,7 +70,7 @@ async function defaultExport(name: string): Promise<unknown> {
     const isTypeScript = error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     if (isTypeScript) throw mistake(name, `Node ${process.versions.node} runs no TypeScript: take Node 22.18 or later`)
     if (error instanceof SyntaxError) {
-      // What npm makes of an empty folder is a package of CommonJS, whose .ts and .js files are no modules.
+      // A folder that npm set up by itself is a package of CommonJS, in which .ts and .js files are no modules.
       const hint = /import statement|token 'export'/.test(error.message)
         ? '; without "type": "module" in package.json, end its name in .mts or .mjs'
         : ''
@@ -71,11 +80,53 @@ async function defaultExport(name: string): Promise<unknown> {
   }
 }
 
-/** What a program made has no lines. */
+/** Makes a source without lines, for a value that a program made. */
 function plainSource(name: string, value: unknown): Source {
   return { name, value, place: () => ({ file: name, line: undefined, column: undefined }) }
 }
 
 function mistake(file: string, message: string): ModelError {
   return new ModelError([{ place: { file, line: undefined, column: undefined }, subject: '', message }])
+}
+
+/**
+ * A network as the text of a model file that describes it: references by name, nothing that is as by default, and nothing
+ * that the controller makes itself. Entities of a kind are in the order of their names.
+ *
+ * @example
+ * await writeFile('network.yaml', await modelText(await readNetwork(admin)))
+ */
+export async function modelText(network: Network, format: 'yaml' | 'json' = 'yaml'): Promise<string> {
+  const model = modelObject(network)
+  if (format === 'json') return visible(`${JSON.stringify(model, null, 2)}\n`)
+  const yaml = await yamlPackage()
+  if (yaml === undefined) throw new Error('writing YAML needs the package yaml: npm install yaml')
+  const document = new yaml.Document(model)
+  yaml.visit(document, {
+    // Written out between quotation marks they still mean themselves, wherever the file is shown.
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string' && hidesText(scalar.value.replace(/[\n\t]/g, '')))
+        scalar.type = 'QUOTE_DOUBLE'
+    },
+    // Lists of short texts are easier to read on one line.
+    Seq: (_, list) => {
+      if (list.items.every((item) => yaml.isScalar(item))) list.flow = true
+    },
+  })
+  return visible(document.toString({ lineWidth: 120, flowCollectionPadding: false }))
+}
+
+/**
+ * A network as a model: the same as an object.
+ *
+ * @example
+ * await writeFile('network.json', JSON.stringify(modelObject(await readNetwork(admin))))
+ */
+export function modelObject(network: Network): Readonly<Record<string, readonly object[]>> {
+  const members = MODEL_KINDS.map(({ key }) => {
+    const held = network.all(key).filter(({ isKept }) => !isKept)
+    const sorted = held.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    return [key, sorted.map(({ body }) => body)] as const
+  })
+  return Object.fromEntries(members.filter(([, entities]) => entities.length > 0))
 }

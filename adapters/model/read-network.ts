@@ -1,4 +1,4 @@
-import { ApiError } from '../../../src/client/index.ts'
+import { ApiError } from '../../src/client/index.ts'
 import {
   type Body,
   compact,
@@ -11,8 +11,8 @@ import {
   renameLinks,
   SERVICE_CONFIGS,
   type ServiceConfigPair,
-} from '../../../src/model/index.ts'
-import { type AdminOptions, Connection } from './connection.ts'
+} from '../../src/model/index.ts'
+import { type AdminOptions, Connection } from './model-connection.ts'
 
 /** The most that a controller answers on one page. */
 const PAGE = 500
@@ -77,7 +77,10 @@ function sortedSets({ links, resource }: ModelKind, body: Body): Body {
   return { ...body, ...Object.fromEntries(sorted) }
 }
 
-/** What the controller makes itself. The identity of a router is of interest as soon as something was added to it. */
+/**
+ * Leaves out entities that the controller makes itself. The identity of a router is of interest as soon as something was added
+ * to it.
+ */
 function isKept(key: ModelKey, id: string, entity: Body, body: Body): boolean {
   if (key === 'edgeRouterPolicies') return entity.isSystem === true
   if (key === 'configTypes') return isBuiltIn(id)

@@ -1,10 +1,10 @@
-import type { ImportedEntity } from '../../../src/index.ts'
-import { type AdminOptions, Connection } from '../controller/connection.ts'
+import type { ImportedEntity } from '../../src/index.ts'
+import { type AdminOptions, Connection } from './model-connection.ts'
 
 /** Everything of a controller that can be taken over, and what cannot be seen of it. */
 export interface SourceNetwork {
   readonly entities: readonly ImportedEntity[]
-  /** What stays behind, one line each. */
+  /** Things that stay behind, one line each. */
   readonly notes: readonly string[]
 }
 

@@ -1,10 +1,9 @@
-import { type Model, type ModelEntity, type Network, requireLinks } from '../../../src/model/index.ts'
-import type { AdminOptions } from '../controller/connection.ts'
-import { readNetwork } from '../controller/read-network.ts'
-import { createScratchController } from '../controller/scratch-controller.ts'
-import { type OtherEntity, tryOut } from '../controller/try-out.ts'
+import { type Model, type ModelEntity, type Network, requireLinks } from '../../src/model/index.ts'
 import { checkAssertions } from './check-assertions.ts'
-import type { TestResult } from './test-result.ts'
+import type { TestResult } from './check-invariant.ts'
+import type { AdminOptions } from './model-connection.ts'
+import { readNetwork } from './read-network.ts'
+import { createScratchController, type OtherEntity, tryOut } from './scratch-controller.ts'
 
 /**
  * Tries the assertions of a model on a controller in memory that has the network of the model and nothing else. A model

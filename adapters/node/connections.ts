@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
-import { type CapacityOptions, createFairCapacity, type Holder } from '../../../src/concurrency/fair-capacity.ts'
-import { networkOf } from '../../../src/index.ts'
-import { announcesBody } from './announced-body.ts'
-import { askToEnd } from './closing.ts'
+import { networkOf } from '../../src/base/addresses.ts'
+import { type CapacityOptions, createFairCapacity, type Holder } from '../../src/concurrency/fair-capacity.ts'
 
 /** The connections of a server and the requests in flight on them. */
 export interface Connections {
@@ -113,7 +111,7 @@ function hasArrived({ exchanges }: Connection): boolean {
   return next?.complete === true
 }
 
-/** What a connection is known by: a TLS socket does not tell which one it was made of. */
+/** Names a connection by its ends: a TLS socket does not tell which one it was made of. */
 function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`
 }
@@ -121,4 +119,28 @@ function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
 function closeAfter(outgoing: ServerResponse): void {
   if (!outgoing.headersSent) outgoing.setHeader('connection', 'close')
   else askToEnd(outgoing)
+}
+
+/** Emitted on a response that goes on being written, when its server closes. */
+const CLOSING = 'portcullis:closing'
+
+/** Asks a response that goes on being written to end; whoever writes one listens by {@link onClosing}. */
+function askToEnd(outgoing: ServerResponse): void {
+  outgoing.emit(CLOSING)
+}
+
+/** Calls `end` when the server of a response closes. */
+export function onClosing(outgoing: ServerResponse, end: () => void): void {
+  outgoing.once(CLOSING, end)
+}
+
+/** Whether the head of a request announces a body: without one of these headers it ends with the head (RFC 9112, 6.3). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+/** A limit that can be one. Throws RangeError, naming the option, for what is no whole number above zero. */
+export function positive(option: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value
+  throw new RangeError(`${option} must be a whole number above zero, not ${value}`)
 }

@@ -1,13 +1,12 @@
-import type { Server } from 'node:https'
 import { createServer, type TLSSocket } from 'node:tls'
+import type { ControlPlane } from '../../src/index.ts'
 import type { ControlListener, FabricController } from '../fabric/index.ts'
-import { type Address, formatAddress, isWildcardHost } from './sockets/address.ts'
-import { type Connections, trackConnections } from './sockets/connections.ts'
-import { listen } from './sockets/listen.ts'
-import { peerCertificates } from './tls/peer-certificates.ts'
-import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
+import { peerCertificates } from './connection-info.ts'
+import { type Connections, trackConnections } from './connections.ts'
+import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
+import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 
-/** What of a controller serves routers. */
+/** The part of a controller that serves routers. */
 export type FabricSource = FabricController
 
 /** Where routers connect. */
@@ -24,32 +23,32 @@ export interface ControlChannelOptions {
 }
 
 interface ControlChannel {
-  /** The ALPN protocols of the port of the APIs. */
+  /** The ALPN protocols that it adds to the port of the APIs. */
   readonly protocols: readonly string[]
   readonly address: string | undefined
-  /** Takes the sockets of routers from the server of the APIs, and tells of each. */
-  share(server: Server, onTaken: (socket: TLSSocket) => void): void
+  /** Takes a socket of the port of the APIs whose protocol is that of routers. */
+  accept(socket: TLSSocket): void
   /** Binds the port of its own, if there is one. */
   bind(): Promise<void>
   /** Says where routers connect, once the APIs are bound to an address. */
   advertise(apis: Address): void
   /** Begins to serve routers; until then their sockets wait. */
-  open(source: FabricSource): Promise<void>
+  open(source: FabricSource): Promise<ControlPlane | undefined>
   replaceCertificate(certificate: ServerCertificate): void
   close(): Promise<void>
 }
 
-const PROTOCOL = 'ziti-ctrl'
-const HTTP = 'http/1.1'
+/** The ALPN protocol of routers that connect to their controller. */
+export const CONTROL_PROTOCOL = 'ziti-ctrl'
 const HANDSHAKE_MS = 5000
 const KEEP_ALIVE_MS = 15_000
 /** Beyond it a handshake on a port of routers ends that takes long, of the network that has most. */
 const MOST_CONNECTIONS = 20_000
 /** Serves no routers. */
 export const NO_CONTROL_CHANNEL: ControlChannel = {
-  protocols: [HTTP],
+  protocols: [],
   address: undefined,
-  share: () => undefined,
+  accept: (socket) => void socket.destroy(),
   bind: async () => undefined,
   advertise: () => undefined,
   open: async () => undefined,
@@ -77,28 +76,16 @@ class OpenControlChannel implements ControlChannel {
 
   constructor(certificate: ServerCertificate, options: ControlChannelOptions) {
     this.#options = options
-    this.#own = options.listen && createServer(this.#tls(certificate), (socket) => this.#accept(socket))
+    this.#own = options.listen && createServer(this.#tls(certificate), (socket) => this.accept(socket))
     this.#connections = this.#own && trackConnections(this.#own, { total: MOST_CONNECTIONS })
   }
 
   get protocols(): readonly string[] {
-    return this.#own === undefined ? [PROTOCOL, HTTP] : [HTTP]
+    return this.#own === undefined ? [CONTROL_PROTOCOL] : []
   }
 
   get address(): string | undefined {
     return this.#address
-  }
-
-  share(server: Server, onTaken: (socket: TLSSocket) => void): void {
-    if (this.#own !== undefined) return
-    const ofApis = server.listeners('secureConnection')
-    server.removeAllListeners('secureConnection')
-    server.on('secureConnection', (socket: TLSSocket) => {
-      if (socket.alpnProtocol === PROTOCOL) {
-        onTaken(socket)
-        this.#accept(socket)
-      } else for (const listener of ofApis) listener.call(server, socket)
-    })
   }
 
   async bind(): Promise<void> {
@@ -117,10 +104,12 @@ class OpenControlChannel implements ControlChannel {
     this.#address = controlAddress(reached)
   }
 
-  async open(source: FabricSource): Promise<void> {
+  async open(source: FabricSource): Promise<ControlPlane> {
     const { openControlListener } = await import('../fabric/index.ts')
     const others = this.#options.others?.map(controlAddress)
-    this.#listener.resolve(await openControlListener(source, { addresses: [this.#address ?? ''], others }))
+    const listener = await openControlListener(source, { addresses: [this.#address ?? ''], others })
+    this.#listener.resolve(listener)
+    return listener.plane
   }
 
   replaceCertificate(certificate: ServerCertificate): void {
@@ -138,10 +127,10 @@ class OpenControlChannel implements ControlChannel {
   }
 
   #tls(certificate: ServerCertificate) {
-    return { ...tlsOptions(certificate, [PROTOCOL]), handshakeTimeout: HANDSHAKE_MS }
+    return { ...tlsOptions(certificate, [CONTROL_PROTOCOL]), handshakeTimeout: HANDSHAKE_MS }
   }
 
-  #accept(socket: TLSSocket): void {
+  accept(socket: TLSSocket): void {
     this.#connections?.keep(socket)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)

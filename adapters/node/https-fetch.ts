@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as open } from 'node:https'
 import { buffer } from 'node:stream/consumers'
-import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 
 /** Whom a client trusts, and what it shows of itself in TLS; all PEM. */
 export interface HttpsFetchOptions {

@@ -1,17 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { networkOf } from '../../src/base/addresses.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { callIsolated } from '../../src/concurrency/call-isolated.ts'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
-import { type ConnectionInfo, type ControllerFetch, networkOf } from '../../src/index.ts'
+import type { ConnectionInfo, ControllerFetch } from '../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
-import { sendEarlyResponse } from './http/early-response.ts'
-import { errorResponse } from './http/error-envelope.ts'
-import { type SentStream, sendStream } from './http/event-stream.ts'
-import { oneAtATime } from './http/one-at-a-time.ts'
-import { RequestAborted, RequestRefused } from './http/refusal.ts'
+import { positive } from './connections.ts'
+import { oneAtATime } from './http/body.ts'
+import { errorResponse, RequestAborted, RequestRefused, sendEarlyResponse } from './http/early-response.ts'
+
 import { type ReadRequest, readRequest, webRequest } from './http/request.ts'
-import { plainAnswer, type SentAnswer, sendAnswer, sendResponse, streamOf, webAnswer } from './http/response.ts'
-import { positive } from './sockets/positive.ts'
+import {
+  plainAnswer,
+  type SentAnswer,
+  type SentStream,
+  sendAnswer,
+  sendResponse,
+  sendStream,
+  streamOf,
+  webAnswer,
+} from './http/response.ts'
 
 /** How a controller is put behind a Node server. */
 export interface ListenerOptions {
@@ -47,7 +55,7 @@ export interface ListenerOptions {
   readonly onError?: (error: unknown) => void
 }
 
-/** What each of the options takes. */
+/** Rules of the options, one for each. */
 export const LISTENER_OPTIONS: OptionRules<ListenerOptions> = {
   maxBodyBytes: 'number',
   maxArrivingBytes: 'number',

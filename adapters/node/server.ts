@@ -1,19 +1,28 @@
 import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { isIP } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { CapacityOptions } from '../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
 import type { ControllerFetch } from '../../src/index.ts'
-import { type ControlChannelOptions, controlChannel, type FabricSource, NO_CONTROL_CHANNEL } from './control-channel.ts'
+import { positive, trackConnections } from './connections.ts'
+import {
+  CONTROL_PROTOCOL,
+  type ControlChannelOptions,
+  controlChannel,
+  type FabricSource,
+  NO_CONTROL_CHANNEL,
+} from './control-channel.ts'
+import { EDGE_FIRST_BYTES, EdgePort, type EdgeRouterOptions, ROUTER_PROTOCOLS } from './edge-port.ts'
+import { listen, urlOf } from './listen.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
-import { trackConnections } from './sockets/connections.ts'
-import { listen, urlOf } from './sockets/listen.ts'
-import { positive } from './sockets/positive.ts'
-import { serverCertificateFacts } from './tls/server-certificate.ts'
-import { type ServerCertificate, tlsOptions } from './tls/tls-options.ts'
+import type { LocalRouter } from './local-router.ts'
 
-/** What of a controller a server needs: how it answers, and the certificate that stands for it. */
+import { sharePort } from './shared-port.ts'
+import { type ServerCertificate, serverCertificateFacts, tlsOptions } from './tls-sockets.ts'
+
+/** The part of a controller that a server needs: how it answers, and the certificate that stands for it. */
 export interface ServableController {
   readonly fetch: ControllerFetch
   /** The headers of every answer. */
@@ -58,6 +67,12 @@ export interface ServeOptions extends ListenerOptions {
    */
   readonly fabric?: boolean | ControlChannelOptions
   /**
+   * Runs an edge router in this process, with `fabric`: SDKs and tunnelers dial and host through it. `true` on the same port,
+   * told apart by ALPN and by their first bytes; or as the options say. Its record, key and certificate are made once and
+   * kept in the storage.
+   */
+  readonly router?: boolean | EdgeRouterOptions
+  /**
    * Further certificates, such as one of a public authority for browsers: a client that asks for a DNS name of one (SNI) is
    * shown it, everybody else the controller's own, which alone signs tokens.
    */
@@ -72,6 +87,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
   /** Where routers reach the controller, for example `tls:host:1280`; undefined without `fabric`. */
   readonly controlAddress: string | undefined
+  /** The edge router of this process; undefined without `router`, and until routers are served. */
+  readonly router: LocalRouter | undefined
   /** Serves the routers of a controller that came to be after its server. Does nothing without `fabric`. */
   openFabric(controller: FabricSource): Promise<void>
   /**
@@ -100,8 +117,10 @@ const OPTIONS: OptionRules<ServeOptions> = {
   app: 'function',
   namedCertificates: 'array',
   fabric: { members: ['listen', 'advertise', 'others'], or: [true, false] },
+  router: { members: ['name', 'roleAttributes', 'listen', 'advertise'], or: [true, false] },
 }
 
+const HTTP = 'http/1.1'
 const DEFAULT_MAX_CONNECTIONS = 10_000
 /** Leaves a process a second to close what else it has open, where a service manager waits for five. */
 const DEFAULT_GRACE_MS = 4000
@@ -133,8 +152,10 @@ export async function serve(controller: ServableController, options: ServeOption
   const host = options.host ?? '127.0.0.1'
   const headersTimeout = options.headersTimeoutMs ?? 10_000
   const control = controlChannel(controller.tls(), options.fabric ?? false)
+  const edge = edgePort(controller.tls(), options)
+  const protocols = [...control.protocols, ...(edge?.isShared ? ROUTER_PROTOCOLS : []), HTTP]
   const server = createServer({
-    ...tlsOptions(controller.tls(), control.protocols),
+    ...tlsOptions(controller.tls(), protocols),
     headersTimeout,
     handshakeTimeout: headersTimeout,
     requestTimeout: Math.max(options.requestTimeoutMs ?? 30_000, headersTimeout),
@@ -151,22 +172,38 @@ export async function serve(controller: ServableController, options: ServeOption
     })
   server.on('request', options.app ?? ownListener())
   const connections = trackConnections(server, connectionLimits(options))
-  control.share(server, (socket) => connections.keep(socket))
-  await control.bind()
-  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
+  if (protocols.length > 1) {
+    sharePort(server, {
+      byProtocol: new Map([
+        [CONTROL_PROTOCOL, (socket) => control.accept(socket)],
+        ...ROUTER_PROTOCOLS.map((protocol) => [protocol, (socket: TLSSocket) => edge?.accept(socket)] as const),
+      ]),
+      ...(edge?.isShared && { byFirstBytes: { bytes: EDGE_FIRST_BYTES, take: (socket) => edge.accept(socket) } }),
+      onTaken: (socket) => connections.keep(socket),
+      firstBytesMs: headersTimeout,
+    })
+  }
+  const closeChannels = async () => {
+    await edge?.close()
     await control.close()
+  }
+  await control.bind()
+  await edge?.bind()
+  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await closeChannels()
     throw error
   })
   const openFabric = async (source: FabricSource) => {
     control.advertise({ host, port })
-    await control.open(source)
+    const plane = await control.open(source)
+    if (plane !== undefined) await edge?.open(plane, controller.fetch, { host, port })
   }
   if (controller.openFabric !== undefined && control !== NO_CONTROL_CHANNEL) {
     try {
       await openFabric({ openFabric: controller.openFabric })
     } catch (error) {
       server.close()
-      await control.close()
+      await closeChannels()
       throw error
     }
   }
@@ -178,7 +215,7 @@ export async function serve(controller: ServableController, options: ServeOption
   const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
     lifetime.close(
       () => void server.close(),
-      () => control.close(),
+      () => closeChannels(),
       () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
       () => connections.destroy(),
       () => closed,
@@ -189,15 +226,29 @@ export async function serve(controller: ServableController, options: ServeOption
     get controlAddress() {
       return control.address
     },
+    get router() {
+      return edge?.router
+    },
     openFabric,
     close,
     [Symbol.asyncDispose]: () => close(),
     replaceCertificate(certificate = controller.tls()) {
       server.setSecureContext(tlsOptions(certificate))
       control.replaceCertificate(certificate)
+      edge?.replaceCertificate(certificate)
     },
     addNamedCertificate: (certificate) => addNamed(server, certificate),
   }
+}
+
+/** Where SDKs connect, as the options ask for it. Throws for a router without the control channel that it belongs to. */
+function edgePort(
+  certificate: ServerCertificate,
+  { router = false, fabric = false }: ServeOptions,
+): EdgePort | undefined {
+  if (router === false) return undefined
+  if (fabric === false) throw new TypeError('serve: router needs fabric, by which controllers lay circuits')
+  return new EdgePort(certificate, router === true ? {} : router)
 }
 
 function addNamed(server: Server, certificate: ServerCertificate): void {

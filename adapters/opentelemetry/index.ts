@@ -5,7 +5,7 @@
  */
 
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
-import { checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import type { Telemetry } from '../../src/index.ts'
 import { VERSION } from '../../src/version.ts'
 import { meterMetrics } from './meter-metrics.ts'

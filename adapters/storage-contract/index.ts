@@ -3,7 +3,7 @@
  *
  * @module portcullis/storage/contract
  */
-import { checkArgument, checkOptions, type OptionRules } from '../../src/domain/arguments/check-options.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { describeChangeFeed } from './change-feed.ts'
 import { describeConcurrency } from './concurrency.ts'
 import type { RecordKind, Storage } from './core.ts'
@@ -27,9 +27,9 @@ export interface StorageUnderTest {
 
 /** One promise of the storage port. */
 export interface ContractCase {
-  /** What it is about: `writes`, `change feed`, … */
+  /** The part of the contract that it belongs to: `writes`, `change feed`, … */
   readonly group: string
-  /** What is promised, in words; unique within the group. */
+  /** The promise, in words; unique within the group. */
   readonly name: string
   /** Resolves when the storage keeps the promise; rejects with an `AssertionError` or the storage's own error otherwise. */
   run(): Promise<void>

@@ -46,13 +46,13 @@ export const tickets: RecordKind<Ticket> = {
   indexed: ['machine'],
 }
 
-/** What filters may name on machines: every field, by its own name. */
+/** Symbols that filters may name on machines: every field, by its own name. */
 const MACHINE_SYMBOLS: SymbolTable = Object.fromEntries([
   ['id', { field: 'id', kind: 'string' }],
   ...Object.entries(machines.fields).map(([field, kind]) => [field, { field, kind }] as const),
 ])
 
-/** What `text` states about machines. */
+/** Parses a filter on machines. */
 export function where(text: string): Filter {
   return parseQuery(text, MACHINE_SYMBOLS).where ?? { kind: 'all' }
 }

@@ -7,7 +7,7 @@ export interface Question {
   readonly isMeant: (record: Machine) => boolean
 }
 
-/** What a storage of machines should do, in the plainest way: a map, searched and sorted whole. */
+/** A storage of machines in the plainest way: a map, searched and sorted whole. */
 export class NaiveMachines {
   records = new Map<string, Machine>()
   changes: Change[] = []

@@ -7,7 +7,7 @@ export interface DeclareCase {
   each<const Row>(rows: readonly Row[]): (name: string, run: (row: Row) => Promise<void>) => void
 }
 
-/** What a part of the contract is declared with. */
+/** The functions that a part of the contract is declared with. */
 export interface Suite {
   readonly it: DeclareCase
   /** A fresh storage, which is disposed of after the case. */

@@ -1,11 +1,6 @@
-import { checkArgument, checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
-import {
-  type Controller,
-  type EndpointFacts,
-  type Explanation,
-  explanationText,
-  postureResponses,
-} from '../../../src/index.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import { type Controller, type Explanation, explanationText } from '../../src/index.ts'
+import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
 
 /** Circumstances other than those of now. */
 export interface Circumstances {
@@ -37,7 +32,7 @@ export type AccessQuestion = readonly [
  * Asks a controller whether an identity may dial or bind a service, and why. Rejects when there is no such identity or
  * service, unless it may be absent.
  */
-export async function explainAccess(net: Explaining, ...question: AccessQuestion): Promise<Explanation> {
+async function explainAccess(net: Explaining, ...question: AccessQuestion): Promise<Explanation> {
   const [identity, type, service, circumstances = {}] = question
   checkArgument('access', 'type', type, { oneOf: ['Dial', 'Bind'], isNeeded: true })
   checkOptions('access', circumstances, CIRCUMSTANCES)
@@ -80,8 +75,8 @@ export async function assertDenies(net: Explaining, ...question: AccessQuestion)
   if (explanation.allowed) throw await unlike(explanation)
 }
 
-/** What an assertion about an explanation says when it fails. */
-export function unlikeText(explanation: Explanation): string {
+/** Words the failure of an assertion about an explanation. */
+function unlikeText(explanation: Explanation): string {
   const { asked, type, allowed } = explanation
   const expected = `${asked.identity} ${allowed ? 'not ' : ''}to be allowed to ${type} ${asked.service}`
   return `expected ${expected}\n\n${explanationText(explanation)}`
@@ -96,4 +91,34 @@ async function unlike(explanation: Explanation): Promise<Error> {
     expected: !allowed,
     operator: 'access',
   })
+}
+
+interface MatcherResult {
+  readonly pass: boolean
+  message(): string
+}
+
+/**
+ * Matchers for `expect.extend` of vitest, jest and their like; `portcullis/testing/vitest` and `portcullis/testing/jest` put
+ * them in place with their types. What `not.toAllow` refuses is told with the policy that allows it.
+ *
+ * @example
+ * expect.extend(accessMatchers)
+ * await expect(net).toAllow('laptop', 'Dial', 'wiki')
+ * await expect(net).not.toAllow('laptop', 'Dial', 'payroll', { posture: { domain: 'elsewhere.example' } })
+ */
+export const accessMatchers = {
+  async toAllow(net: Explaining, ...question: AccessQuestion): Promise<MatcherResult> {
+    const explanation = await explainAccess(net, ...question)
+    return { pass: explanation.allowed, message: () => unlikeText(explanation) }
+  },
+}
+
+/** The matchers that {@link accessMatchers} adds to `expect(net)`. */
+export interface AccessMatchers {
+  /**
+   * Passes when the identity may dial or bind the service, each by name or id; `await` it. Fails, with `not` as well, when one
+   * of them does not exist.
+   */
+  toAllow(...question: AccessQuestion): Promise<void>
 }

@@ -1,5 +1,5 @@
-import { type ApiClient, ApiError, type ClientApi } from '../../../src/client/index.ts'
-import type { FakeClock } from '../clock/fake-clock.ts'
+import { type ApiClient, ApiError, type ClientApi } from '../../src/client/index.ts'
+import type { FakeClock } from './fake-clock.ts'
 
 /** An authenticator app that shows the one-time codes of an identity. */
 export interface AuthenticatorApp {
@@ -17,7 +17,7 @@ export interface AuthenticatorApp {
 
 const STEP_MS = 30_000
 
-/** What is kept of an app: as much as another controller over the same network needs to go on with it. */
+/** The state of an app: as much as another controller over the same network needs to go on with it. */
 export interface KeptApp {
   readonly secret: string
   readonly recoveryCodes: readonly string[]
@@ -25,7 +25,7 @@ export interface KeptApp {
   usedUntil: number
 }
 
-/** What an app needs of the test around it. */
+/** The parts of the test that an app needs. */
 interface Surroundings {
   readonly clock: FakeClock
   elapse(milliseconds: number): Promise<void>

@@ -1,25 +1,30 @@
-import { CONTROLLER_OPTIONS } from '../../../src/check-options.ts'
-import { createClient, createManagementClient } from '../../../src/client/index.ts'
-import { Lifetime } from '../../../src/concurrency/lifetime.ts'
+import { checkArgument, checkOptions, type OptionRule, type OptionRules } from '../../src/base/arguments.ts'
+import { createClient, createManagementClient } from '../../src/client/index.ts'
+import { Lifetime } from '../../src/concurrency/lifetime.ts'
+import { CONTROLLER_OPTIONS } from '../../src/controller/option-shapes.ts'
 import {
-  checkArgument,
-  checkOptions,
-  type OptionRule,
-  type OptionRules,
-} from '../../../src/domain/arguments/check-options.ts'
-import { createController, createPkiMaterial, type Storage } from '../../../src/index.ts'
-import { type MemoryStorage, memoryStorage } from '../../memory/index.ts'
-import type { ModelInput } from '../../model/index.ts'
-import { fakeClock, liveClock } from '../clock/fake-clock.ts'
-import { fakeScheduler } from '../clock/fake-scheduler.ts'
-import type { KeptApp } from '../endpoints/authenticator-app.ts'
-import { byIdOrName } from '../endpoints/by-id-or-name.ts'
-import { endpoints } from '../endpoints/endpoints.ts'
-import { plainPasswordHasher, recordingLogger, seededRandom } from '../fakes/fakes.ts'
-import { faultPlan } from '../faults/faults.ts'
-import { seedNetwork } from '../network/seed.ts'
-import { type ListeningController, listenWith } from './listening.ts'
-import type { TestController, TestControllerOptions } from './test-controller.ts'
+  type Call,
+  type CallEngine,
+  type Caller,
+  createController,
+  createPkiMaterial,
+  type Storage,
+} from '../../src/index.ts'
+import { type MemoryStorage, memoryStorage } from '../memory/index.ts'
+import type { ModelInput } from '../model/index.ts'
+import type { KeptApp } from './authenticator-app.ts'
+import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
+import { fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
+
+import { plainPasswordHasher, recordingLogger, seededRandom, seedNetwork } from './fakes.ts'
+import { faultPlan } from './faults.ts'
+import type { RoutedParts, RoutedTestController } from './routed-controller.ts'
+import {
+  type ListeningController,
+  listenWith,
+  type TestController,
+  type TestControllerOptions,
+} from './test-controller.ts'
 import { waitingEvents } from './waiting-events.ts'
 
 /** The admin of every test controller. */
@@ -41,9 +46,25 @@ const HOSTS = ['controller.test', 'localhost', '127.0.0.1', '::1']
  * const laptop = await net.enroll('laptop', { roleAttributes: ['staff'] })
  * await expect(laptop.dial('wiki')).rejects.toThrow('NOT_FOUND')
  */
-export async function createTestController(options: TestControllerOptions = {}): Promise<TestController> {
+export function createTestController(
+  options: TestControllerOptions & { readonly router: true },
+): Promise<RoutedTestController>
+export function createTestController(options?: TestControllerOptions): Promise<TestController>
+export async function createTestController(
+  options: TestControllerOptions = {},
+): Promise<TestController | RoutedTestController> {
   checkOptions('createTestController', options, OPTIONS)
-  return controllerWith(options, new Map())
+  const { router = false, model } = options
+  const { net, fetch, origin, scheduler } = await controllerWith(options, new Map())
+  if (!router) {
+    if (model !== undefined) await net.seed(model)
+    return net
+  }
+  // Loaded here because most tests carry nothing.
+  const { withRouter } = await import('./routed-controller.ts')
+  const routed = await withRouter({ net, fetch, origin, scheduler })
+  if (model !== undefined) await net.seed(model)
+  return routed
 }
 
 const OPTIONS: OptionRules<TestControllerOptions> = {
@@ -53,11 +74,12 @@ const OPTIONS: OptionRules<TestControllerOptions> = {
   now: 'number',
   seed: 'number',
   model: 'unknown',
+  router: 'boolean',
 }
 
 /** A test controller whose identities have authenticator apps already, as those of a fork do. */
-async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<TestController> {
-  const { now, clock: pace = 'turned', seed = 1, model, ...rest } = options
+async function controllerWith(options: TestControllerOptions, apps: Map<string, KeptApp>): Promise<RoutedParts> {
+  const { now, clock: pace = 'turned', seed = 1, model: _model, router: _router, ...rest } = options
   const clock = pace === 'live' ? liveClock(now) : fakeClock(now)
   const scheduler = fakeScheduler(clock)
   const { storage = memoryStorage(), admin = TEST_ADMIN } = rest
@@ -100,8 +122,8 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     const kept = forkOf(storage)
     const keptApps = copyOf(apps)
     const at = clock.now()
-    const { model: _applied, ...again } = options
-    const fork = () => controllerWith({ ...again, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))
+    const fork = async () =>
+      (await controllerWith({ ...options, storage: forkOf(kept), pki, admin, now: at }, copyOf(keptApps))).net
     return { fork }
   }
   const lifetime = new Lifetime('the test controller is closed')
@@ -111,10 +133,15 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
       () => controller.close(),
     )
   const seedWith = async (input: ModelInput) => seedNetwork({ ...connect, token: await login() }, input)
-  if (model !== undefined) await seedWith(model)
-  return {
+  function as(identity: string): TestEndpoint
+  function as(who: Call | Caller): CallEngine
+  function as(who: string | Call | Caller): TestEndpoint | CallEngine {
+    return typeof who === 'string' ? reach.as(who) : controller.as(who)
+  }
+  const net: TestController = {
     ...controller,
     ...reach,
+    as,
     fetch,
     storage,
     clock,
@@ -138,9 +165,10 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     close,
     [Symbol.asyncDispose]: close,
   }
+  return { net, fetch, origin: baseUrl, scheduler }
 }
 
-/** What time passes by: it never goes back. */
+/** The rule of the span by which time passes: it never goes back. */
 const SPAN: OptionRule = {
   shape: 'number',
   isNeeded: true,

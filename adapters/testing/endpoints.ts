@@ -1,14 +1,17 @@
 import {
+  type AnswerOf,
   type ApiClient,
   type ClientApi,
   createClient,
   type IdentityCreate,
   type ManagementApi,
-} from '../../../src/client/index.ts'
-import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../../src/index.ts'
-import { byIdOrName } from './by-id-or-name.ts'
-import { certificatesIn, createSigningRequest } from './signing-request.ts'
-import { type EndpointSurroundings, type TestEndpoint, testEndpoint } from './test-endpoint.ts'
+  type RequestOf,
+} from '../../src/client/index.ts'
+import { type ConnectionInfo, type Controller, SYSTEM_CALL } from '../../src/index.ts'
+import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
+import { certificatesIn, createSigningRequest } from '../node/signing-request.ts'
+import { type AuthenticatorApp, enrollInMfa, type KeptApp } from './authenticator-app.ts'
+import type { FakeClock } from './fake-clock.ts'
 
 /** An endpoint that enrolled: it has a key and a certificate, and logs in with them. */
 export interface TestDevice extends TestEndpoint {
@@ -108,4 +111,63 @@ async function invitation(admin: ApiClient<ManagementApi>, now: number, identity
   const expiresAt = new Date(now + 3_600_000).toISOString()
   await admin.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt } })
   return { name, token: (await shown()).enrollment.ott?.token ?? '' }
+}
+
+type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
+
+/** A service session. */
+export type ServiceSession = AnswerOf<ClientApi['POST /sessions']>['data']
+
+/** The endpoint of an identity: the client API, and the actions that tests take with it most. */
+export interface TestEndpoint extends ApiClient<ClientApi> {
+  /** Opens a Dial session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
+  dial(service: string): Promise<ServiceSession>
+  /** Opens a Bind session for a service, by name or id. Rejects with the `ApiError` of the refusal. */
+  bind(service: string): Promise<ServiceSession>
+  /** Reports the posture of the endpoint; sessions that no policy carries any more are gone when it resolves. */
+  report(facts: EndpointFacts): Promise<void>
+  /**
+   * Enrolls the identity in MFA, which its API session has passed then; the app that it has, where this or an earlier controller
+   * of the same network enrolled it.
+   */
+  totp(): Promise<AuthenticatorApp>
+}
+
+/** The parts of the controller that an endpoint needs. */
+export interface EndpointSurroundings {
+  readonly clock: FakeClock
+  elapse(milliseconds: number): Promise<void>
+  /** The id of a service, by id or name. */
+  serviceId(service: string): Promise<string>
+  /** The authenticator apps of the network, by the id of their identity. */
+  readonly apps: Map<string, KeptApp>
+}
+
+/** An endpoint of an identity that speaks through a client of the client API. */
+function testEndpoint(
+  api: ApiClient<ClientApi>,
+  identityId: () => Promise<string>,
+  surroundings: EndpointSurroundings,
+): TestEndpoint {
+  const open = async (service: string, type: 'Dial' | 'Bind') => {
+    const serviceId = await surroundings.serviceId(service)
+    return (await api.call('POST /sessions', { body: { serviceId, type } })).data
+  }
+  return {
+    ...api,
+    dial: (service) => open(service, 'Dial'),
+    bind: (service) => open(service, 'Bind'),
+    report: async (facts) => {
+      // The request is typed as JSON that may be changed, which nobody does.
+      const body = postureResponses(facts) as PostureReport
+      await api.call('POST /posture-response-bulk', { body })
+    },
+    totp: async () => enrollInMfa(api, await identityId(), surroundings.apps, surroundings),
+  }
+}
+
+/** The query of a list that finds the one entity of an id, or of a name. */
+export function byIdOrName(idOrName: string): { readonly filter: string; readonly limit: number } {
+  const quoted = JSON.stringify(idOrName)
+  return { filter: `id = ${quoted} or name = ${quoted}`, limit: 1 }
 }

@@ -1,4 +1,6 @@
-import type { Logger, PasswordHasher, Random } from '../../../src/index.ts'
+import type { ClientOptions } from '../../src/client/index.ts'
+import type { Logger, PasswordHasher, Random } from '../../src/index.ts'
+import type { ModelInput, NetworkModel } from '../model/index.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
@@ -49,4 +51,21 @@ export function recordingLogger(): Logger & { readonly entries: readonly LogEntr
     return (message, fields) => void entries.push({ level, message, fields })
   }
   return { entries, info: record('info'), warn: record('warn'), error: record('error') }
+}
+
+/** Everybody may use this router for everything: a test is seldom about routers, and a session needs one. */
+const ROUTER_FOR_ALL: NetworkModel = {
+  edgeRouters: [{ name: 'router' }],
+  edgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', identityRoles: ['#all'], edgeRouterRoles: ['#all'] }],
+  serviceEdgeRouterPolicies: [{ name: 'all', semantic: 'AnyOf', serviceRoles: ['#all'], edgeRouterRoles: ['#all'] }],
+}
+
+/** Applies a model to a controller, as its admin; where there is no edge router then, one that serves everybody as well. */
+export async function seedNetwork(admin: ClientOptions & { readonly token: string }, model: ModelInput): Promise<void> {
+  // Loaded here because most tests make their network by calls.
+  const { applyModel, readModel, readNetwork } = await import('../model/index.ts')
+  await applyModel(admin, await readModel(model))
+  const { entities } = await readNetwork(admin)
+  if (entities.some(({ key }) => key === 'edgeRouters')) return
+  await applyModel(admin, await readModel(ROUTER_FOR_ALL))
 }

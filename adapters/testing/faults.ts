@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { checkArgument, checkOptions, type OptionRule } from '../../../src/domain/arguments/check-options.ts'
-import { type ControllerFetch, type Scheduler, type Storage, StorageUnavailable } from '../../../src/index.ts'
+import { checkArgument, checkOptions, type OptionRule } from '../../src/base/arguments.ts'
+import type { ControllerFetch, Scheduler, Storage } from '../../src/index.ts'
+import { StorageUnavailable } from '../../src/storage.ts'
 
-/** What goes wrong with a request. */
+/** The fault of a request. */
 export type Fault =
   /** It is refused without being looked at; `retryAfterMs` is told in whole seconds. */
   | { readonly status: 429 | 503; readonly retryAfterMs?: number }
@@ -19,7 +20,7 @@ export type Fault =
 /** Which requests a fault is for. Default: all. */
 export type FaultFilter = (request: Request) => boolean
 
-/** What a test lets go wrong. */
+/** The faults that a test causes. */
 export interface Faults {
   /** Lets it go wrong with the next request. Faults that are asked for one after the other come in this order. */
   next(fault: Fault, of?: FaultFilter): void
@@ -67,7 +68,7 @@ interface Plan {
   seen: number
 }
 
-/** What can go wrong, and where it has to be put in between. */
+/** The faults that can occur, and the place where each has to be put in between. */
 export interface FaultPlan {
   readonly faults: Faults
   around(fetch: ControllerFetch, clock: { now(): number }, scheduler: Scheduler): ControllerFetch

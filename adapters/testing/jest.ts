@@ -6,7 +6,7 @@
  */
 // The augmentation below is of a module that the program has read.
 import type {} from 'expect'
-import { type AccessMatchers, accessMatchers } from './expectations/matchers.ts'
+import { type AccessMatchers, accessMatchers } from './access-expectations.ts'
 
 /** The global of jest. */
 declare const expect: { extend(matchers: typeof accessMatchers): void }

@@ -1,14 +1,15 @@
-import type { ApiClient, ClientApi, ManagementApi } from '../../../src/client/index.ts'
-import type { ConnectionInfo, Controller, ControllerOptions, EndpointFacts, Storage } from '../../../src/index.ts'
-import type { ModelInput } from '../../model/index.ts'
-import type { FakeClock } from '../clock/fake-clock.ts'
-import type { AuthenticatorApp } from '../endpoints/authenticator-app.ts'
-import type { Endpoints } from '../endpoints/endpoints.ts'
-import type { Faults } from '../faults/faults.ts'
-import type { ListeningController, ListenOptions } from './listening.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import type { ApiClient, ClientApi, ManagementApi } from '../../src/client/index.ts'
+import type { ConnectionInfo, Controller, ControllerFetch, ControllerOptions, Storage } from '../../src/index.ts'
+import type { EndpointFacts } from '../../src/policy.ts'
+import type { ModelInput } from '../model/index.ts'
+import type { AuthenticatorApp } from './authenticator-app.ts'
+import type { Endpoints } from './endpoints.ts'
+import type { FakeClock } from './fake-clock.ts'
+import { ConnectionDropped, type Faults } from './faults.ts'
 import type { TestEvents } from './waiting-events.ts'
 
-/** What a test decides; everything else is as `createTestController` says. */
+/** Choices of a test; everything else is as `createTestController` says. */
 export interface TestControllerOptions extends Partial<Omit<ControllerOptions, 'clock' | 'scheduler'>> {
   /** Where the clock starts: epoch milliseconds. Default: the first instant of 2026, or the present for a live clock. */
   readonly now?: number
@@ -18,11 +19,18 @@ export interface TestControllerOptions extends Partial<Omit<ControllerOptions, '
   readonly seed?: number
   /** A network to begin with, as for {@link TestController.seed}. */
   readonly model?: ModelInput
+  /**
+   * Runs an edge router in memory, which every identity and service may use: endpoints dial and host without a socket, under the
+   * test's clock. Default: false, and `dial` opens a session alone.
+   */
+  readonly router?: boolean
 }
 
 /** A controller in memory with a clock that the test turns. */
-export interface TestController extends Omit<Controller, 'events'>, Endpoints {
-  /** What it was made over, for a test that looks at, or damages, what is stored. */
+export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpoints {
+  /** An endpoint, for an identity by name or id; for a call or a caller the engine with its rights, as of every controller. */
+  readonly as: Endpoints['as'] & Controller['as']
+  /** The storage that it was made over, for a test that looks at, or damages, records. */
   readonly storage: Storage
   readonly events: TestEvents
   /** Stands still until the test moves it; {@link TestController.elapse} also lets happen what is due. */
@@ -46,14 +54,14 @@ export interface TestController extends Omit<Controller, 'events'>, Endpoints {
   client(connection?: ConnectionInfo): ApiClient<ClientApi>
   /** The management API in one API session of the admin, which ends as every other. */
   asAdmin(): Promise<ApiClient<ManagementApi>>
-  /** What the endpoint of an identity, by name or id, reports of itself. */
+  /** Reports facts of the endpoint of an identity, by name or id. */
   posture(identity: string): { report(facts: EndpointFacts): Promise<void> }
   /**
    * Enrolls an identity, by name or id, in MFA; its API session has passed it then. An identity that was enrolled so, in this
    * controller or in the one that it is a fork of, keeps the app that it has.
    */
   totp(identity: string): Promise<AuthenticatorApp>
-  /** What goes wrong with requests, from within the test and from outside. */
+  /** Faults of requests, from within the test and from outside. */
   readonly faults: Faults
   /**
    * Keeps the network as it is now, to begin other controllers with as often as a test likes. Throws unless the controller is
@@ -73,4 +81,60 @@ export interface TestController extends Omit<Controller, 'events'>, Endpoints {
 export interface TestSnapshot {
   /** A controller that begins there; devices that had enrolled may log in. */
   fork(): Promise<TestController>
+}
+
+/** Where a test controller is served. */
+export interface ListenOptions {
+  /** The address to bind. Default: `127.0.0.1`. */
+  readonly host?: string
+  /** Default: 0, the system chooses. */
+  readonly port?: number
+  /** Serves routers as well, on the same port. Default: false. */
+  readonly fabric?: boolean
+}
+
+const LISTEN_OPTIONS: OptionRules<ListenOptions> = { host: 'string', port: 'number', fabric: 'boolean' }
+
+/** A test controller on a socket, for clients in any language. */
+export interface ListeningController {
+  /** `https://host:port` */
+  readonly url: string
+  readonly port: number
+  /** `host:port`, which stands in tokens from now on. */
+  readonly address: string
+  /** The trust bundle by which clients know it, PEM. */
+  readonly ca: string
+  /** Stops it; the controller goes on. */
+  close(): Promise<void>
+}
+
+type Served = Pick<Controller, 'answerHeaders' | 'caPem' | 'changeAddress' | 'openFabric' | 'tls'> & {
+  readonly fetch: ControllerFetch
+}
+
+/** Serves a controller over HTTPS, as `serve` of `portcullis/node` does. */
+export async function listenWith(controller: Served, options: ListenOptions): Promise<ListeningController> {
+  checkOptions('listen', options, LISTEN_OPTIONS)
+  // Loaded here because most tests need no socket.
+  const { RequestAborted, serve } = await import('../node/index.ts')
+  const fetch: ControllerFetch = async (request, connection) => {
+    try {
+      return await controller.fetch(request, connection)
+    } catch (error) {
+      throw error instanceof ConnectionDropped ? new RequestAborted() : error
+    }
+  }
+  const { host = '127.0.0.1', port = 0, fabric = false } = options
+  const { answerHeaders, openFabric } = controller
+  const source = { fetch, answerHeaders, openFabric, tls: () => controller.tls() }
+  const server = await serve(source, { host, port, fabric })
+  const { host: address } = new URL(server.url)
+  controller.changeAddress(address)
+  return {
+    url: server.url,
+    port: server.port,
+    address,
+    ca: controller.caPem,
+    close: () => server.close({ graceMs: 0 }),
+  }
 }

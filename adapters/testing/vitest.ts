@@ -4,7 +4,7 @@
  * @module portcullis/testing/vitest
  */
 import { expect } from 'vitest'
-import { type AccessMatchers, accessMatchers } from './expectations/matchers.ts'
+import { type AccessMatchers, accessMatchers } from './access-expectations.ts'
 
 expect.extend(accessMatchers)
 

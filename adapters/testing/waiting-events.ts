@@ -1,5 +1,5 @@
-import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
-import { type Controller, type ControllerEvents, EVENT_NAMES, type EventName } from '../../../src/index.ts'
+import { checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import { type Controller, type ControllerEvents, EVENT_NAMES, type EventName } from '../../src/index.ts'
 
 /** Which event a test waits for, and for how long. */
 export interface Wait<E extends EventName> {

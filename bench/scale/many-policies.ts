@@ -1,9 +1,10 @@
 import type { TestController } from 'portcullis/testing'
-import { byHost } from '../../src/domain/login/login-basis.ts'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { byHost } from '../../src/credentials/login-basis.rules.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { startApiSession } from '../../src/engine/login/api-session-start.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { startApiSession } from '../../src/login/api-session-start.ts'
 import type { BenchRow } from '../row.ts'
 import { seeded } from '../seeded.ts'
 import { type Network, network, SPREAD } from './network.ts'
@@ -51,14 +52,14 @@ function regroup({ controller }: Network, pick: (count: number) => number): () =
   return async () => {
     const roleAttributes = SPREAD.flatMap((oneIn, number) => (pick(oneIn) === 0 ? [`a${number}`] : []))
     await engine.identities.patch(SYSTEM_CALL, `i${100 + pick(1_000)}`, { roleAttributes })
-    await storage.read((tx) => contextOf(engine).access.at(tx))
+    await storage.read((tx) => contextOf(engineOf(engine)).access.at(tx))
   }
 }
 
 async function begin({ engine, storage }: TestController, identityId: string): Promise<void> {
   const identity = await storage.read((tx) => tx.collection(identities).get(identityId))
   if (identity === undefined) throw new Error(`${identityId} is gone`)
-  await startApiSession(contextOf(engine), SYSTEM_CALL, { identity }, byHost())
+  await startApiSession(contextOf(engineOf(engine)), SYSTEM_CALL, { identity }, byHost())
 }
 
 function rewrite({ controller, token }: Network, list: string): () => Promise<unknown> {
@@ -76,7 +77,7 @@ function dial({ controller, token }: Network): () => Promise<unknown> {
   return async () => {
     round += 1
     const serviceId = `s${round % SIZE.services}`
-    const { access, storage } = contextOf(controller.engine)
+    const { access, storage } = contextOf(engineOf(controller.engine))
     const index = await storage.read((tx) => access.at(tx))
     const [type] = index.accessTypes('i7', serviceId)
     if (type === undefined) return

@@ -1,11 +1,12 @@
 import { createTestController, type TestController } from 'portcullis/testing'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../src/access/policy.resource.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
 import type { Storage } from '../../src/index.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../src/resources/access/policies.ts'
-import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
-import { services } from '../../src/resources/services/services.ts'
+import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
+import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
+import { services } from '../../src/services/service.resource.ts'
 import { givePassword } from '../../test/support/identity-state.ts'
 import { seeded } from '../seeded.ts'
 
@@ -37,7 +38,7 @@ export interface Network {
 export async function network(size: Size): Promise<Network> {
   const controller = await createTestController()
   const { engine, storage } = controller
-  const { access } = contextOf(engine)
+  const { access } = contextOf(engineOf(engine))
   const empty = memoryMegabytes()
   const from = performance.now()
   await fillNetwork(storage, size)

@@ -1,6 +1,6 @@
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
-import type { EngineContext } from '../../src/engine/context/context.ts'
-import { services } from '../../src/resources/services/services.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import type { EngineContext } from '../../src/kernel/context/context.ts'
+import { services } from '../../src/services/service.resource.ts'
 
 const PAUSE_MS = 3
 

@@ -8,12 +8,14 @@ import { loseService } from './steps/lose-service.ts'
 import { offerRecipes } from './steps/offer-recipes.ts'
 import { openCertificates } from './steps/open-certificates.ts'
 import { reachService } from './steps/reach-service.ts'
+import { readPage } from './steps/read-page.ts'
 import { showAccess } from './steps/show-access.ts'
 import { type ServedController, startController } from './steps/start-controller.ts'
 import { StepFailed, type Story, tellStory } from './story.ts'
 
 const DEVICE = 'laptop'
 const GUARDED_SERVICE = 'payroll'
+const HOST = 'app-server'
 const LEFT_TO_THE_READER = 'phone'
 
 /** What shells report for a process that Ctrl-C ended. */
@@ -30,15 +32,19 @@ async function tell(story: Story, options: Options, started: (controller: Served
   const company = await step('Network of network.yaml, through the management API', (tick) =>
     createNetwork(controller, tick),
   )
-  const laptop = await step(`Enrollment of ${DEVICE}`, async (tick) => {
-    const client = await logInByCertificate(url, ca, await enrollIdentity(company, DEVICE, ca, tick))
+  const { laptop, certificate } = await step(`Enrollment of ${DEVICE}`, async (tick) => {
+    const certificate = await enrollIdentity(company, DEVICE, ca, tick)
+    const laptop = await logInByCertificate(url, ca, certificate)
     tick(`${DEVICE} authenticated with its certificate over mTLS`)
-    return client
+    return { laptop, certificate }
   })
   const reached = await step(`${DEVICE} reaches ${GUARDED_SERVICE}`, (tick) =>
     reachService(laptop, GUARDED_SERVICE, tick),
   )
-  await step(`${DEVICE} loses ${GUARDED_SERVICE}`, (tick) => loseService(company, laptop, reached, DEVICE, tick))
+  const page = await step(`${DEVICE} reads a page of ${GUARDED_SERVICE}`, (tick) =>
+    readPage(controller, certificate, { service: GUARDED_SERVICE, host: HOST }, tick),
+  )
+  await step(`${DEVICE} loses ${GUARDED_SERVICE}`, (tick) => loseService(company, laptop, reached, page, DEVICE, tick))
   const clients = await step('Enrollment of the others', (tick) =>
     enrollOthers(controller, company, new Map([[DEVICE, laptop]]), LEFT_TO_THE_READER, tick),
   )

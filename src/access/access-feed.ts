@@ -1,3 +1,10 @@
+import type { AccessIndexFeed } from '../kernel/context/context.ts'
+import { StoreLevel } from '../kernel/context/store-level.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { type Change, DamagedRecord, type ReadTransaction } from '../ports/record-storage.ts'
+import type { Turns } from '../ports/runtime.ts'
+import { resourceNamed } from '../resources/index.ts'
+import type { AccessMoves } from './access-moves.ts'
 import {
   AccessIndex,
   type AccessType,
@@ -7,18 +14,16 @@ import {
   type IndexedPolicy,
   type PolicyKind,
   type SlotSet,
-} from '../../domain/access-index/index.ts'
-import { type Change, DamagedRecord, type ReadTransaction } from '../../ports/storage.ts'
-import type { Turns } from '../../ports/turns.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../resources/index.ts'
-import type { AccessIndexFeed } from '../context/context.ts'
-import { StoreLevel } from '../context/store-level.ts'
-import type { AccessMoves } from './access-moves.ts'
+} from './index/index.ts'
 
 const ENTITY_KINDS: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 const POLICY_KINDS: readonly PolicyKind[] = ['service-policies', 'edge-router-policies', 'service-edge-router-policies']
+
+/** Reports whether the access index holds something of a kind. */
+export function isIndexed(kind: string): boolean {
+  return [...ENTITY_KINDS, ...POLICY_KINDS].some((name) => name === kind)
+}
 
 /** An identity gained or lost a service by a change of its own role attributes. */
 export interface AccessChange {
@@ -61,7 +66,7 @@ export class AccessFeed implements AccessIndexFeed {
     return this.#index
   }
 
-  /** What the index holds, and as of which revision; -1 before the first question. */
+  /** Reads the counts of the index, and as of which revision; -1 before the first question. */
   state(): { readonly counts: IndexCounts; readonly revision: number } {
     return { counts: this.#index.counts(), revision: this.#level.revision }
   }
@@ -205,7 +210,7 @@ export function indexedPolicy(
   const { type, semantic } = record
   return {
     id: record.id,
-    // What is neither, in a store that is damaged, grants less rather than more.
+    // A value that is neither, in a store that is damaged, grants less rather than more.
     semantic: semantic === 'AnyOf' ? 'AnyOf' : 'AllOf',
     roles,
     ...(type === 'Dial' || type === 'Bind' ? { type } : {}),

@@ -1,15 +1,15 @@
-import { type AccessIndex, type AccessType, SlotSet } from '../../domain/access-index/index.ts'
+import { type AccessIndex, type AccessType, SlotSet } from './index/index.ts'
 
-/** How many moves are remembered; who did not look for so long is told of none but by what it sees. */
+/** Moves that are remembered; who did not look since the oldest of them compares what it sees. */
 const MOST_MOVES = 256
-/** Beyond so many services of one policy everybody whom it selects counts as concerned. */
+/** Services of one policy that are followed one by one; beyond it, everybody whom the policy selects counts as concerned. */
 const MOST_SERVICES = 1_000
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
 type Concerned = SlotSet | 'everybody'
 
-/** What a service policy grants to whom. */
+/** The grant of a service policy, and whom it is for. */
 interface Grant {
   readonly type: AccessType | undefined
   readonly identities: SlotSet
@@ -32,7 +32,7 @@ export class AccessMoves {
     if (concerned === 'everybody' || (concerned !== undefined && concerned.size > 0)) this.#pending.push(concerned)
   }
 
-  /** What was noted became true with a revision of the store. */
+  /** Settles the noted moves: they became true with a revision of the store. */
   settle(revision: number): void {
     for (const identities of this.#pending) this.#moves.push({ revision, identities })
     this.#pending = []
@@ -127,7 +127,7 @@ function concernedByCheck(index: AccessIndex, id: string): SlotSet {
   return union(policies.map((policy) => index.selection('service-policies', policy, 'identities')))
 }
 
-/** What is in one of the sets and not in the other. */
+/** Lists the slots that are in one of the sets and not in the other. */
 function difference(one: SlotSet, other: SlotSet): SlotSet {
   return union([one.without(other), other.without(one)])
 }

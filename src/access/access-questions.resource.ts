@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Id, Name } from '../declaration/fields.ts'
-import type { Resource } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
-import { identities } from '../identities/identities.ts'
-import { PostureResponse } from '../posture/posture-check-schemas.ts'
-import { services } from '../services/services.ts'
-import { servicePolicies } from './policies.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { Id, Name } from '../kernel/declaration/fields.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { services } from '../services/service.resource.ts'
+import { servicePolicies } from './policy.resource.ts'
+import { PostureResponse } from './posture/posture-check.resource.ts'
 
 /** How many changes are tried at once. */
 const MAX_CHANGES = 500
@@ -16,13 +16,13 @@ const MAX_PAIRS = 500
 /** An identity or a service, by id or name. */
 export const IdOrName = Name
 
-/** What connecting to a service and hosting it are called. */
+/** The names of connecting to a service and hosting it. */
 export const AccessTypeName = z.enum(['Dial', 'Bind'])
 
 /** Posture responses that are taken as if an endpoint had reported them. */
 export const AssumedPosture = z.array(PostureResponse).max(1000)
 
-/** What is created, updated or deleted, by kind. */
+/** The creation of an entity, by kind. */
 export interface CreateChange {
   kind: string
   action: 'create'

@@ -1,14 +1,14 @@
-import type { AccessIndex } from '../../domain/access-index/index.ts'
-import { ids } from '../../domain/filter/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { readId } from '../../resources/requests/read-body.ts'
-import type { EngineContext } from '../context/context.ts'
-import { indexedScope, type Scope } from '../entities/list-scope.ts'
-import { edgeRoutersFor } from '../services/session-members.ts'
+import { indexedScope, type Scope } from '../entities/entity-reader.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { readId } from '../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { factsFor, reachableServices } from './decision.ts'
+import type { AccessIndex } from './index/index.ts'
 import { policyAdvice } from './policy-advice.ts'
-import { isReachable, reachableServices } from './service-access.ts'
+import { edgeRoutersFor } from './sessions/session-members.ts'
 
-/** What policies let identities reach, posture aside. */
+/** The services that policies let identities reach, posture aside. */
 export class Access {
   readonly #context: EngineContext
 
@@ -36,7 +36,10 @@ export class Access {
   /** Tells of a service whether an identity may dial or bind it. */
   reachableBy(identityId: string): (tx: ReadTransaction, service: { readonly id: string }) => Promise<boolean> {
     readId(identityId, 'identityId')
-    return async (tx, { id }) => isReachable(await this.#context.access.at(tx), identityId, id)
+    return async (tx, { id: serviceId }) => {
+      const [facts] = await factsFor(this.#context, tx, [{ identityId, serviceId }], { posture: 'aside' })
+      return facts !== undefined && facts.grants.length > 0
+    }
   }
 
   /** The edge routers that both an identity and a service may use, at most 25: those online first. */

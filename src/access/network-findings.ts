@@ -1,14 +1,14 @@
-import type { AccessIndex, EntityKind, PolicyKind } from '../../domain/access-index/index.ts'
-import type { Pki } from '../../ports/pki.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
-import type { Resource } from '../../resources/declaration/resource.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { services } from '../../resources/services/services.ts'
 import { hasAdministratorWhoLogsIn } from '../authority/last-administrator.ts'
-import type { EngineContext } from '../context/context.ts'
-import { CLOCK_TOLERANCE_MS } from '../context/other-clocks.ts'
-import { collectionOf } from '../records/collection-of.ts'
+import { isYetToCome } from '../base/time.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { collectionOf } from '../kernel/records/read-records.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { Pki } from '../ports/pki.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { services } from '../services/service.resource.ts'
+import type { AccessIndex, EntityKind, PolicyKind } from './index/index.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policy.resource.ts'
 
 /** Something in a network that nobody can have meant. */
 export interface NetworkFinding {
@@ -33,7 +33,7 @@ const POLICIES: readonly PolicySides[] = [
 ]
 
 /**
- * What is odd about a network: no administrator can log in, policies that select nothing on one side, services that no edge
+ * Finds oddities of a network: no administrator can log in, policies that select nothing on one side, services that no edge
  * router serves, and changes that were made later than now.
  */
 export function networkFindings(context: EngineContext): Promise<readonly NetworkFinding[]> {
@@ -62,9 +62,8 @@ async function clockFindings(tx: ReadTransaction, now: number): Promise<readonly
     [apiSessions, 'an API session'],
   ] as const) {
     const [newest] = (await collectionOf(tx, resource).find({ orderBy, limit: 1 })).items
-    const aheadMs = (newest?.updatedAt ?? 0) - now
-    if (aheadMs <= CLOCK_TOLERANCE_MS) continue
-    const minutes = Math.ceil(aheadMs / 60_000)
+    if (newest === undefined || !isYetToCome(newest.updatedAt, now)) continue
+    const minutes = Math.ceil((newest.updatedAt - now) / 60_000)
     return [{ kind: 'clock-behind', text: `the clock is ${minutes} minutes behind the newest change of ${what}` }]
   }
   return []

@@ -1,6 +1,23 @@
-import { ControllerError } from '../../domain/errors.ts'
-import { type EdgeRouterPolicies, edgeRouterPolicies } from '../../resources/access/policies.ts'
-import type { Behaviour } from '../records/behaviour.ts'
+import { ControllerError, invalidField } from '../base/errors.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import {
+  type EdgeRouterPolicies,
+  edgeRouterPolicies,
+  type ServicePolicies,
+  servicePolicies,
+} from './policy.resource.ts'
+
+/** A service policy grants Dial or Bind; `Invalid` exists in the vocabulary only. */
+export const servicePolicyBehaviour: Behaviour<ServicePolicies> = {
+  resource: servicePolicies,
+
+  async guard(_context, _tx, _call, change) {
+    if (change.after?.type === 'Invalid') {
+      throw invalidField('policyType', "invalid policy type. valid types are 'Dial' and 'Bind'", 'Invalid')
+    }
+    return change.after
+  },
+}
 
 /** The system policy of a tunneler-enabled edge router is neither changed nor deleted by anybody but the controller. */
 export const edgeRouterPolicyBehaviour: Behaviour<EdgeRouterPolicies> = {

@@ -1,14 +1,17 @@
-import { notFound } from '../../domain/errors.ts'
-import { ids } from '../../domain/filter/index.ts'
-import type { RouterPresence } from '../../ports/router-presence.ts'
-import type { EntityRef } from '../../resources/declaration/fields.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { services } from '../../resources/services/services.ts'
-import type { EngineContext } from '../context/context.ts'
-import { composed, keepText } from '../records/wire-form/json-text.ts'
-import { entityRef } from '../records/wire-form/links.ts'
+import { notFound } from '../base/errors.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { EntityRef } from '../kernel/declaration/fields.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { entityRef } from '../kernel/records/render.ts'
+import type { WireTexts } from '../kernel/records/wire-texts.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { decideAccess } from './decision.rules.ts'
+import { factsFor } from './decision.ts'
+import type { AccessType } from './index/index.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 /** An edge router that both may use, as a reference. */
@@ -19,44 +22,40 @@ type CommonRouter = EntityRef & { readonly isOnline: boolean }
  * for nothing here. Error: `NOT_FOUND` for the identity or the service.
  */
 export function policyAdvice(context: EngineContext, identityId: string, serviceId: string) {
+  const now = context.clock.now()
   return context.storage.read(async (tx) => {
     const identity = await tx.collection(identities).get(identityId)
     if (identity === undefined) throw notFound('identity', identityId)
     const service = await tx.collection(services).get(serviceId)
     if (service === undefined) throw notFound('service', serviceId)
     const presence = await context.presence.at(tx)
-    const index = await context.access.at(tx)
-    const types = index.accessTypes(identityId, serviceId)
-    const routers = index.edgeRoutersBetween(identityId, serviceId)
-    const { items: common } = await tx.collection(edgeRouters).find({ where: ids(routers.common) })
+    const asked = { posture: 'aside', routers: true } as const
+    const [facts] = await factsFor(context, tx, [{ identityId, serviceId }], asked)
+    const may = (type: AccessType) => facts !== undefined && decideAccess(type, facts, now).policies.length > 0
+    const { ofIdentity = 0, ofService = 0, common: routerIds = [] } = facts?.routers ?? {}
+    const { items: common } = await tx.collection(edgeRouters).find({ where: ids(routerIds) })
     const advice = {
       identityId,
       identity: entityRef(identities, identity),
       serviceId,
       service: entityRef(services, service),
-      isDialAllowed: types.includes('Dial'),
-      isBindAllowed: types.includes('Bind'),
-      identityRouterCount: routers.ofIdentity,
-      serviceRouterCount: routers.ofService,
+      isDialAllowed: may('Dial'),
+      isBindAllowed: may('Bind'),
+      identityRouterCount: ofIdentity,
+      serviceRouterCount: ofService,
     }
-    const commonRouters = common.map((router) => commonRouter(presence, router))
+    const commonRouters = common.map((router) => commonRouter(context.texts, presence, router))
     const isNull = commonRouters.length === 0 && context.settings.profile.showsEmptyAsDeployed
-    return composed(advice, isNull ? NO_ROUTERS : { commonRouters })
+    return context.texts.composed(advice, isNull ? NO_ROUTERS : { commonRouters })
   })
 }
 
 // Types and documents describe what is answered by default; deployed controllers write null.
 const NO_ROUTERS = { commonRouters: null } as unknown as { readonly commonRouters: CommonRouter[] }
 
-/** How edge routers are shown, online and offline. A change of a router makes a new record, so an entry never grows old. */
-const SHOWN = { online: new WeakMap<EdgeRouter, CommonRouter>(), offline: new WeakMap<EdgeRouter, CommonRouter>() }
-
-function commonRouter(presence: RouterPresence, router: EdgeRouter): CommonRouter {
+function commonRouter(texts: WireTexts, presence: RouterPresence, router: EdgeRouter): CommonRouter {
   const isOnline = presence.connectionOf(router.id) !== undefined
-  const forms = isOnline ? SHOWN.online : SHOWN.offline
-  const known = forms.get(router)
-  if (known !== undefined) return known
-  const form = keepText({ ...entityRef(edgeRouters, router), isOnline })
-  forms.set(router, form)
-  return form
+  return texts.made(isOnline ? 'online' : 'offline', router, () =>
+    texts.keep({ ...entityRef(edgeRouters, router), isOnline }),
+  )
 }

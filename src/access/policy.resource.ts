@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { selectedBy } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Name, Roles, Semantic } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { selectedBy } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Name, Roles, Semantic } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
 
 const SEMANTIC_WORDS = 'Whether an entity needs all role attributes of a list (`AllOf`) or any one of them (`AnyOf`).'
 

@@ -1,8 +1,8 @@
-import * as client from './client/index.ts'
-import * as fabric from './fabric/index.ts'
-import * as management from './management/index.ts'
-import { type RoutesOf, rowsOf } from './operations/rows.ts'
-import * as portcullis from './portcullis/index.ts'
+import { type RoutesOf, rowsOf } from '../http/operations/api-module.ts'
+import * as client from './client-api.ts'
+import * as fabric from './fabric-api.ts'
+import * as management from './management-api.ts'
+import * as portcullis from './portcullis-api.ts'
 
 /** The rows of every API. */
 export const APIS = {
@@ -12,7 +12,7 @@ export const APIS = {
   portcullis: rowsOf(portcullis),
 } as const
 
-/** What typed clients know of each API, by route. */
+/** The operations of the client API as typed clients know them, by route. */
 export interface ClientApi extends RoutesOf<typeof client> {}
 export interface ManagementApi extends RoutesOf<typeof management> {}
 export interface PortcullisApi extends RoutesOf<typeof portcullis> {}

@@ -1,13 +1,18 @@
-import { APIS } from './api.ts'
-import { type ApiDescription, openApiDocument } from './openapi/document.ts'
-import type { ApiDocuments } from './operations/api-documents.ts'
-import { CLIENT_BASE, FABRIC_BASE, MANAGEMENT_BASE, PORTCULLIS_BASE } from './operations/paths.ts'
+import { type ApiDescription, openApiDocument } from '../http/openapi/document.ts'
+import {
+  type ApiDocuments,
+  CLIENT_BASE,
+  FABRIC_BASE,
+  MANAGEMENT_BASE,
+  PORTCULLIS_BASE,
+} from '../http/operations/paths.ts'
+import { APIS } from './apis.ts'
 
-export type { ApiDocuments } from './operations/api-documents.ts'
+export type { ApiDocuments } from '../http/operations/paths.ts'
 
 export type ApiName = keyof ApiDocuments
 
-/** What each API is for, and where it is served. */
+/** Descriptions of the APIs, and where each is served. */
 export const API_DESCRIPTIONS: Readonly<Record<ApiName, Omit<ApiDescription, 'version'>>> = {
   management: {
     title: 'Portcullis management API',

@@ -1,6 +1,4 @@
-import { isAdministrator } from './identity.ts'
-
-/** What says which rights an identity has: being an administrator, or its delegated permissions. */
+/** A holder of rights: by being an administrator, or by delegated permissions. */
 export interface RightsHolder {
   readonly isAdmin: boolean
   readonly isDefaultAdmin: boolean
@@ -42,4 +40,20 @@ function includesPermission(held: readonly string[], permission: string): boolea
   const [entity = ''] = permission.split('.')
   if (held.includes(permission) || held.includes(entity)) return true
   return permission.endsWith('.read') && held.includes('admin_readonly')
+}
+
+/**
+ * Reports whether an identity may do everything: one that was made an admin, or the default admin, whom nothing makes less.
+ * This is the one place that says so.
+ */
+export function isAdministrator(identity: { readonly isAdmin: boolean; readonly isDefaultAdmin: boolean }): boolean {
+  return identity.isAdmin || identity.isDefaultAdmin
+}
+
+/** Reports whether an identity is disabled at `now` (ms): from `disabledAt` on, until `disabledUntil` or indefinitely. */
+export function isDisabled(
+  identity: { readonly disabledAt: number | null; readonly disabledUntil: number | null },
+  now: number,
+): boolean {
+  return identity.disabledAt !== null && (identity.disabledUntil === null || now < identity.disabledUntil)
 }

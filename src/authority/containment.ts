@@ -1,19 +1,18 @@
-import { covers } from '../../domain/authority.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import { isAdministrator } from '../../domain/identity.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import { serviceConfigs } from '../../resources/services/service-configs.ts'
-import { type Call, type CallerCall, isAdminCall } from '../context/call.ts'
-import { changesTo } from '../context/recorded-changes.ts'
-import type { RecordedWrite } from '../context/writes.ts'
+import { ControllerError } from '../base/errors.ts'
+import { serviceConfigs } from '../configs/config.resource.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, type CallerCall, isAdminCall } from '../kernel/context/call.ts'
+import { changesTo } from '../kernel/context/recorded-changes.ts'
+import type { RecordedWrite } from '../kernel/context/writes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { mfas } from '../login/mfa/mfa.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { covers, isAdministrator } from './authority.rules.ts'
 import { identitiesBehindCa, identitiesBehindPolicy, identitiesBehindSigner, isSame } from './trust.ts'
 
 type Identity = RecordOf<typeof identities>
@@ -22,7 +21,7 @@ type Changes = RecordedWrite['changes']
 /** Records that belong to one identity: whoever changes them gives that identity a way in, or takes one away. */
 const BELONGING = [authenticators, enrollments, mfas, serviceConfigs] as const
 
-/** What an identity may not change of itself: it would let it be more than it is, or prove less. */
+/** Fields that an identity may not change of itself: it would let it be more than it is, or prove less. */
 const NOT_OF_ONESELF = ['isAdmin', 'permissions', 'roleAttributes', 'authPolicyId', 'externalId'] as const
 
 /**

@@ -1,13 +1,13 @@
-import { covers, type Permission, permits, type RightsHolder } from '../../domain/authority.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import { fieldOf, leavesOf } from '../../domain/filter/index.ts'
-import type { FindQuery, ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import type { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
-import { privilegedIdentities } from './privileged-identities.ts'
+import { ControllerError } from '../base/errors.ts'
+import type { enrollments } from '../enrollment/enrollment.resource.ts'
+import { type Call, isAdminCall } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { fieldOf, leavesOf } from '../kernel/filter/index.ts'
+import type { FindQuery, ReadTransaction } from '../ports/record-storage.ts'
+import { covers, type Permission, permits, type RightsHolder } from './authority.rules.ts'
+import { privilegedIdentities } from './trust.ts'
 
-/** What lets somebody enroll in the place of whom an enrollment is meant for. */
+/** The secrets of an enrollment by which somebody enrolls in the place of whom it is meant for. */
 type InvitationSecrets = Pick<RecordOf<typeof enrollments>, 'jwt' | 'token'>
 
 /** Who may invite identities, and therefore see how they are invited. */

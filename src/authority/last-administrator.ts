@@ -1,33 +1,33 @@
-import { ControllerError } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { isLocked } from '../../domain/login/lockout.ts'
-import type { Pki } from '../../ports/pki.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changesTo } from '../context/recorded-changes.ts'
-import type { RecordedWrite } from '../context/writes.ts'
-import { ifReadable, isStored } from '../records/damaged-records.ts'
-import { administrators } from './privileged-identities.ts'
+import { ControllerError } from '../base/errors.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { isLocked } from '../credentials/lockout.rules.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo } from '../kernel/context/recorded-changes.ts'
+import type { RecordedWrite } from '../kernel/context/writes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { ifReadable, isStored } from '../kernel/records/read-records.ts'
+import type { Pki } from '../ports/pki.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { isAdministrator, isDisabled } from './authority.rules.ts'
+import { administrators } from './trust.ts'
 
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
 type Signer = RecordOf<typeof externalJwtSigners>
 
-/** What decides whether an administrator is let in, of what an identity's record holds. */
+/** Fields of an identity that decide whether an administrator is let in. */
 const DECISIVE = ['isAdmin', 'isDefaultAdmin', 'disabledAt', 'disabledUntil', 'authPolicyId', 'externalId'] as const
 
 /** How soon (ms) a locked password must be open again to be a way in, and for how long a certificate must still be good. */
 export const SOON_MS = 3_600_000
 
-/** What ways in are judged by: a snapshot, what reads certificates, and the time (epoch ms). */
-export interface WaysIn {
+/** The sources that ways in are judged by: a snapshot, the reader of certificates, and the time (epoch ms). */
+export interface LoginFacts {
   readonly tx: ReadTransaction
   readonly pki: Pki
   readonly now: number
@@ -53,7 +53,7 @@ export async function keepAnAdministrator(
  * network is nobody's. A password that wrong ones locked counts when it opens soon, so that who guesses them stops no
  * request; a certificate or a signer that ends soon does not.
  */
-export async function hasAdministratorWhoLogsIn(ways: WaysIn): Promise<boolean> {
+export async function hasAdministratorWhoLogsIn(ways: LoginFacts): Promise<boolean> {
   for (const identity of await administrators(ways.tx)) if (await canLogIn(ways, identity)) return true
   return false
 }
@@ -70,7 +70,7 @@ function mayShutOut({ changes }: RecordedWrite): boolean {
   return isLess || isGone || changes.some(({ kind, operation }) => operation !== 'insert' && kinds.includes(kind))
 }
 
-async function canLogIn(ways: WaysIn, identity: Identity): Promise<boolean> {
+async function canLogIn(ways: LoginFacts, identity: Identity): Promise<boolean> {
   const { tx, now } = ways
   if (isDisabled(identity, now)) return false
   const readPolicy = () => tx.collection(authPolicies).get(identity.authPolicyId)
@@ -84,7 +84,7 @@ async function canLogIn(ways: WaysIn, identity: Identity): Promise<boolean> {
   const { items: own, damaged = [] } = await tx
     .collection(authenticators)
     .find({ where: equals('identityId', identity.id) })
-  // What cannot be read was not taken away by this write.
+  // An unreadable record was not taken away by this write.
   if (damaged.length > 0) return true
   const { updb, cert, extJwt } = primary
   if (updb.allowed && own.some((one) => one.method === 'updb' && !isLocked(one, now + SOON_MS))) return true
@@ -97,7 +97,7 @@ async function canLogIn(ways: WaysIn, identity: Identity): Promise<boolean> {
 
 /** A certificate of a third party stands for its identity as long as its authority lets administrators in by it. */
 async function hasCertificate(
-  ways: WaysIn,
+  ways: LoginFacts,
   identity: Identity,
   own: readonly Authenticator[],
   mayHaveExpired: boolean,
@@ -112,26 +112,26 @@ async function hasCertificate(
   return false
 }
 
-async function hasNamingCa(ways: WaysIn, { externalId }: Identity): Promise<boolean> {
+async function hasNamingCa(ways: LoginFacts, { externalId }: Identity): Promise<boolean> {
   if (externalId === null) return false
   const { items } = await ways.tx.collection(cas).find({ where: equals('isAuthEnabled', true) })
   for (const ca of items) if (ca.externalIdClaim !== null && (await letsAdministratorsIn(ways, ca))) return true
   return false
 }
 
-async function letsAdministratorsIn(ways: WaysIn, ca: RecordOf<typeof cas>): Promise<boolean> {
+async function letsAdministratorsIn(ways: LoginFacts, ca: RecordOf<typeof cas>): Promise<boolean> {
   if (!ca.isAuthEnabled || !ca.isVerified || !ca.mayAuthenticateAdmins) return false
   return isGoodForLong(ways, ca.certPem)
 }
 
 /** Certificates that cannot be read were not taken away by this write. */
-async function isGoodForLong({ pki, now }: WaysIn, certPem: string | null): Promise<boolean> {
+async function isGoodForLong({ pki, now }: LoginFacts, certPem: string | null): Promise<boolean> {
   const certificates = certPem === null ? 'no-pem' : await pki.readCertificates(certPem)
   const [certificate] = typeof certificates === 'string' ? [] : certificates
   return certificate === undefined || now + SOON_MS < certificate.notAfter
 }
 
-async function hasSigner({ tx, now }: WaysIn, identity: Identity, allowed: readonly string[]): Promise<boolean> {
+async function hasSigner({ tx, now }: LoginFacts, identity: Identity, allowed: readonly string[]): Promise<boolean> {
   const { items } = await tx.collection(externalJwtSigners).find({ where: equals('enabled', true) })
   return items.some(
     (signer) => (allowed.length === 0 || allowed.includes(signer.id)) && vouchesFor(identity, signer, now),

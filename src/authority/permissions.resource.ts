@@ -1,3 +1,7 @@
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Name } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+
 const ACTIONS = ['read', 'create', 'update', 'delete']
 
 const ENTITIES = [
@@ -28,3 +32,18 @@ export const PERMISSIONS: readonly string[] = [
   'controllers',
   'controllers.read',
 ]
+
+const DEFINITION = {
+  name: 'identity-types',
+  singular: 'identity type',
+  storeName: 'identityTypes',
+  permission: 'identity',
+  writable: { name: Name },
+  required: ['name'],
+  unique: ['name'],
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** The kinds of holder that an identity may stand for: seeded, read-only. */
+export interface IdentityTypes extends Resource<typeof DEFINITION> {}
+export const identityTypes: IdentityTypes = defineResource(DEFINITION, {})

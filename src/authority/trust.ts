@@ -1,18 +1,24 @@
-import { both, equals } from '../../domain/filter/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import type { cas } from '../../resources/enrollment/cas.ts'
-import type { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import type { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { privilegedIdentities } from './privileged-identities.ts'
+import { z } from 'zod'
+import { notFound } from '../base/errors.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, mayRead } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals, type Filter } from '../kernel/filter/index.ts'
+import { readId, readValue } from '../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { isAdministrator } from './authority.rules.ts'
+import { PERMISSIONS } from './permissions.resource.ts'
 
 type Identity = RecordOf<typeof identities>
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
 
-/** What decides whom the tokens of a signer authenticate, whether they do, and where people are sent for them. */
+/** Fields that decide whom the tokens of a signer authenticate, whether they do, and where people are sent for them. */
 export const DECISIVE_OF_SIGNERS = [
   'audience',
   'certPem',
@@ -28,7 +34,7 @@ export const DECISIVE_OF_SIGNERS = [
   'useExternalId',
 ] as const satisfies readonly (keyof Signer)[]
 
-/** What decides whom the certificates of an authority authenticate, and whether they do. */
+/** Fields that decide whom the certificates of an authority authenticate, and whether they do. */
 const DECISIVE_OF_CAS = ['externalIdClaim', 'isAuthEnabled'] as const satisfies readonly (keyof Ca)[]
 
 /** The identities with rights that authenticate as a policy says. */
@@ -80,4 +86,96 @@ export async function identitiesBehindCa(
 /** Reports whether the fields hold the same; a record that is gone holds nothing. */
 export function isSame<T extends object>(before: T, after: T | undefined, fields: readonly (keyof T)[]): boolean {
   return after !== undefined && fields.every((field) => JSON.stringify(before[field]) === JSON.stringify(after[field]))
+}
+
+/** A certificate authority or external JWT signer, and whether it is trusted to let in identities that have rights. */
+export interface TrustAnchor {
+  readonly id: string
+  readonly name: string
+  readonly kind: 'ca' | 'external-jwt-signer'
+  /** False for one that a delegate made or changed, until an administrator says otherwise. */
+  readonly mayAuthenticateAdmins: boolean
+}
+
+/**
+ * Which trust anchors may let in administrators and delegates. One that an administrator made is trusted; when a delegate
+ * changes what decides whom it lets in, it is not any more; nothing but {@link TrustAnchors.trust} makes it trusted again.
+ */
+export class TrustAnchors {
+  readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>
+
+  constructor(context: Pick<EngineContext, 'clock' | 'storage' | 'writes'>) {
+    this.#context = context
+  }
+
+  /** The trust anchors of the kinds that the caller may read, certificate authorities first. */
+  list(call: Call): Promise<readonly TrustAnchor[]> {
+    return this.#context.storage.read(async (tx) => [
+      ...(mayRead(call, 'ca') ? (await tx.collection(cas).find()).items.map(anchor('ca')) : []),
+      ...(mayRead(call, 'external-jwt-signer')
+        ? (await tx.collection(externalJwtSigners).find()).items.map(anchor('external-jwt-signer'))
+        : []),
+    ])
+  }
+
+  /**
+   * Says whether an anchor is trusted; the operation is for administrators alone.
+   *
+   * @throws {ControllerError} NOT_FOUND when there is no such signer or certificate authority.
+   *
+   * @example
+   * await engine.trustAnchors.trust(SYSTEM_CALL, signer.id, true)
+   */
+  async trust(call: Call, id: string, mayAuthenticateAdmins: boolean): Promise<TrustAnchor> {
+    readId(id)
+    readValue('mayAuthenticateAdmins', z.boolean(), mayAuthenticateAdmins)
+    const now = this.#context.clock.now()
+    return this.#context.writes.run(call, async (tx) => {
+      const ca = await tx.collection(cas).get(id)
+      if (ca !== undefined) {
+        await tx.collection(cas).update({ ...ca, mayAuthenticateAdmins, updatedAt: now })
+        return { id, name: ca.name, kind: 'ca', mayAuthenticateAdmins }
+      }
+      const signer = await tx.collection(externalJwtSigners).get(id)
+      if (signer === undefined) throw notFound('trust anchor', id)
+      await tx.collection(externalJwtSigners).update({ ...signer, mayAuthenticateAdmins, updatedAt: now })
+      return { id, name: signer.name, kind: 'external-jwt-signer', mayAuthenticateAdmins }
+    })
+  }
+}
+
+function anchor(kind: TrustAnchor['kind']) {
+  return ({ id, name, mayAuthenticateAdmins }: Omit<TrustAnchor, 'kind'>): TrustAnchor => {
+    return { id, name, kind, mayAuthenticateAdmins }
+  }
+}
+
+const IS_ADMIN = equals('isAdmin', true)
+const IS_DEFAULT_ADMIN = equals('isDefaultAdmin', true)
+const HAS_PERMISSION: Filter = {
+  kind: 'in',
+  operand: { kind: 'anyOf', field: 'permissions' },
+  values: new Set(PERMISSIONS),
+}
+
+/** The administrators, of which a network has few; found by an index. `where` narrows them. */
+export async function administrators(tx: ReadTransaction, where?: Filter): Promise<readonly Identity[]> {
+  return distinct([
+    await identitiesWith(tx, both(IS_ADMIN, where)),
+    await identitiesWith(tx, both(IS_DEFAULT_ADMIN, where)),
+  ])
+}
+
+/** Administrators and identities with delegated permissions. `where` narrows them. */
+export async function privilegedIdentities(tx: ReadTransaction, where?: Filter): Promise<readonly Identity[]> {
+  const delegates = await identitiesWith(tx, both(HAS_PERMISSION, where))
+  return distinct([await administrators(tx, where), delegates.filter((identity) => !isAdministrator(identity))])
+}
+
+async function identitiesWith(tx: ReadTransaction, where: Filter | undefined): Promise<readonly Identity[]> {
+  return (await tx.collection(identities).find({ ...(where && { where }) })).items
+}
+
+function distinct(lists: readonly (readonly Identity[])[]): readonly Identity[] {
+  return [...new Map(lists.flat().map((identity) => [identity.id, identity])).values()]
 }

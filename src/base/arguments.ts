@@ -1,5 +1,3 @@
-import { nearest } from './nearest.ts'
-
 /** The form of a value, as far as it can be told before it is used. */
 type Shape = 'boolean' | 'number' | 'string' | 'bytes' | 'function' | 'object' | 'array' | 'unknown'
 
@@ -15,13 +13,13 @@ interface DetailedRule {
   /** Further values that it may be as they are. */
   readonly or?: readonly unknown[]
   readonly isNeeded?: true
-  /** What fulfils it, for the message. */
+  /** Words for the message that name a value that fulfils it. */
   readonly hint?: string
-  /** What else is wrong with a value of the right form; undefined when nothing is. */
+  /** Finds another mistake in a value of the right form; undefined when there is none. */
   readonly problem?: (value: never) => string | undefined
 }
 
-/** What an argument, or one of the options in it, takes. */
+/** The rule of an argument, or of one of the options in it. */
 export type OptionRule = Shape | DetailedRule
 
 /** A rule for every option that a type declares. */
@@ -61,7 +59,7 @@ function problemOf(name: string, value: unknown, rule: DetailedRule): string | u
     return oneOf.some((one) => one === value) ? undefined : `${name} takes ${quotedAll(oneOf)}, not ${told(value)}`
   }
   if (!hasShape(value, shape)) {
-    // What stands in place of an object may be a password, or a text with one in it.
+    // A text in place of an object may be a password, or hold one.
     const found = PLAIN.includes(shape) ? told(value) : kindOf(value)
     return `${name} takes ${hint ?? wordFor(rule)}, not ${found}`
   }
@@ -125,4 +123,43 @@ function meant(name: string, rules: Readonly<Record<string, OptionRule>>): strin
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
+}
+
+/** The name among some that is most like another, when it is near enough to be meant; undefined otherwise. */
+function nearest(name: string, names: Iterable<string>): string | undefined {
+  let best: { readonly name: string; readonly distance: number } | undefined
+  for (const candidate of names) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase(), 3)
+    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? 4)) {
+      best = { name: candidate, distance }
+    }
+  }
+  return best?.name
+}
+
+/** ` (did you mean 'payroll'?)`, or nothing. */
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const meant = nearest(name, names)
+  return meant === undefined ? '' : ` (did you mean '${meant}'?)`
+}
+
+/** How many letters have to be added, taken or changed to make one text of another; more than `most` counts as more. */
+function editDistance(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) > most) return most + 1
+  let before = Array.from({ length: other.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...one].entries()) {
+    const row = [i + 1]
+    for (const [j, candidate] of [...other].entries()) {
+      const replaced = (before[j] ?? 0) + (letter === candidate ? 0 : 1)
+      row.push(Math.min(replaced, (before[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
+    }
+    before = row
+  }
+  return before.at(-1) ?? 0
+}
+
+/** A number that a host chose is a whole one in its range. Answers it; otherwise throws an `Error` that names the option. */
+export function requireInRange(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new Error(`${name} takes a whole number from ${least} to ${most}: not ${value}`)
 }

@@ -1,4 +1,4 @@
-/** A map of at most so many keys: beyond it, the one that was set longest ago goes. Whoever uses a key sets it again. */
+/** A map with a greatest number of keys: beyond it, the key that was set longest ago goes. Set a key again when it is used. */
 export class BoundedMap<K, V> {
   /** In the order in which they were set, oldest first. */
   readonly #entries = new Map<K, V>()
@@ -27,7 +27,7 @@ export class BoundedMap<K, V> {
     }
   }
 
-  /** What is kept, oldest first. */
+  /** Walks the entries, oldest first. */
   [Symbol.iterator](): IterableIterator<[K, V]> {
     return this.#entries.entries()
   }

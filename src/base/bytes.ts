@@ -1,3 +1,20 @@
+/** The bytes of a text in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    // Both halves of a surrogate pair count two: the character that they make has four bytes.
+    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
+  }
+  return bytes
+}
+
+/** The bytes of a value as JSON; 0 for one that JSON leaves out. */
+export function jsonBytes(value: unknown): number {
+  const text: string | undefined = JSON.stringify(value)
+  return text === undefined ? 0 : utf8Bytes(text)
+}
+
 const CHUNK = 0x8000
 
 /** A text with one character for each byte, which stands for these bytes and no others. */
@@ -25,4 +42,24 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length)
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
   return bytes
+}
+
+/** The octets of all parts, one after the other. */
+export function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Lower-case hexadecimal text of `bytes`, without separators. */
+export function toHex(bytes: Uint8Array): string {
+  let hex = ''
+  for (const byte of bytes) hex += PAIRS[byte]
+  return hex
 }

@@ -52,7 +52,7 @@ export type ErrorCode =
   | 'UNHANDLED'
 
 /**
- * What made a request fail, as the caller may see it: a field with a reason, or a message with data. `value` is text and
+ * The cause of a failed request, as the caller may see it: a field with a reason, or a message with data. `value` is text and
  * never a secret.
  */
 export interface ErrorCause {
@@ -87,7 +87,7 @@ export class TooManyAttempts extends ControllerError {
   }
 }
 
-/** What was wrong with the tokens of external signers that came with a request. */
+/** The problem of the tokens of external signers that came with a request. */
 export type TokenProblem = 'missing' | 'invalid' | 'expired'
 
 /** A request that needs a token of an external signer and came without a good one. */

@@ -1,5 +1,5 @@
+import { requireInRange } from './arguments.ts'
 import { type ControllerError, invalidField } from './errors.ts'
-import { requireInRange } from './option-range.ts'
 
 /**
  * How much may be stored, and answered at once: numbers of things, and bytes of UTF-8 (of objects and lists: as JSON). No
@@ -52,7 +52,7 @@ export interface Limits {
   readonly loginBytes: number
   /** Bytes of the entities in one list; a page ends before the entity that would exceed them. */
   readonly answerBytes: number
-  /** Lists that one identity waits for, where it asks for so many that they are made in turns; a further one is refused. */
+  /** Lists that one identity waits for, once its lists are made in turns; a further one is refused. */
   readonly listsPerIdentity: number
   /** Questions about access that one identity waits for: simulations, explanations, graphs, searches; a further one is refused. */
   readonly questionsPerIdentity: number

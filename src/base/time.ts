@@ -33,3 +33,38 @@ export function toGoDuration(milliseconds: number): string {
   const seconds = `${(milliseconds % 60_000) / 1000}s`
   return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
 }
+
+/** A known instant (epoch ms) as the Date that serialises to RFC 3339 with milliseconds; null stays null. */
+export function instant(milliseconds: number): Date
+export function instant(milliseconds: number | null): Date | null
+export function instant(milliseconds: number | null): Date | null {
+  return milliseconds === null ? null : new Date(milliseconds)
+}
+
+/** The instant (epoch ms) that says "none" where deployed clients read one without asking whether it is there. */
+export const NO_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
+
+/**
+ * Seconds by which the clock of another machine may be ahead: what bears a later instant, be it a session or a token, is
+ * refused until its time has come.
+ */
+export const CLOCK_TOLERANCE_SECONDS = 60
+
+/** Reports whether an instant lies further ahead of `now` than clocks may differ; both are epoch milliseconds. */
+export function isYetToCome(instant: number, now: number): boolean {
+  return instant > now + CLOCK_TOLERANCE_SECONDS * 1000
+}
+
+/** Milliseconds fit it until the year 5188. */
+const DIGITS = 9
+
+/**
+ * An id that sorts as text after those of earlier instants (epoch ms) and before those of later ones, as routers expect it
+ * of API sessions.
+ *
+ * @example
+ * timeOrderedId(1, 'zz') < timeOrderedId(2, 'aa') // true
+ */
+export function timeOrderedId(now: number, rest: string): string {
+  return `${now.toString(36).padStart(DIGITS, '0')}${rest}`
+}

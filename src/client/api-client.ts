@@ -1,10 +1,55 @@
-import { checkOptions, type OptionRules } from '../domain/arguments/check-options.ts'
-import { readAnswer } from './answer.ts'
-import { eachOf, type ListRequest, type ListRoute } from './each-of.ts'
-import { type AnyRequest, requestFor } from './request.ts'
-import { SessionToken } from './session-token.ts'
+import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import {
+  type AnyRequest,
+  eachOf,
+  type ListRequest,
+  type ListRoute,
+  readAnswer,
+  requestFor,
+  withAdviceOnTrust,
+} from './answer.ts'
 import type { AnswerOf, AnySignature, RequestArguments } from './types.ts'
-import { withAdviceOnTrust } from './untrusted.ts'
+
+/** The token of the API session that requests are sent in: given, or of a login that is done again when the session is over. */
+class SessionToken {
+  readonly #login: (() => Promise<string>) | undefined
+  #token: Promise<string> | undefined
+
+  constructor({ token, login }: { readonly token?: string; readonly login?: () => Promise<string> }) {
+    this.#login = login
+    this.#token = token === undefined ? undefined : Promise.resolve(token)
+  }
+
+  /** Answers what `send` answers, in a session; once more in a new one where the session had ended. */
+  async with(send: (token: string | undefined) => Promise<Response>): Promise<Response> {
+    const used = this.#current()
+    const response = await send(await used)
+    if (this.#login === undefined || !saysThatSessionEnded(response)) return response
+    await response.body?.cancel()
+    // Somebody else may have logged in again while this request was on its way.
+    if (this.#token === used) this.#token = undefined
+    return send(await this.#current())
+  }
+
+  #current(): Promise<string> | undefined {
+    if (this.#token !== undefined || this.#login === undefined) return this.#token
+    const token = this.#login()
+    this.#token = token
+    token.catch(() => {
+      // The next request tries again.
+      if (this.#token === token) this.#token = undefined
+    })
+    return token
+  }
+}
+
+/** A refusal of the operation has status 401 as well; only that of the session, or of the access token, names its realm. */
+function saysThatSessionEnded({ status, headers }: Response): boolean {
+  const challenge = headers.get('www-authenticate') ?? ''
+  return status === 401 && REALMS.some((realm) => challenge.includes(realm))
+}
+
+const REALMS = ['realm="zt-session"', 'realm="openziti-oidc"']
 
 /** Sends one request; `globalThis.fetch`, or a controller's own `fetch` for calls without a network. */
 export type Fetch = (request: Request) => Promise<Response>
@@ -49,7 +94,7 @@ const REQUEST: OptionRules<AnyRequest> = {
   signal: { shape: 'object', problem: (signal: object) => ('aborted' in signal ? undefined : 'takes an AbortSignal') },
 }
 
-/** What is known of the operations of an API, by route. */
+/** The operations of an API, by route. */
 export type AnyApi<Api> = { readonly [Route in keyof Api]: AnySignature }
 
 /** Calls operations of one API by their route, typed by their declarations. */

@@ -4,13 +4,13 @@
  *
  * @module portcullis/client
  */
-import type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
+import type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
 import { type ApiClient, type ClientOptions, createApiClient } from './api-client.ts'
 
-export type { ClientApi, ManagementApi, PortcullisApi } from '../http/api.ts'
-export type * from '../resources/wire/wire-names.ts'
+export type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
+export type * from '../resources/wire-names.ts'
+export type { ListRequest, ListRoute } from './answer.ts'
 export type { ApiClient, ClientOptions, Fetch } from './api-client.ts'
-export type { ListRequest, ListRoute } from './each-of.ts'
 export { type AnswerOf, ApiError, type RequestArguments, type RequestOf } from './types.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../domain/errors.ts'
-import type { AnswerKind, Signature } from '../http/operations/signature.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import type { AnswerKind, Signature } from '../http/operations/operation.ts'
 
-/** What is known of an operation. */
+/** The signature of any operation. */
 export type AnySignature = Signature<string, unknown, unknown, unknown, AnswerKind>
 
 /** The query of every list. */
@@ -75,7 +75,7 @@ type Body<B> = [B] extends [undefined]
     ? { readonly body?: Exclude<B, undefined> }
     : { readonly body: B }
 
-/** What a call of an operation takes: path parameters, query, body; `RequestOf<ManagementApi['POST /services']>`. */
+/** The arguments of a call of an operation: path parameters, query, body; `RequestOf<ManagementApi['POST /services']>`. */
 export type RequestOf<S extends AnySignature> = Params<S['route']> &
   Query<WholeQuery<S>> &
   Body<S['body']> & {
@@ -84,11 +84,11 @@ export type RequestOf<S extends AnySignature> = Params<S['route']> &
     readonly signal?: AbortSignal
   }
 
-/** What stands behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
+/** The arguments behind the route in a call: the request, which may be left out where the operation needs none of its parts. */
 export type RequestArguments<S extends AnySignature> =
   Record<never, never> extends RequestOf<S> ? [request?: RequestOf<S>] : [request: RequestOf<S>]
 
-/** What an operation answers; `AnswerOf<ManagementApi['GET /services/{id}']>['data']` is a service. */
+/** The answer of an operation; `AnswerOf<ManagementApi['GET /services/{id}']>['data']` is a service. */
 export type AnswerOf<S extends AnySignature> = Answers<S['data']>[S['kind']]
 
 interface Answers<Data> {
@@ -100,7 +100,7 @@ interface Answers<Data> {
   readonly done: Answered<Readonly<Record<string, never>>>
 }
 
-/** What a controller said when it refused a request. */
+/** The body of a refusal by a controller. */
 export interface ApiErrorBody {
   readonly code?: string
   readonly message?: string

@@ -1,6 +1,6 @@
 /** Somebody who holds a part of a capacity, until it leaves or is put out. */
 export interface Holder {
-  /** Takes so much more. Others may have to go for it, or the holder itself where nobody else should. */
+  /** Takes `amount` more. Others may have to go for it, or the holder itself where nobody else should. */
   take(amount: number): void
   /** From now on nobody waits for this holder, and it waits for others: it is never put out. */
   work(): void
@@ -10,7 +10,7 @@ export interface Holder {
   leave(): void
 }
 
-/** What there is so much of that everybody must share it. */
+/** A capacity that everybody must share. */
 export interface FairCapacity {
   /** Somebody of a network comes in, with nothing yet; `onPutOut` is called at most once, after it has lost its part. */
   enter(network: string, onPutOut: () => void): Holder

@@ -4,12 +4,12 @@ interface Waiting {
 }
 
 /**
- * Lets so much work run at once, of several parties in turns: what one of them hands in is waited for by the others once,
- * however much it is. Work that fails leaves as what succeeds does.
+ * Lets a number of pieces of work run at once, of several parties in turns: a party waits for one piece of each other party,
+ * however many that one hands in. Work that fails leaves as work that succeeds.
  */
 export class FairGate {
   readonly #places: number
-  /** What each party waits to begin, in the order of their turns; a party that waits for nothing is not there. */
+  /** The attempts of each party that wait to begin, in the order of their turns; a party that waits for nothing is not there. */
   readonly #parties = new Map<string, Waiting[]>()
   #taken = 0
   #waiting = 0

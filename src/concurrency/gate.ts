@@ -5,9 +5,9 @@
 export type Patience = (giveUp: (reason: unknown) => void) => () => void
 
 /**
- * Lets at most so many pieces of work run at once; the others wait in the order in which they came. A place that becomes free
- * goes straight to the first of them, so that a newcomer cannot overtake the queue. Work that fails leaves as what
- * succeeds does. With one place, work runs one after the other.
+ * Lets a number of pieces of work run at once; the others wait in the order in which they came. A place that becomes free
+ * goes straight to the first of them, so that a newcomer cannot overtake the queue. Work that fails leaves as work
+ * that succeeds. With one place, work runs one after the other.
  *
  * @example
  * const writes = new Gate(1)

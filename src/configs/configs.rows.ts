@@ -1,8 +1,7 @@
-import { equals, type Filter, ids } from '../../../domain/filter/index.ts'
-import { configs } from '../../../resources/services/configs.ts'
-import { services } from '../../../resources/services/services.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import { wireSchema } from '../../operations/wire-schema.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { equals, type Filter, ids } from '../kernel/filter/index.ts'
+import { services } from '../services/service.resource.ts'
+import { configs } from './config.resource.ts'
 
 /** Which configs are of a type or belong to a service, and which services have a config. */
 export const configOperations = [

@@ -1,9 +1,11 @@
-import { invalidField, notFound } from '../../domain/errors.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { configTypes } from '../../resources/services/config-types.ts'
-import { type Configs, configs } from '../../resources/services/configs.ts'
-import type { EngineContext } from '../context/context.ts'
-import type { Behaviour } from '../records/behaviour.ts'
+import { invalidField, notFound } from '../base/errors.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { ifReadable, newRecord } from '../kernel/records/read-records.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { type Configs, type ConfigTypes, configs, configTypes } from './config.resource.ts'
+import { BUILT_IN_CONFIG_TYPES, isFormerSchema } from './config-types.rules.ts'
 
 type Data = RecordOf<Configs>['data']
 
@@ -56,4 +58,55 @@ function pointerTo(path: readonly string[]): string {
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
+}
+
+type Schema = RecordOf<ConfigTypes>['schema']
+
+/**
+ * The schema of a config type has to be usable and to describe an object; `{}` is no schema. Configs that exist are not
+ * judged by a changed schema. `all` stands for every config type where they are asked for, so none is called so.
+ */
+export const configTypeBehaviour: Behaviour<ConfigTypes> = {
+  resource: configTypes,
+
+  async prepare({ jsonSchema }, _call, { input }) {
+    const schema: Schema = input.schema ?? null
+    if (schema === null || Object.keys(schema).length === 0) return undefined
+    if (schema.type !== 'object') {
+      throw invalidField('schema', 'invalid config type schema, root type must be object', shownType(schema.type))
+    }
+    const problem = await jsonSchema.problemOf(schema)
+    if (problem !== undefined) throw invalidField('schema', `invalid schema ${problem}`, '')
+    return undefined
+  },
+
+  async guard(_context, _tx, _call, { after }) {
+    if (after?.name !== 'all') return after
+    throw invalidField('name', 'all is a keyword and may not be used as a config type name', 'all')
+  },
+}
+
+function shownType(type: unknown): string {
+  return typeof type === 'string' ? type : ''
+}
+
+/**
+ * Gives a store that has no config type the built-in ones. In a store that has some, built-in ones whose schema is that of an
+ * earlier version get the present one, which accepts the same configs; one that was changed or deleted stays so.
+ */
+export async function keepBuiltInConfigTypes(
+  { digest }: EngineContext,
+  tx: WriteTransaction,
+  now: number,
+): Promise<void> {
+  const collection = tx.collection(configTypes)
+  const { totalCount: known } = await collection.find({ limit: 1 })
+  for (const builtIn of BUILT_IN_CONFIG_TYPES) {
+    const { id, schema } = builtIn
+    if (known === 0) await collection.insert(newRecord(id, now, builtIn))
+    const stored = known === 0 ? undefined : await ifReadable(() => collection.get(id))
+    if (stored?.schema && isFormerSchema(stored.schema, digest.sha256)) {
+      await collection.update({ ...stored, schema, updatedAt: now })
+    }
+  }
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { equals } from '../../../domain/filter/index.ts'
-import { EntityRef, Id } from '../../../resources/declaration/fields.ts'
-import { described } from '../../../resources/declaration/words.ts'
-import { ServiceConfigPairs } from '../../../resources/services/service-config-requests.ts'
-import { serviceConfigs } from '../../../resources/services/service-configs.ts'
-import { DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { DONE } from '../http/operations/operation.ts'
+import { EntityRef, Id } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { ServiceConfigPairs, serviceConfigs } from './config.resource.ts'
 
 const ServiceConfig = described(z.object({ config: EntityRef, configId: Id, service: EntityRef, serviceId: Id }), {
   config: 'The config that the identity sees, as a reference.',
@@ -66,3 +65,24 @@ export const serviceConfigOperations = [
     },
   ),
 ] as const
+
+/** The configs that identities have of their own, of all identities at once: who copies a network needs them all. */
+export const listServiceConfigsOperation = defineOperation(
+  {
+    route: 'GET /service-configs',
+    summary: 'Lists the configs of their own that identities have for services',
+    access: { entity: 'identity', action: 'read' },
+    data: described(z.object({ id: z.string(), identityId: z.string(), serviceId: z.string(), configId: z.string() }), {
+      id: 'Tells this from the others.',
+      identityId: 'The id of the identity.',
+      serviceId: 'The id of the service.',
+      configId: 'The id of the config that the identity sees for it.',
+    }),
+    symbols: serviceConfigs.symbols,
+  },
+  async ({ engine, call, find }) => {
+    const { items, totalCount } = await engine.reader.list(call, serviceConfigs, find)
+    const shown = items.map(({ id, identityId, serviceId, configId }) => ({ id, identityId, serviceId, configId }))
+    return { page: { items: shown, totalCount } }
+  },
+)

@@ -1,45 +1,40 @@
-import { checkControllerOptions } from './check-options.ts'
+import { AccessFeed } from '../access/access-feed.ts'
+import { AccessMoves } from '../access/access-moves.ts'
+import { hostOf, requireAddress } from '../base/addresses.ts'
+import { requireInRange } from '../base/arguments.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { type Profile, profileOf } from '../base/compatibility.ts'
+import { type Limits, limitsOf } from '../base/limits.ts'
+import { CredentialsFeed } from '../credentials/identity-credentials.ts'
+import { ControllerEngine } from '../engine/engine.ts'
+import type { OwnerCount } from '../kernel/context/context.ts'
+import { OtherClocks } from '../kernel/context/other-clocks.ts'
+import { Timetable } from '../kernel/context/timetable.ts'
+import { Writes } from '../kernel/context/writes.ts'
+import { MAX_OWNERS } from '../kernel/records/owner-quota.ts'
+import { WireTexts } from '../kernel/records/wire-texts.ts'
+import type { OpenIdUris } from '../network/controller-settings.ts'
+import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from '../oidc/auth-request.rules.ts'
+import { createSealer } from '../platform/aes-gcm-sealer.ts'
+import { createPasswordHasher } from '../platform/argon2/argon2-password-hasher.ts'
+import { createAjvJsonSchema } from '../platform/json-schema/ajv-json-schema.ts'
+import { createJwtTokens } from '../platform/jwt-tokens.ts'
+import { createExternalTokens } from '../platform/key-sets/external-jwts.ts'
+import { createHttpKeySets } from '../platform/key-sets/http-key-sets.ts'
+import { createConsoleLogger, hostLogger } from '../platform/loggers.ts'
+import { createEvents } from '../platform/mitt-events.ts'
+import { otplibTotp } from '../platform/otplib-totp.ts'
+import { createPkiMaterial, deriveSecretsKey, type PkiMaterial, type PkiSource } from '../platform/pki-material.ts'
+import { pngQrCode } from '../platform/png-qr-code.ts'
+import { createRateLimiters } from '../platform/rate-limits.ts'
+import { ServerCredentials } from '../platform/server-credentials.ts'
+import { createDigest, createScheduler, eventLoopTurns, systemClock, systemRandom } from '../platform/system-runtime.ts'
+import { createX509Pki } from '../platform/x509/x509-pki.ts'
+import type { Events } from '../ports/events.ts'
+import type { Clock, Logger, Random } from '../ports/runtime.ts'
+import { Presence } from '../routers/presence.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { type Profile, profileOf } from './domain/compatibility.ts'
-import { hostOf, requireAddress } from './domain/controller-address.ts'
-import { type Limits, limitsOf } from './domain/limits.ts'
-import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from './domain/oidc/redirect-uri.ts'
-import { requireInRange } from './domain/option-range.ts'
-import { AccessFeed } from './engine/access/access-feed.ts'
-import { AccessMoves } from './engine/access/access-moves.ts'
-import type { OpenIdUris } from './engine/configs/controller-settings.ts'
-import { OtherClocks } from './engine/context/other-clocks.ts'
-import { Timetable } from './engine/context/timetable.ts'
-import { Writes } from './engine/context/writes.ts'
-import { ControllerEngine } from './engine/engine.ts'
-import { CredentialsFeed } from './engine/identities/identity-credentials.ts'
-import { Presence } from './engine/routers/presence.ts'
-import { createSealer } from './platform/aes-gcm-sealer.ts'
-import { createPasswordHasher } from './platform/argon2-password-hasher.ts'
-import { createConsoleLogger } from './platform/console-logger.ts'
-import { eventLoopTurns } from './platform/event-loop-turns.ts'
-import { hostLogger } from './platform/host-logger.ts'
-import { createAjvJsonSchema } from './platform/json-schema/ajv-json-schema.ts'
-import { createJwtTokens } from './platform/jwt-tokens.ts'
-import { createExternalTokens } from './platform/key-sets/external-jwts.ts'
-import { createHttpKeySets } from './platform/key-sets/http-key-sets.ts'
-import { createEvents } from './platform/mitt-events.ts'
-import { otplibTotp } from './platform/otplib-totp.ts'
-import { createPkiMaterial, type PkiMaterial } from './platform/pki-material.ts'
-import type { PkiSource } from './platform/pki-source.ts'
-import { pngQrCode } from './platform/qr-code/png-qr-code.ts'
-import { createRateLimiters } from './platform/rate-limiter/rate-limits.ts'
-import { deriveSecretsKey } from './platform/secrets-key.ts'
-import { ServerCredentials } from './platform/server-credentials.ts'
-import { createDigest } from './platform/sha256-digest.ts'
-import { systemClock } from './platform/system-clock.ts'
-import { systemRandom } from './platform/system-random.ts'
-import { createScheduler } from './platform/system-scheduler.ts'
-import { createX509Pki } from './platform/x509-pki.ts'
-import type { Clock } from './ports/clock.ts'
-import type { Events } from './ports/events.ts'
-import type { Logger } from './ports/logger.ts'
-import type { Random } from './ports/random.ts'
+import { checkControllerOptions } from './option-shapes.ts'
 
 const MINUTE_MS = 60_000
 /** Beyond it instants could not be told any more. */
@@ -79,14 +74,12 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   const server = await ServerCredentials.open(pki)
   const trustDomain = options.trustDomain === undefined ? {} : { trustDomain: options.trustDomain }
   const profile = profileOf(options)
-  requireInRange('recoveryCodeLength', profile.recoveryCodeLength, 6, 100)
-  requireInRange('refreshTokenGraceMs', profile.refreshTokenGraceMs, 0, 5 * MINUTE_MS)
   const keySets = options.keySets ?? createHttpKeySets({ allowInternal: profile.allowPrivateJwks })
-  const events = createEvents(logger)
-  const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const { storage, presence: elsewhere } = options
   const limits = limitsOf(options.limits)
-  const writes = new Writes(storage, limits)
+  const writes = new Writes(storage, limits, logger)
+  const events = createEvents(logger, () => writes.tellCommitted())
+  const timetable = new Timetable({ clock, logger, scheduler: options.scheduler ?? createScheduler(clock) })
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
   const enrollmentDurationMs = durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS)
@@ -109,6 +102,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     latestRevision,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
   )
+  const ownerCounts = new BoundedMap<string, OwnerCount>(MAX_OWNERS)
   const otherClocks = new OtherClocks(clock, logger)
   const engine = new ControllerEngine({
     otherClocks,
@@ -135,6 +129,8 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
     turns: eventLoopTurns,
+    texts: new WireTexts(),
+    ownerCounts,
     settings,
   })
   const changeAddress = (next: string) => {

@@ -1,38 +1,19 @@
-import type { Compat, Leniency } from './domain/compatibility.ts'
-import type { Limits } from './domain/limits.ts'
-import type { AdminCredentials } from './engine/bootstrap.ts'
-import type { CorsOptions } from './http/pipeline/cors.ts'
-import type { HostAuthorization } from './http/pipeline/host-authorization.ts'
-import type { OpenIdOptions } from './open-id-options.ts'
-import type { PkiOpening, PkiSource } from './platform/pki-source.ts'
-import type { RateLimitOptions } from './platform/rate-limiter/rate-limits.ts'
-import type { Clock } from './ports/clock.ts'
-import type { PasswordHasher } from './ports/credentials/password-hasher.ts'
-import type { JsonSchema } from './ports/json-schema.ts'
-import type { KeySets } from './ports/key-sets.ts'
-import type { Logger } from './ports/logger.ts'
-import type { Random } from './ports/random.ts'
-import type { RouterPresence } from './ports/router-presence.ts'
-import type { Scheduler } from './ports/scheduler.ts'
-import type { Storage } from './ports/storage.ts'
-import type { Telemetry } from './ports/telemetry/telemetry.ts'
+import type { Compat, Leniency } from '../base/compatibility.ts'
+import type { Limits } from '../base/limits.ts'
+import type { AdminCredentials } from '../engine/bootstrap.ts'
+import type { HostAuthorization } from '../http/pipeline/authorize.ts'
+import type { CorsOptions } from '../http/pipeline/cors.ts'
+import type { PkiOpening, PkiSource } from '../platform/pki-material.ts'
+import type { RateLimitOptions } from '../platform/rate-limits.ts'
+import type { KeySets, PasswordHasher } from '../ports/credentials.ts'
+import type { Storage } from '../ports/record-storage.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import type { Clock, JsonSchema, Logger, Random, Scheduler } from '../ports/runtime.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 
 /**
- * What a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and `compat`
- * loosens all that are not given:
- *
- * | Option | Default | `compat: 'openziti'` |
- * |---|---|---|
- * | `allowTotpReuse` | `false` | `true` |
- * | `allowUnlimitedCodes` | `false` | `true` |
- * | `allowUnlimitedLogins` | `false` | `true` |
- * | `allowPrivateJwks` | `false` | `true` |
- * | `allowWeakPasswords` | `false` | `true` |
- * | `allowSelfDeletion` | `false` | `true` |
- * | `allowTokensOfOthers` | `false` | `true` |
- * | `keepSessionsOnPasswordChange` | `false` | `true` |
- * | `recoveryCodeLength` | `10` | `6` |
- * | `refreshTokenGraceMs` | `10_000` | `60_000` |
+ * Options that a host decides. The members of {@link Leniency} are strict by default; each may be loosened by itself, and
+ * `compat` loosens all that are not given.
  */
 export interface ControllerOptions extends Partial<Leniency> {
   /**
@@ -120,4 +101,30 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly jsonSchema?: JsonSchema
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
+}
+
+/** Choices of a host about logins by OpenID Connect. */
+export interface OpenIdOptions {
+  /**
+   * By whose names tokens are issued and taken, such as `https://ctrl.example:1280/oidc`: every address under which clients
+   * reach the controller. A request's `Host` only chooses among them. Default: `address`, and the names of the server
+   * certificate, at its port and at `ports`.
+   */
+  readonly issuers?: readonly string[]
+  /** Further ports under which clients reach the controller, beside that of `address`. */
+  readonly ports?: readonly number[]
+  /** Milliseconds for which an access token is good, a minute at least. Default: 30 minutes. */
+  readonly accessTokenLifetimeMs?: number
+  /** Milliseconds for which an id token is good, a minute at least. Default: 30 minutes. */
+  readonly idTokenLifetimeMs?: number
+  /** Milliseconds for which a refresh token is good, a minute more than an access token at least. Default: 24 hours. */
+  readonly refreshTokenLifetimeMs?: number
+  /**
+   * Where clients may be sent after a login: exactly these URIs; `*` may stand for the port of `localhost`, `127.0.0.1` or
+   * `[::1]`. Default: `openziti://auth/callback`, and `/auth/callback` of `localhost` and `127.0.0.1` at any port.
+   * `/controller-settings` changes it while the controller runs.
+   */
+  readonly redirectUris?: readonly string[]
+  /** Where clients may be sent after a logout, literally. Default: as `redirectUris`, with `/auth/logout`. */
+  readonly postLogoutUris?: readonly string[]
 }

@@ -1,29 +1,29 @@
+import { resume } from '../access/sessions/enforcement.ts'
+import { APIS } from '../apis/apis.ts'
+import { apiDocuments } from '../apis/documents.ts'
+import { Lifetime } from '../concurrency/lifetime.ts'
+import { publishSigningKey } from '../credentials/signing-keys.ts'
+import { bootstrap } from '../engine/bootstrap.ts'
+import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
+import { type ControllerFetch, type PlainFetch, webFetch } from '../http/exchange.ts'
+import { withCors } from '../http/pipeline/cors.ts'
+import { answerHeaders } from '../http/pipeline/envelope.ts'
+import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
+import { readWebBody } from '../http/pipeline/read-input.ts'
+import { type Call, type Caller, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { ServerCertificateSource } from '../platform/pki-material.ts'
+import type { Events } from '../ports/events.ts'
+import type { ControlPlane, ControlPlaneOptions } from '../ports/fabric/index.ts'
+import type { HostedPresence } from '../ports/router-presence.ts'
+import type { EdgeRouters } from '../routers/edge-router.resource.ts'
+import type { Presence } from '../routers/presence.ts'
+import type { TransitRouters } from '../routers/transit-router.resource.ts'
+import { BUILD_DATE, VERSION } from '../version.ts'
 import { composeEngine } from './compose-engine.ts'
-import { Lifetime } from './concurrency/lifetime.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { resume } from './engine/access/enforcement/resume.ts'
-import { bootstrap } from './engine/bootstrap.ts'
-import { SYSTEM_CALL } from './engine/context/call.ts'
-import { publishSigningKey } from './engine/credentials/signing-keys.ts'
-import { type ControllerEngine, contextOf } from './engine/engine.ts'
-import type { Presence } from './engine/routers/presence.ts'
-import { APIS } from './http/api.ts'
-import { apiDocuments } from './http/documents.ts'
-import type { PlainFetch } from './http/exchange/plain-exchange.ts'
-import { type ControllerFetch, webFetch } from './http/exchange/web-fetch.ts'
-import { answerHeaders } from './http/pipeline/answer/answer-headers.ts'
-import { withCors } from './http/pipeline/cors.ts'
-import type { OpenIdApi } from './http/pipeline/handler.ts'
-import { createHandler } from './http/pipeline/handler.ts'
-import { readWebBody } from './http/pipeline/input/body.ts'
+import { engineForCall, engineForHost } from './guarded-engine.ts'
 import { observe } from './observe.ts'
-import type { ServerCertificateSource } from './platform/pki-source.ts'
-import type { Events } from './ports/events.ts'
-import type { ControlPlane, ControlPlaneOptions } from './ports/fabric/index.ts'
-import type { HostedPresence } from './ports/router-presence.ts'
-import type { EdgeRouters } from './resources/routers/edge-routers.ts'
-import type { TransitRouters } from './resources/routers/transit-routers.ts'
-import { BUILD_DATE, VERSION } from './version.ts'
 import { warnAtStart } from './warn-at-start.ts'
 
 /** A zero-trust network controller, ready to be mounted; `await using` closes it at the end of a block. */
@@ -33,8 +33,18 @@ export interface Controller extends AsyncDisposable {
   /** The headers of every answer; an adapter gives them with what it refuses before the controller sees it. */
   readonly answerHeaders: Readonly<Record<string, string>>
   /** The rules and records behind the APIs, for a host that calls them directly. */
-  readonly engine: ControllerEngine
-  /** What happens, told after it is committed. */
+  readonly engine: HostEngine
+  /**
+   * The engine with the rights of somebody, and no others: of a caller, who logged in or for whom the host began a session, or
+   * of any call. A method that the same operation of the APIs would refuse it rejects with `UNAUTHORIZED`; who calls is looked
+   * at again with every method.
+   *
+   * @example
+   * const caller = await controller.engine.apiSessions.resolve(token)
+   * if (caller !== undefined) await controller.as(caller).services.create({ name: 'web' })
+   */
+  as(who: Call | Caller): CallEngine
+  /** The events of this controller, told after their cause is committed. */
   readonly events: Pick<Events, 'on'>
   /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
   readonly presence: HostedPresence
@@ -136,7 +146,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
   return {
     fetch: webFetch(referred, readWebBody),
     answerHeaders: answerHeaders(identity),
-    engine,
+    engine: engineForHost(engine),
+    as: (who) => engineForCall(engine, who),
     events: { on: events.on },
     presence,
     hasAdmin: defaultAdmin.hasAdmin,
@@ -164,10 +175,12 @@ async function openFabric(
   if (dataPlane.controlAddresses.length > 0) throw new Error('the fabric of this controller is open already')
   dataPlane.controlAddresses = [...options.addresses, ...(options.others ?? [])]
   await presence.open(options.addresses[0] ?? '')
-  const { Fabric } = await import('./engine/fabric/fabric.ts')
+  const { Fabric } = await import('../fabric/fabric.ts')
   const host = {
     context: contextOf(engine),
     apiSessions: engine.apiSessions,
+    createEdgeRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) =>
+      engine.edgeRouters.create(SYSTEM_CALL, { ...body, isTunnelerEnabled: true }),
     deleteRouter: (resource: EdgeRouters | TransitRouters, id: string) => engine.of(resource).delete(SYSTEM_CALL, id),
   }
   const fabric = new Fabric(host, presence, options)
@@ -177,7 +190,7 @@ async function openFabric(
 
 /** Loads the reference of all operations, where it is asked for. */
 async function referenced(fetch: PlainFetch): Promise<PlainFetch> {
-  const { withReference } = await import('./http/reference/reference.ts')
+  const { withReference } = await import('../apis/reference/reference.ts')
   return withReference(fetch, VERSION)
 }
 

@@ -1,13 +1,13 @@
+import { callIsolated } from '../concurrency/call-isolated.ts'
+import type { PlainFetch } from '../http/exchange.ts'
+import { observedFetch } from '../http/observed-fetch.ts'
+import type { WatchedFetch } from '../http/pipeline/handler.ts'
+import { withProbes } from '../http/probes.ts'
+import { countEvents, GAUGES, readGauges } from '../network/gauges.ts'
+import { createPrometheusMetrics } from '../platform/prometheus-metrics.ts'
+import type { Metrics, Telemetry } from '../ports/telemetry.ts'
 import type { Composition } from './compose-engine.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { countEvents } from './engine/telemetry/event-counters.ts'
-import { GAUGES, readGauges } from './engine/telemetry/gauges.ts'
-import type { PlainFetch } from './http/exchange/plain-exchange.ts'
-import { observedFetch } from './http/observed-fetch.ts'
-import type { WatchedFetch } from './http/pipeline/request-watch.ts'
-import { withProbes } from './http/probes.ts'
-import { createPrometheusMetrics } from './platform/prometheus/prometheus-metrics.ts'
-import type { Metrics } from './ports/telemetry/metrics.ts'
 
 /** A controller's HTTP function, watched as its host wants it. */
 export interface Observed {
@@ -22,7 +22,7 @@ export interface Observed {
  */
 export function observe(
   fetch: WatchedFetch,
-  { engine, events, access, presence, clock, otherClocks }: Composition,
+  { engine, events, access, presence, clock, otherClocks, logger }: Composition,
   { probes, telemetry, storage }: ControllerOptions,
   isClosed: () => boolean,
 ): Observed {
@@ -34,13 +34,19 @@ export function observe(
   const source = {
     index: () => access.state(),
     storeRevision: () => storage.read(async ({ revision }) => revision),
+    texts: () => engine.reader.texts.size(),
     connectedRouters: () => presence.connectedRouters(),
     uptimeMs: () => clock.now() - startedAt,
   }
-  const metrics = toAll(sinks)
+  const failed = (error: unknown) => logger.error('a figure could not be given on', { error: String(error) })
+  const metrics = toAll(sinks, failed)
   countEvents(events, metrics)
   const stop = metrics.observe(GAUGES, () => readGauges(source))
-  const measured = observedFetch(fetch, { metrics, telemetry, elapsedMs: () => performance.now() })
+  const measured = observedFetch(fetch, {
+    metrics,
+    telemetry: telemetry && isolated(telemetry, failed),
+    elapsedMs: () => performance.now(),
+  })
   if (prometheus === undefined) return { fetch: measured, stop }
   const probed = {
     isClosed,
@@ -52,10 +58,24 @@ export function observe(
   return { fetch: withProbes(measured, probed), stop }
 }
 
-function toAll(sinks: readonly Metrics[]): Metrics {
+/** The telemetry of a host whose spans take nothing from the request that they are told of when they throw. */
+function isolated(telemetry: Telemetry, onFailure: (error: unknown) => void): Pick<Telemetry, 'trace'> {
+  return {
+    trace: (request, answer) =>
+      telemetry.trace(request, (span) =>
+        answer({
+          matched: (...told) => callIsolated(() => span.matched(...told), onFailure),
+          answered: (...told) => callIsolated(() => span.answered(...told), onFailure),
+        }),
+      ),
+  }
+}
+
+/** Gives on to every sink: one that throws takes nothing from the others, nor from whoever is measured. */
+function toAll(sinks: readonly Metrics[], onFailure: (error: unknown) => void): Metrics {
   return {
     record: (...measured) => {
-      for (const sink of sinks) sink.record(...measured)
+      for (const sink of sinks) callIsolated(() => sink.record(...measured), onFailure)
     },
     observe: (...gauges) => {
       const stops = sinks.map((sink) => sink.observe(...gauges))

@@ -1,18 +1,18 @@
-import { issuerProblem, issuersOf } from './domain/oidc/issuers.ts'
-import { redirectUriProblem } from './domain/oidc/redirect-uri.ts'
-import { requireInRange } from './domain/option-range.ts'
-import { type ControllerEngine, contextOf } from './engine/engine.ts'
-import { OpenIdProvider } from './engine/oidc/openid-provider.ts'
-import type { ProviderSettings } from './engine/oidc/tokens/provider-context.ts'
-import { openIdApi } from './http/oidc/index.ts'
-import type { OpenIdApi } from './http/pipeline/handler.ts'
-import type { OpenIdOptions } from './open-id-options.ts'
-import { createHttpTokenEndpoints } from './platform/key-sets/http-token-endpoints.ts'
+import { requireInRange } from '../base/arguments.ts'
+import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import type { OpenIdApi } from '../http/pipeline/handler.ts'
+import { redirectUriProblem } from '../oidc/auth-request.rules.ts'
+import { issuerProblem, issuersOf } from '../oidc/discovery.rules.ts'
+import { OpenIdProvider } from '../oidc/openid-provider.ts'
+import { openIdApi } from '../oidc/rows/index.ts'
+import type { ProviderSettings } from '../oidc/token-issue.ts'
+import { createHttpTokenEndpoints } from '../platform/key-sets/http-key-sets.ts'
+import type { OpenIdOptions } from './controller-options.ts'
 
 const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 
-/** What the controller's other options say of who reaches whom. */
+/** The controller's other options that say who reaches whom. */
 export interface ProviderNetwork {
   /** Origins whose pages may call the APIs. */
   readonly origins: readonly string[]

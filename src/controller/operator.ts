@@ -1,25 +1,28 @@
-import { CONTROLLER_OPTIONS } from './check-options.ts'
+import type { ExplainOptions } from '../access/explain/explain.ts'
+import type { Explanation } from '../access/explain/index.ts'
+import type { NetworkFinding } from '../access/network-findings.ts'
+import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import { Lifetime } from '../concurrency/lifetime.ts'
+import { bootstrap } from '../engine/bootstrap.ts'
+import { contextOf } from '../engine/engine.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { PasswordReset, PasswordResetReport } from '../login/administrator-recovery.ts'
+import {
+  type ImportedEntity,
+  type ImportOptions,
+  type ImportReport,
+  NetworkImport,
+} from '../network/database/network-import.ts'
+import { repairStore, type StoreRepair } from '../network/database/store-repair.ts'
+import type { PasswordHasher } from '../ports/credentials.ts'
+import type { Storage } from '../ports/record-storage.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
+import { resourceNamed } from '../resources/index.ts'
 import { composeEngine } from './compose-engine.ts'
-import { Lifetime } from './concurrency/lifetime.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { checkOptions, type OptionRules } from './domain/arguments/check-options.ts'
-import type { Explanation } from './domain/explain/index.ts'
-import type { ExplainOptions } from './engine/access/explanation/explain.ts'
-import type { NetworkFinding } from './engine/access/network-findings.ts'
-import { bootstrap } from './engine/bootstrap.ts'
-import { SYSTEM_CALL } from './engine/context/call.ts'
-import type { ImportedEntity } from './engine/database/import/imported-entity.ts'
-import { type ImportOptions, type ImportReport, NetworkImport } from './engine/database/import/network-import.ts'
-import { repairStore, type StoreRepair } from './engine/database/integrity/store-repair.ts'
-import { contextOf } from './engine/engine.ts'
-import type { PasswordReset, PasswordResetReport } from './engine/login/recovery/administrator-recovery.ts'
-import type { Clock } from './ports/clock.ts'
-import type { PasswordHasher } from './ports/credentials/password-hasher.ts'
-import type { Logger } from './ports/logger.ts'
-import type { Storage } from './ports/storage.ts'
-import { resourceNamed } from './resources/index.ts'
+import { CONTROLLER_OPTIONS } from './option-shapes.ts'
 
-/** What an operator works on. */
+/** The store and the settings that an operator works on. */
 export interface OperatorOptions {
   /** May be served by other processes at the same time: they notice what changes. */
   readonly storage: Storage
@@ -36,7 +39,7 @@ export interface OperatorOptions {
 const { storage, pki, clock, passwordHasher, logger } = CONTROLLER_OPTIONS
 const OPTIONS: OptionRules<OperatorOptions> = { storage, pki, clock, passwordHasher, logger }
 
-/** What somebody may do who holds the store, without logging in anywhere. */
+/** The operations of somebody who holds the store, without logging in anywhere. */
 export interface Operator {
   /**
    * Tells whether an identity may dial or bind a service, each by id or name, and why. Nothing is written.
@@ -52,14 +55,14 @@ export interface Operator {
    * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password, or the username cannot be.
    */
   resetAdminPassword(reset: PasswordReset): Promise<PasswordResetReport>
-  /** What does not fit together in the store, in words; empty when it is whole. Nothing is written. */
+  /** Finds contradictions in the store, in words; none when it is whole. Nothing is written. */
   checkIntegrity(): Promise<readonly string[]>
   /**
    * Repairs what {@link Operator.checkIntegrity} finds, and tells what became of each: what every network has is as in a new
    * one where it cannot be read, references to nothing go. Other records that cannot be read are left unless `deletesDamaged`.
    */
   repair(options?: { readonly deletesDamaged?: boolean }): Promise<readonly StoreRepair[]>
-  /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
+  /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]>
   /**
    * Takes over entities as the management API of another controller shows them, with their ids; what is there already under

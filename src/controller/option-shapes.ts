@@ -1,8 +1,9 @@
+import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import { LENIENCY_RULES } from '../base/compatibility.ts'
+import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { checkOptions, type OptionRules } from './domain/arguments/check-options.ts'
-import { DEFAULT_LIMITS } from './domain/limits.ts'
 
-/** What each of the options takes. */
+/** Rules of the options, one for each. */
 export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   storage: {
     functions: ['read', 'write', 'close'],
@@ -49,16 +50,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   passwordHasher: { functions: ['hash', 'verify', 'needsRehash'] },
   jsonSchema: { functions: ['problemOf', 'violationOf'] },
   logger: { functions: ['info', 'warn', 'error'] },
-  allowTotpReuse: 'boolean',
-  allowUnlimitedCodes: 'boolean',
-  allowUnlimitedLogins: 'boolean',
-  allowPrivateJwks: 'boolean',
-  allowWeakPasswords: 'boolean',
-  allowSelfDeletion: 'boolean',
-  allowTokensOfOthers: 'boolean',
-  keepSessionsOnPasswordChange: 'boolean',
-  recoveryCodeLength: 'number',
-  refreshTokenGraceMs: 'number',
+  ...LENIENCY_RULES,
 }
 
 /** Refuses options of `createController` that the compiler would have refused. Throws a `TypeError` that names the option. */

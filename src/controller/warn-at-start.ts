@@ -1,8 +1,8 @@
+import { hostOf } from '../base/addresses.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { equals } from '../kernel/filter/index.ts'
 import type { ControllerOptions } from './controller-options.ts'
-import { hostOf } from './domain/controller-address.ts'
-import { equals } from './domain/filter/index.ts'
-import type { EngineContext } from './engine/context/context.ts'
-import { authenticators } from './resources/login/authenticators.ts'
 
 /**
  * Tells the log what would lock clients out without another word: a server certificate that is not for the host of the address,
@@ -58,7 +58,7 @@ async function isDeviceLockedOut({ storage, pki, clock }: EngineContext): Promis
   return !(await pki.verifyClientChain([leaf.der], at)).trusted
 }
 
-/** What was stored by hand, or damaged, tells nothing. */
+/** Reads certificates from a store. Text that was stored by hand, or damaged, reads as none. */
 async function certificatesOf(pki: EngineContext['pki'], pem: string | null | undefined) {
   const read = pem == null ? [] : await pki.readCertificates(pem)
   return Array.isArray(read) ? read : []

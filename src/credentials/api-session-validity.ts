@@ -1,18 +1,17 @@
-import { hasRights } from '../../domain/authority.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { standingOf } from '../../domain/login/api-session-end.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import type { Call, Caller, MissingFactors } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { findOne } from '../records/find-one.ts'
+import { isAdministrator, isDisabled } from '../authority/authority.rules.ts'
+import { ControllerError } from '../base/errors.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Call, Caller, MissingFactors } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import { mfas } from '../login/mfa/mfa.resource.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { authPolicies } from './auth-policy.resource.ts'
+import { standingOf } from './login-basis.rules.ts'
 import { basisLost, provesStill } from './login-basis.ts'
+import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -22,7 +21,7 @@ type AuthPolicy = RecordOf<typeof authPolicies>
  * How an API session stands: `over` for one that has to end and never comes back; `shut-out` while its identity is gone or
  * disabled, or the session is from the future of a clock that went back.
  */
-export type ApiSessionStanding =
+export type ApiSessionValidity =
   | { readonly is: 'underway'; readonly identity: Identity; readonly authPolicy: AuthPolicy }
   | { readonly is: 'over' | 'shut-out' }
 
@@ -31,12 +30,12 @@ export type ApiSessionStanding =
  * credentials that it began with would let in now. Whoever acts by a session asks this first, in every process: requests,
  * refresh tokens, circuits, terminators and event streams. Which factors it still has to prove is another question.
  */
-export async function apiSessionStanding(
+export async function apiSessionValidity(
   context: Pick<EngineContext, 'digest' | 'settings'>,
   tx: ReadTransaction,
   stored: ApiSession,
   now: number,
-): Promise<ApiSessionStanding> {
+): Promise<ApiSessionValidity> {
   const time = standingOf(stored, now, context.settings)
   if (time !== 'underway') return { is: time === 'over' ? 'over' : 'shut-out' }
   const identity = await tx.collection(identities).get(stored.identityId)
@@ -48,10 +47,10 @@ export async function apiSessionStanding(
 }
 
 /**
- * What a session still has to prove by what is stored: the signer that an auth policy requires is always missing here,
- * because its token comes with each request.
+ * Lists the factors that a session still has to prove by the store: the signer that an auth policy requires is always missing
+ * here, because its token comes with each request.
  */
-export async function missingFactors(
+async function missingFactors(
   tx: ReadTransaction,
   apiSession: ApiSession,
   { secondary }: AuthPolicy,
@@ -79,14 +78,6 @@ export async function isMissingBetweenRequests(
   return !provesStill(context, apiSession.signerProof, signer, identity, context.clock.now())
 }
 
-/**
- * Whether tokens of a signer prove anything of an identity: not while it is disabled, and nothing of somebody who has rights
- * where a delegate decided whom they are good for.
- */
-export function mayProve(signer: RecordOf<typeof externalJwtSigners>, identity: Identity): boolean {
-  return signer.enabled && (signer.mayAuthenticateAdmins || !hasRights(identity))
-}
-
 /** A caller with what it still has to prove. */
 export function withMissing(who: Omit<Caller, 'missing' | 'isFullyAuthenticated'>, missing: MissingFactors): Caller {
   return { ...who, missing, isFullyAuthenticated: missing.totp === undefined && missing.signer === undefined }
@@ -105,13 +96,12 @@ export async function callerOfSession(
 
 /**
  * Judges who asks for a write, within it. An anonymous call writes nothing: it redeems a credential first. A caller is judged
- * once more: between the moment when a request was authorized and its
- * write the API session may have ended, or lost its basis, and the identity may hold less than it did. Error:
- * `UNAUTHORIZED`.
+ * once more: since the moment when it was let through the API session may have ended, or lost its basis, and the identity may
+ * hold less than it did. Error: `UNAUTHORIZED`.
  */
-export async function requireStanding(
+export async function requireValidSession(
   context: Pick<EngineContext, 'digest' | 'settings'>,
-  tx: WriteTransaction,
+  tx: ReadTransaction,
   call: Call,
   now: number,
 ): Promise<void> {
@@ -119,11 +109,11 @@ export async function requireStanding(
   if (call.by === 'system') return
   const { apiSession, identity, isFullyAuthenticated } = call.caller
   const session = await tx.collection(apiSessions).get(apiSession.id)
-  // What the caller's process remembers of its use may be later than what is stored.
+  // The caller's process may remember a later use than the stored one.
   const lastActivityAt = Math.max(apiSession.lastActivityAt, session?.lastActivityAt ?? 0)
-  const standing = session && (await apiSessionStanding(context, tx, { ...session, lastActivityAt }, now))
-  if (session === undefined || standing?.is !== 'underway') throw new ControllerError('UNAUTHORIZED')
-  const { identity: current } = standing
+  const validity = session && (await apiSessionValidity(context, tx, { ...session, lastActivityAt }, now))
+  if (session === undefined || validity?.is !== 'underway') throw new ControllerError('UNAUTHORIZED')
+  const { identity: current } = validity
   const lacksFactor = isFullyAuthenticated && session.isMfaRequired && !session.isMfaComplete
   const isDemoted = isAdministrator(identity) && !isAdministrator(current)
   const lost = identity.permissions.some((permission) => !current.permissions.includes(permission))

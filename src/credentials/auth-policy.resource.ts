@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { member } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id, Name } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
+import { member } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Id, Name } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 const DEFINITION = {
   name: 'auth-policies',

@@ -1,16 +1,15 @@
-import { equals } from '../../../domain/filter/index.ts'
-import { enrollments } from '../../../resources/enrollment/enrollments.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { Created, created, DONE } from '../http/operations/operation.ts'
+import { equals } from '../kernel/filter/index.ts'
 import {
   AuthenticatorCreation,
+  authenticators,
   EnrollmentExpiry,
   ExtensionRequest,
   PasswordChange,
   PasswordReplacement,
-} from '../../../resources/login/authenticator-requests.ts'
-import { authenticators } from '../../../resources/login/authenticators.ts'
-import { Created, created, DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import { wireSchema } from '../../operations/wire-schema.ts'
+} from './authenticator.resource.ts'
 
 const UPDATE = { entity: 'authenticator', action: 'update' } as const
 

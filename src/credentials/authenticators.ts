@@ -1,38 +1,35 @@
 import type { z } from 'zod'
-import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
-import { both, equals } from '../../domain/filter/index.ts'
-import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, callerOf } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals } from '../kernel/filter/index.ts'
+import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
+import { refuseDuplicates, refusingDuplicates } from '../kernel/records/references.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
 import {
   type AuthenticatorCreate,
   AuthenticatorCreation,
+  authenticators,
   EnrollmentExpiry,
   ExtensionRequest,
   OwnPasswordChange,
   OwnPasswordReplacement,
   PasswordChange,
   PasswordReplacement,
-} from '../../resources/login/authenticator-requests.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { readId, readRequest } from '../../resources/requests/read-body.ts'
-import { type Call, callerOf } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { trustedCertificate } from '../credentials/client-certificates.ts'
-import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
-import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import { admitPassword } from '../credentials/password-attempts.ts'
-import { newPasswordHash } from '../credentials/passwords.ts'
-import { insertInvitation, refuseInvited } from '../enrollment/enrollments.ts'
-import { endApiSessions, endLoginsUnderWay } from '../identities/identity-state.ts'
-import { recordWrongPassword } from '../identities/wrong-passwords.ts'
-import { deletePart, endReasonsOf } from '../records/deletion.ts'
-import { MORE, type Part, writeInParts } from '../records/parts.ts'
-import { refuseDuplicates, refusingDuplicates } from '../records/unique-fields.ts'
-import { requirePasswordRoom } from './rate-limits.ts'
+} from './authenticator.resource.ts'
+import { trustedCertificate } from './certificate-holder.ts'
+import { insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
+import { NO_FAILED_ATTEMPTS } from './lockout.rules.ts'
+import { endApiSessions, endLoginsUnderWay } from './login-ends.ts'
+import { requirePasswordRate } from './login-rate-limits.ts'
+import { admitPassword, newAuthenticator, newPasswordHash } from './new-authenticator.ts'
+import { recordWrongPassword } from './wrong-passwords.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -129,7 +126,7 @@ export class Authenticators {
     const known = await this.#get(id)
     if (known.identityId !== identity.id) throw notFound('authenticator', id)
     if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
-    await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, known.username ?? '')
+    await requirePasswordRate(this.#context.rateLimiters, call.remoteAddress, known.username ?? '')
     const now = this.#context.clock.now()
     if (!(await this.#context.passwordHasher.verify(currentPassword, known.passwordHash ?? undefined))) {
       await recordWrongPassword(this.#context, known, authPolicy.primary.updb, now)
@@ -157,16 +154,16 @@ export class Authenticators {
         ? ({ method: 'updb', identityId, username } as const)
         : ({ method: caId === null ? 'ott' : 'ottca', identityId, caId } as const)
     const enrollment = await inviteToEnroll(this.#context, invitation, now, expiresAt)
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const before = await tx.collection(authenticators).get(id)
       if (before === undefined) throw notFound('authenticator', id)
-      part.intend({ operation: 'delete', kind: authenticators.name, id, before })
+      batch.intend({ operation: 'delete', kind: authenticators.name, id, before })
       await refuseInvited(tx, enrollment)
-      if ((await deletePart(tx, authenticators, id, part)) === MORE) return MORE
+      if ((await deleteBatch(tx, authenticators, id, batch)) === MORE) return MORE
       await insertInvitation(tx, enrollment)
       return undefined
     }
-    await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
+    await writeInBatches(this.#context, call, work, endReasonsOf(apiSessions))
     return enrollment.id
   }
 
@@ -217,23 +214,23 @@ export class Authenticators {
       password === undefined
         ? {}
         : { passwordHash: await newPasswordHash(this.#context, known.identityId, password), ...NO_FAILED_ATTEMPTS }
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       await confirm(tx)
       const current = await tx.collection(authenticators).get(known.id)
       if (current === undefined) throw notFound('authenticator', known.id)
       const { username = current.username, tags = current.tags } = change
       const after = { ...current, username, tags, ...verifier, updatedAt }
-      part.intend({ operation: 'update', kind: authenticators.name, id: known.id, before: current, after })
+      batch.intend({ operation: 'update', kind: authenticators.name, id: known.id, before: current, after })
       if (password !== undefined) await endLoginsUnderWay(tx, current.identityId)
       const areOver = password !== undefined && !this.#context.settings.profile.keepSessionsOnPasswordChange
-      if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, part)) === MORE) {
+      if (areOver && (await endApiSessions(tx, 'authenticatorId', known.id, batch)) === MORE) {
         await refuseDuplicates(tx, authenticators, after, current)
         return MORE
       }
       await tx.collection(authenticators).update(after)
       return undefined
     }
-    await refusingDuplicates(authenticators, () => writeInParts(this.#context, call, work, endReasonsOf(apiSessions)))
+    await refusingDuplicates(authenticators, () => writeInBatches(this.#context, call, work, endReasonsOf(apiSessions)))
   }
 
   async #get(id: string): Promise<Authenticator> {

@@ -1,14 +1,15 @@
-import { externalIdOf } from '../../domain/enrollment/external-id-claim.ts'
-import { equals } from '../../domain/filter/index.ts'
-import type { CertificateFacts } from '../../ports/pki.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import type { EngineContext } from '../context/context.ts'
-import { findOne } from '../records/find-one.ts'
+import { ControllerError, invalidField } from '../base/errors.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import type { CertificateFacts, CsrProblem } from '../ports/pki.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { authPolicies } from './auth-policy.resource.ts'
+import { authenticators } from './authenticator.resource.ts'
+import { externalIdOf } from './signers/claims.rules.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 type Ca = RecordOf<typeof cas>
@@ -83,4 +84,54 @@ async function byExternalId(
   const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
   if (identity === undefined || authPolicy === undefined) return 'unknown external id'
   return { authenticator: undefined, identity, authPolicy, leaf, improper: false, ca }
+}
+
+/** A certificate as an authenticator holds it. */
+export interface CertificateCredential {
+  readonly certPem: string
+  readonly fingerprint: string
+  readonly caId: string | null
+}
+
+/**
+ * The credential of a certificate that somebody hands in: of the network, or of a verified third party. It may have run
+ * out since. Errors: `COULD_NOT_PARSE_PEM_BLOCK` unless it is exactly one, `CERT_FAILED_VALIDATION`.
+ */
+export async function trustedCertificate(context: EngineContext, certPem: string): Promise<CertificateCredential> {
+  const certificates = await context.pki.readCertificates(certPem)
+  const [certificate, ...others] = typeof certificates === 'string' ? [] : certificates
+  if (certificate === undefined || others.length > 0) {
+    const message = 'client pem must be exactly one certificate'
+    throw new ControllerError('COULD_NOT_PARSE_PEM_BLOCK', { code: 'UNHANDLED', message })
+  }
+  const { pem, fingerprint } = certificate
+  return { certPem: pem, fingerprint, caId: await authorityOf(context, certificate) }
+}
+
+async function authorityOf(context: EngineContext, { der, notBefore, fingerprint }: CertificateFacts) {
+  const own = await context.pki.verifyClientChain([der], notBefore)
+  if (own.trusted) return null
+  const verified = await context.storage.read((tx) => tx.collection(cas).find({ where: equals('isVerified', true) }))
+  const verdict = await context.pki.verifyThirdPartyChain([der], verified.items, notBefore)
+  if (verdict.trusted) return verdict.authorityId
+  const message = `error verifying client certificate [${fingerprint}] did not verify against known CAs`
+  throw new ControllerError('CERT_FAILED_VALIDATION', { code: 'UNHANDLED', message })
+}
+
+/** Reports whether a certificate is within its validity at `now` (epoch ms). */
+export function isValidAt({ notBefore, notAfter }: CertificateFacts, now: number): boolean {
+  return notBefore <= now && now <= notAfter
+}
+
+/** The refusal of a signing request, naming the member of the request that held it. */
+export function refusedCsr(field: string, problem: CsrProblem): ControllerError {
+  const { details } = invalidField(field, CSR_REASONS[problem], '')
+  return new ControllerError('COULD_NOT_PROCESS_CSR', details)
+}
+
+const CSR_REASONS: Readonly<Record<CsrProblem, string>> = {
+  missing: 'a certificate signing request is required',
+  unparsable: 'not a PEM certificate signing request',
+  'bad-signature': 'the request is not signed by the key that it asks to certify',
+  'weak-key': 'the key is too weak or of an unsupported kind',
 }

@@ -1,7 +1,13 @@
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import type { enrollments } from '../../resources/enrollment/enrollments.ts'
-import type { EngineContext } from '../context/context.ts'
-import { newRecord } from '../records/new-record.ts'
+import { shownSecrets } from '../authority/invitation-secrets.ts'
+import { ControllerError } from '../base/errors.ts'
+import { type Enrollments, enrollments } from '../enrollment/enrollment.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals, ids } from '../kernel/filter/index.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 
@@ -43,6 +49,22 @@ export async function inviteToEnroll(
   })
 }
 
+/** Adds an enrollment. Error: as of {@link refuseInvited}. */
+export async function insertInvitation(tx: WriteTransaction, enrollment: Enrollment): Promise<void> {
+  await refuseInvited(tx, enrollment)
+  await tx.collection(enrollments).insert(enrollment)
+}
+
+/** Error: `ENROLLMENT_EXISTS` when the identity of an enrollment is already invited by the same method. */
+export async function refuseInvited(tx: ReadTransaction, { identityId, method }: Enrollment): Promise<void> {
+  const where = both(equals('identityId', identityId), equals('method', method))
+  const { totalCount } = await tx.collection(enrollments).find({ ...(where && { where }), limit: 1 })
+  if (totalCount > 0) {
+    const reason = 'enrollment of same method exists'
+    throw new ControllerError('ENROLLMENT_EXISTS', { field: 'method', reason, value: method })
+  }
+}
+
 function durationOf({ settings }: EngineContext, { method }: Invitation): number {
   return ROUTER_METHODS.has(method) ? settings.routerEnrollmentDurationMs : settings.enrollmentDurationMs
 }
@@ -53,3 +75,18 @@ function controlClaims({ dataPlane: { controlAddresses } }: EngineContext, { met
 }
 
 const ROUTER_METHODS: ReadonlySet<string> = new Set(['erott', 'trott'])
+
+/** Enrollments show their secrets only to who may invite. */
+export const enrollmentBehaviour: Behaviour<Enrollments> = {
+  resource: enrollments,
+
+  async members(_context, tx, call, records) {
+    const { items } = await tx
+      .collection(identities)
+      .find({ where: ids(records.flatMap(({ identityId }) => identityId ?? [])) })
+    const invited = new Map(items.map((identity) => [identity.id, identity]))
+    return records.map((enrollment) =>
+      shownSecrets(call, enrollment, invited.get(enrollment.identityId ?? '') ?? 'router'),
+    )
+  },
+}

@@ -1,18 +1,18 @@
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import { isIn } from '../../domain/filter/index.ts'
-import { type Change, DamagedRecord, type ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import type { IdentityCredentials, IdentityCredentialsFeed } from '../context/context.ts'
-import { StoreLevel } from '../context/store-level.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import type { IdentityCredentials, IdentityCredentialsFeed } from '../kernel/context/context.ts'
+import { StoreLevel } from '../kernel/context/store-level.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { isIn } from '../kernel/filter/index.ts'
+import { mfas } from '../login/mfa/mfa.resource.ts'
+import { type Change, DamagedRecord, type ReadTransaction } from '../ports/record-storage.ts'
+import { authenticators } from './authenticator.resource.ts'
 
 /** The records that belong to identities and say how they authenticate. */
 const KINDS: readonly Resource[] = [authenticators, enrollments, mfas]
-/** Of so many identities it is remembered; whoever shows itself again and again stays. */
+/** Identities that are remembered; beyond it, the one that logged in longest ago is forgotten. */
 const MAX_REMEMBERED = 4096
-/** Beyond so many changes since the last question everything is forgotten: to look at each costs more. */
+/** Changes that are looked at one by one; beyond it, all is forgotten, because to look at each costs more. */
 const MOST_FOLLOWED = 100
 
 interface Known extends IdentityCredentials {
@@ -20,7 +20,7 @@ interface Known extends IdentityCredentials {
   readonly recordIds: ReadonlySet<string>
 }
 
-/** What identities authenticate by, level with the store: read when it is asked for, and kept until a change concerns it. */
+/** The credentials of identities, level with the store: read when they are asked for, and kept until a change concerns them. */
 export class CredentialsFeed implements IdentityCredentialsFeed {
   readonly #level: StoreLevel
   #known = new BoundedMap<string, Known>(MAX_REMEMBERED)

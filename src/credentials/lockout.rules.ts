@@ -1,10 +1,10 @@
-/** When an auth policy locks a password: after so many failures in a row, for so many minutes; 0 means never and until unlocked. */
+/** When an auth policy locks a password. 0 attempts: never; 0 minutes: until an admin unlocks it. */
 export interface LockoutRules {
   readonly maxAttempts: number
   readonly lockoutDurationMinutes: number
 }
 
-/** What is known of the attempts to use a password. Instants are epoch milliseconds. */
+/** The attempts to use a password. Instants are epoch milliseconds. */
 export interface PasswordAttempts {
   /** Failures since the last success. */
   readonly failedAttempts: number
@@ -35,4 +35,29 @@ export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: 
     lockedAt: now,
     lockedUntil: minutes === 0 ? null : now + Math.min(minutes, MOST_MINUTES) * MINUTE_MS,
   }
+}
+
+/** Wrong one-time codes that are taken within a span of ms. The limit of a day makes guessing hopeless. */
+const CODE_LIMITS = [
+  { failures: 10, withinMs: 5 * 60_000 },
+  { failures: 50, withinMs: 24 * 60 * 60_000 },
+] as const
+
+const LONGEST_MS = Math.max(...CODE_LIMITS.map(({ withinMs }) => withinMs))
+
+/**
+ * How long (ms) no code is looked at, given when codes were wrong (epoch ms, oldest first); 0 when one may be tried at
+ * `now`.
+ */
+export function codeLockoutMs(failedAt: readonly number[], now: number): number {
+  const waits = CODE_LIMITS.map(({ failures, withinMs }) => {
+    const decisive = failedAt.at(-failures)
+    return decisive === undefined ? 0 : decisive + withinMs - now
+  })
+  return Math.max(0, ...waits)
+}
+
+/** The failures that still count after another one at `now`. */
+export function withFailedCode(failedAt: readonly number[], now: number): readonly number[] {
+  return [...failedAt.filter((at) => now - at < LONGEST_MS), now]
 }

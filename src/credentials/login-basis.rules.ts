@@ -1,4 +1,5 @@
-import { hasRights, type RightsHolder } from '../authority.ts'
+import { hasRights, type RightsHolder } from '../authority/authority.rules.ts'
+import { isYetToCome } from '../base/time.ts'
 
 /** A certificate that logged somebody in. */
 interface BasisCertificate {
@@ -144,20 +145,65 @@ function lostVoucher(login: LetIn, { identity, authenticator, voucher }: BasisFa
   return lostWord(login.basis?.voucher, identity, voucher)
 }
 
+/** Tells why a third party may not vouch for an identity, whatever it says of it; `undefined` while it may. */
+export function lostTrust(
+  identity: RightsHolder,
+  voucher: Pick<CurrentVoucher, 'isInForce' | 'mayAuthenticateAdmins'> | undefined,
+): string | undefined {
+  if (!voucher?.isInForce) return 'the third party lets nobody in any more'
+  if (hasRights(identity) && !voucher.mayAuthenticateAdmins)
+    return 'the third party may not let in identities with rights'
+  return undefined
+}
+
 /**
- * Why the word of a third party counts no more for an identity; `undefined` while it does. Without `known` the third party is
- * judged alone.
+ * Tells why the word of a third party counts no more for an identity; `undefined` while it does. Without `known` the third
+ * party is judged alone.
  */
 export function lostWord(
   known: Voucher | null | undefined,
   identity: BasisFacts['identity'],
   voucher: CurrentVoucher | undefined,
 ): string | undefined {
-  if (!voucher?.isInForce) return 'the third party lets nobody in any more'
-  if (hasRights(identity) && !voucher.mayAuthenticateAdmins)
-    return 'the third party may not let in identities with rights'
-  if (!known) return undefined
+  const untrusted = lostTrust(identity, voucher)
+  if (untrusted !== undefined || voucher === undefined || !known) return untrusted
   if (known.trust !== voucher.trust) return 'the third party decides otherwise whom it lets in'
   const isNamed = known.externalId === null || known.externalId === identity.externalId
   return isNamed ? undefined : 'the external id names the identity no more'
+}
+
+/** How an API session ends by time. Instants are epoch milliseconds. */
+interface Ending {
+  /** Null for a session that is not made of tokens: it ends when nobody uses it. */
+  readonly tokensExpireAt: number | null
+  readonly lastActivityAt: number
+}
+
+/**
+ * When (epoch ms) an API session ends by itself: with its last token where it is made of tokens, otherwise after
+ * `apiSessionTimeoutMs` milliseconds without use.
+ */
+export function endOf(session: Ending, { apiSessionTimeoutMs }: { readonly apiSessionTimeoutMs: number }): number {
+  return session.tokensExpireAt ?? session.lastActivityAt + apiSessionTimeoutMs
+}
+
+/** When (epoch ms) an API session is looked at next: at its end, or before, when a certificate that its login stands on runs out. */
+export function dueAtOf(
+  session: Ending & Parameters<typeof basisEnds>[0],
+  settings: Parameters<typeof endOf>[1],
+  now: number,
+): number {
+  // Where the auth policy takes expired certificates, the session goes on, and that instant is behind it.
+  const expiries = basisEnds(session).filter((expiry) => expiry >= now)
+  return Math.min(endOf(session, settings), ...expiries.map((expiry) => expiry + 1))
+}
+
+/** Whether an API session is underway at `now` (epoch ms), is over, or is from the future of a clock that went back. */
+export function standingOf(
+  session: Ending & { readonly createdAt: number },
+  now: number,
+  settings: Parameters<typeof endOf>[1],
+): 'underway' | 'over' | 'future' {
+  if (isYetToCome(Math.max(session.createdAt, session.lastActivityAt), now)) return 'future'
+  return now < endOf(session, settings) ? 'underway' : 'over'
 }

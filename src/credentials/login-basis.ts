@@ -1,4 +1,13 @@
-import { ControllerError } from '../../domain/errors.ts'
+import { ControllerError } from '../base/errors.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import type { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { authPolicies } from './auth-policy.resource.ts'
+import { authenticators } from './authenticator.resource.ts'
+import type { CertificateHolder } from './certificate-holder.ts'
 import {
   authenticatorIdOfSigner,
   type BasisFacts,
@@ -6,21 +15,13 @@ import {
   type LetIn,
   type LoginBasis,
   lostBasis,
+  lostTrust,
   lostWord,
   NO_AUTHENTICATOR,
   type SignerProof,
   trustAnchorOf,
-} from '../../domain/login/login-basis.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import type { identities } from '../../resources/identities/identities.ts'
-import type { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import type { EngineContext } from '../context/context.ts'
-import { whatIsLeft } from '../context/recorded-changes.ts'
-import type { CertificateHolder } from './certificate-holder.ts'
+} from './login-basis.rules.ts'
+import { externalJwtSigners } from './signers/external-jwt-signer.resource.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Ca = RecordOf<typeof cas>
@@ -87,7 +88,7 @@ export function signerBasis(
   }
 }
 
-/** What is kept of a token of an external signer that named an identity. */
+/** Makes the proof that is kept of a token of an external signer that named an identity. */
 export function signerProofOf(
   context: Pick<EngineContext, 'digest'>,
   signer: Signer,
@@ -110,6 +111,11 @@ export function provesStill(
   now: number,
 ): boolean {
   return proof?.signerId === signer.id && lostWord(proof, identity, currentSigner(context, signer, now)) === undefined
+}
+
+/** Reports whether tokens of a signer may prove anything of an identity at `now` (epoch ms). */
+export function mayProve(signer: Signer, identity: RecordOf<typeof identities>, now: number): boolean {
+  return lostTrust(identity, { ...signer, isInForce: isInForce(signer, now) }) === undefined
 }
 
 /** The basis of a session after its holder replaced the certificate that it began with. */
@@ -164,9 +170,16 @@ async function currentVoucher(
 }
 
 function currentSigner(context: Pick<EngineContext, 'digest'>, signer: Signer, now: number): CurrentVoucher {
-  const { enabled, notAfter, mayAuthenticateAdmins } = signer
-  const isInForce = enabled && (notAfter === null || now <= notAfter)
-  return { isInForce, mayAuthenticateAdmins, trust: trustOf(context, signer, NAMING_OF_SIGNERS) }
+  const { mayAuthenticateAdmins } = signer
+  return {
+    isInForce: isInForce(signer, now),
+    mayAuthenticateAdmins,
+    trust: trustOf(context, signer, NAMING_OF_SIGNERS),
+  }
+}
+
+function isInForce({ enabled, notAfter }: Signer, now: number): boolean {
+  return enabled && (notAfter === null || now <= notAfter)
 }
 
 function trustOf<T extends object>(

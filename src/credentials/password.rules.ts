@@ -1,4 +1,4 @@
-/** What an auth policy asks of passwords. */
+/** The rules of an auth policy for passwords. */
 export interface PasswordRules {
   readonly minPasswordLength: number
   readonly requireMixedCase: boolean
@@ -27,7 +27,7 @@ export function passwordWeakness(password: string, rules: PasswordRules): string
 
 const LEAST_ADMIN_LENGTH = 12
 const LEAST_DISTINCT = 5
-/** What people take for a password, and then put digits and marks to. */
+/** Words that people take for a password, and then put digits and marks to. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'admin administrator changeme default letmein openziti passwd password passwort portcullis qwerty qwertyuiop secret welcome ziti'.split(
     ' ',

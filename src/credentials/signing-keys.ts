@@ -1,8 +1,8 @@
-import type { TokenJudgement } from '../../ports/credentials/tokens.ts'
-import { signingKeys } from '../../resources/login/signing-keys.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { newRecord } from '../records/new-record.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { TokenJudgement } from '../ports/credentials.ts'
+import { signingKeys } from './signing-key.resource.ts'
 
 /** How many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
 const MAX_KEPT = 20

@@ -1,16 +1,16 @@
-import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { afterFailure, isLocked, type LockoutRules } from '../../domain/login/lockout.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
+import { isAdministrator, isDisabled } from '../authority/authority.rules.ts'
 import { hasAdministratorWhoLogsIn, SOON_MS } from '../authority/last-administrator.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { endReasonsOf } from '../records/deletion.ts'
-import { writeInParts } from '../records/parts.ts'
-import { endApiSessions } from './identity-state.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { endReasonsOf } from '../kernel/records/deletion.ts'
+import { writeInBatches } from '../kernel/records/write-batches.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { authenticators } from './authenticator.resource.ts'
+import { afterFailure, isLocked, type LockoutRules } from './lockout.rules.ts'
+import { endApiSessions } from './login-ends.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -44,7 +44,7 @@ export async function recordWrongPassword(
     return isDisabling
   })
   if (!isShutOut) return
-  await writeInParts(
+  await writeInBatches(
     context,
     SYSTEM_CALL,
     (tx, part) => endApiSessions(tx, 'identityId', identityId, part),

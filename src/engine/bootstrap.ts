@@ -1,17 +1,15 @@
-import { adminPasswordWeakness } from '../domain/login/password-rules.ts'
-import { POSTURE_CHECK_TYPES } from '../domain/posture/index.ts'
-import { identityTypes } from '../resources/identities/identity-types.ts'
-import { authPolicies } from '../resources/login/auth-policies.ts'
-import { authenticators } from '../resources/login/authenticators.ts'
-import { postureCheckTypes } from '../resources/posture/posture-check-types.ts'
-import { keepBuiltInConfigTypes } from './configs/built-in-config-types.ts'
-import { SYSTEM_CALL } from './context/call.ts'
-import type { EngineContext } from './context/context.ts'
-import { DEFAULT_AUTH_POLICY } from './credentials/auth-policies.ts'
-import { defaultAdminIn, insertDefaultAdmin } from './identities/default-admin.ts'
-import { isStored } from './records/damaged-records.ts'
-import { findOne } from './records/find-one.ts'
-import { newRecord } from './records/new-record.ts'
+import { postureCheckTypes } from '../access/posture/posture-check.resource.ts'
+import { POSTURE_CHECK_TYPES } from '../access/posture/rules/index.ts'
+import { identityTypes } from '../authority/permissions.resource.ts'
+import { keepBuiltInConfigTypes } from '../configs/configs.ts'
+import { DEFAULT_AUTH_POLICY } from '../credentials/auth-policies.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { adminPasswordWeakness } from '../credentials/password.rules.ts'
+import { defaultAdminIn, insertDefaultAdmin } from '../identities/default-admin.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { findOne, isStored, newRecord } from '../kernel/records/read-records.ts'
 
 /** The default admin's credentials, for a store that has no admin yet. */
 export interface AdminCredentials {
@@ -24,7 +22,7 @@ export interface AdminCredentials {
 const IDENTITY_TYPES = ['User', 'Device', 'Service', 'Router', 'Default']
 const DEPLOYED_IDENTITY_TYPES = ['Router', 'Default']
 
-/** What a start found or made of the default admin. */
+/** The default admin as a start found or made it. */
 export interface DefaultAdminState {
   /** Whether there is one now. */
   readonly hasAdmin: boolean

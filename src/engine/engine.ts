@@ -1,47 +1,46 @@
-import type { AccessType } from '../domain/access-index/index.ts'
-import type { Explanation } from '../domain/explain/index.ts'
-import { Access } from './access/access.ts'
-import { type ExplainOptions, explain } from './access/explanation/explain.ts'
-import { type NetworkFinding, networkFindings } from './access/network-findings.ts'
-import { Posture } from './access/posture.ts'
-import { ServiceUpdates } from './access/service-updates.ts'
-import { Sessions } from './access/sessions/sessions.ts'
-import type { SimulatedChange } from './access/simulation/simulated-change.ts'
-import { Simulation } from './access/simulation/simulation.ts'
-import type { SimulatedCircumstances, SimulationPage, SimulationResult } from './access/simulation/simulation-result.ts'
-import { TrustAnchors } from './authority/trust-anchors.ts'
+import { Access } from '../access/access.ts'
+import { type ExplainOptions, explain } from '../access/explain/explain.ts'
+import type { Explanation } from '../access/explain/index.ts'
+import type { AccessType } from '../access/index/index.ts'
+import { type NetworkFinding, networkFindings } from '../access/network-findings.ts'
+import { Posture } from '../access/posture/posture-reports.ts'
+import { Sessions } from '../access/sessions/sessions.ts'
+import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
+import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
+import { Simulation } from '../access/simulation/simulation.ts'
+import { TrustAnchors } from '../authority/trust.ts'
+import { ServiceConfigs } from '../configs/service-configs.ts'
+import { Authenticators } from '../credentials/authenticators.ts'
+import { RequestRates } from '../credentials/login-rate-limits.ts'
+import { CaEnrollment } from '../enrollment/ca-enrollment.ts'
+import { CertificateAuthorities } from '../enrollment/certificate-authorities.ts'
+import { CertificateExtension } from '../enrollment/certificate-extension.ts'
+import { Enrollment } from '../enrollment/enrollment.ts'
+import { Enrollments } from '../enrollment/enrollments.ts'
+import { Network } from '../enrollment/network-trust.ts'
+import { RouterEnrollment } from '../enrollment/router-enrollment.ts'
+import { TokenEnrollment } from '../enrollment/token-enrollment.ts'
+import { EntityReader } from '../entities/entity-reader.ts'
+import { DataPlaneService } from '../fabric/data-plane-entities.ts'
+import { IdentityState } from '../identities/identity-state.ts'
+import { Traces } from '../identities/traces.ts'
+import { NetworkGraphs } from '../insight/graph/network-graphs.ts'
+import { Timelines } from '../insight/timeline/timelines.ts'
+import type { Caller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { AdministratorRecovery } from '../login/administrator-recovery.ts'
+import { ApiSessions } from '../login/api-sessions.ts'
+import { Authentication } from '../login/authentication.ts'
+import { Mfa } from '../login/mfa/mfa.ts'
+import { Revocations } from '../login/revocations.ts'
+import { SessionCertificates } from '../login/session-certificates.ts'
+import { ControllerSettingsService } from '../network/controller-settings.ts'
+import { DataIntegrity } from '../network/database/data-integrity.ts'
+import { Snapshots, StorageHealth } from '../network/database/database-snapshots.ts'
+import { ServiceUpdates } from '../services/service-updates.ts'
 import { behaviourOf } from './behaviours.ts'
-import { ControllerSettingsService } from './configs/controller-settings.ts'
-import { ServiceConfigs } from './configs/service-configs.ts'
-import type { Caller } from './context/call.ts'
-import type { EngineContext } from './context/context.ts'
-import { DataIntegrity } from './database/integrity/data-integrity.ts'
-import { Snapshots } from './database/snapshots.ts'
-import { StorageHealth } from './database/storage-health.ts'
-import { CaEnrollment } from './enrollment/ca-enrollment.ts'
-import { CertificateAuthorities } from './enrollment/certificate-authorities.ts'
-import { CertificateExtension } from './enrollment/certificate-extension.ts'
-import { Enrollment } from './enrollment/enrollment.ts'
-import { Enrollments } from './enrollment/enrollments.ts'
-import { Network } from './enrollment/network.ts'
-import { RouterEnrollment } from './enrollment/router-enrollment.ts'
-import { TokenEnrollment } from './enrollment/token-enrollment.ts'
-import { DataPlaneService } from './entities/data-plane.ts'
-import { EntityReader } from './entities/entity-reader.ts'
 import { EntityServices } from './entity-services.ts'
 import { followTime, followWrites, guardWrites } from './followers.ts'
-import { NetworkGraphs } from './graph/network-graphs.ts'
-import { IdentityState } from './identities/identity-state.ts'
-import { Traces } from './identities/traces.ts'
-import { ApiSessions } from './login/api-sessions.ts'
-import { Authentication } from './login/authentication.ts'
-import { Authenticators } from './login/authenticators.ts'
-import { Mfa } from './login/mfa.ts'
-import { RequestRates } from './login/rate-limits.ts'
-import { AdministratorRecovery } from './login/recovery/administrator-recovery.ts'
-import { Revocations } from './login/revocations.ts'
-import { SessionCertificates } from './login/session-certificates.ts'
-import { Timelines } from './timeline/timelines.ts'
 
 /** The ports and the state of an engine, for what is built around it; a host does not see them. */
 export let contextOf: (engine: ControllerEngine) => EngineContext
@@ -81,7 +80,7 @@ export class ControllerEngine extends EntityServices {
   /** Epoch milliseconds. */
   readonly startedAt: number
   readonly network: Network
-  /** What policies let identities reach. */
+  /** Answers about the services that policies let identities reach. */
   readonly access: Access
   readonly requestRates: RequestRates
   readonly posture: Posture
@@ -97,7 +96,7 @@ export class ControllerEngine extends EntityServices {
   readonly dataPlane: DataPlaneService
   /** Who reaches what, by groups and by names. */
   readonly graphs: NetworkGraphs
-  /** What happened in this process, for those who may know of it. */
+  /** The events of this process, for those who may know of them. */
   readonly timelines: Timelines
 
   readonly #simulation: Simulation
@@ -159,7 +158,7 @@ export class ControllerEngine extends EntityServices {
     return explain(this.#context, identity, service, type, options)
   }
 
-  /** What is odd about the network: nobody to administer it, policies that select nothing, services without routers. */
+  /** Finds oddities of the network: nobody to administer it, policies that select nothing, services without routers. */
   findings(): Promise<readonly NetworkFinding[]> {
     return networkFindings(this.#context)
   }

@@ -1,90 +1,38 @@
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../resources/access/policies.ts'
-import type { Resource } from '../resources/declaration/resource.ts'
-import { cas } from '../resources/enrollment/cas.ts'
-import { identities } from '../resources/identities/identities.ts'
-import { authPolicies } from '../resources/login/auth-policies.ts'
-import { externalJwtSigners } from '../resources/login/external-jwt-signers.ts'
-import { postureChecks } from '../resources/posture/posture-checks.ts'
-import { edgeRouters } from '../resources/routers/edge-routers.ts'
-import { terminators } from '../resources/routers/terminators.ts'
-import { transitRouters } from '../resources/routers/transit-routers.ts'
-import { configTypes } from '../resources/services/config-types.ts'
-import { configs } from '../resources/services/configs.ts'
-import { services } from '../resources/services/services.ts'
-import type * as wire from '../resources/wire/record-names.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../access/policy.resource.ts'
+import { postureChecks } from '../access/posture/posture-check.resource.ts'
+import { configs, configTypes } from '../configs/config.resource.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { ResourceService } from '../kernel/records/resource-service.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { terminators } from '../services/terminator.resource.ts'
 import { behaviourOf } from './behaviours.ts'
-import type { EngineContext } from './context/context.ts'
-import type { EntityService } from './records/entity-service.ts'
-import { ResourceService } from './records/resource-service.ts'
+import type { KeptEntities } from './host-entities.ts'
 
 /** The entities of every resource that the API offers, each by the service that reads, makes, changes and deletes them. */
-export class EntityServices {
+export class EntityServices implements KeptEntities {
   readonly #context: EngineContext
   readonly #services: { readonly resource: Resource }[] = []
-  readonly cas: EntityService<wire.Ca, wire.CaCreate, wire.CaReplace, wire.CaPatch>
-  readonly externalJwtSigners: EntityService<
-    wire.ExternalJwtSigner,
-    wire.ExternalJwtSignerCreate,
-    wire.ExternalJwtSignerReplace,
-    wire.ExternalJwtSignerPatch
-  >
-  readonly authPolicies: EntityService<
-    wire.AuthPolicy,
-    wire.AuthPolicyCreate,
-    wire.AuthPolicyReplace,
-    wire.AuthPolicyPatch
-  >
-  readonly identities: EntityService<wire.Identity, wire.IdentityCreate, wire.IdentityReplace, wire.IdentityPatch>
-  readonly services: EntityService<wire.Service, wire.ServiceCreate, wire.ServiceReplace, wire.ServicePatch>
-  readonly edgeRouters: EntityService<
-    wire.EdgeRouter,
-    wire.EdgeRouterCreate,
-    wire.EdgeRouterReplace,
-    wire.EdgeRouterPatch
-  >
-  readonly servicePolicies: EntityService<
-    wire.ServicePolicy,
-    wire.ServicePolicyCreate,
-    wire.ServicePolicyReplace,
-    wire.ServicePolicyPatch
-  >
-  readonly edgeRouterPolicies: EntityService<
-    wire.EdgeRouterPolicy,
-    wire.EdgeRouterPolicyCreate,
-    wire.EdgeRouterPolicyReplace,
-    wire.EdgeRouterPolicyPatch
-  >
-  readonly serviceEdgeRouterPolicies: EntityService<
-    wire.ServiceEdgeRouterPolicy,
-    wire.ServiceEdgeRouterPolicyCreate,
-    wire.ServiceEdgeRouterPolicyReplace,
-    wire.ServiceEdgeRouterPolicyPatch
-  >
-  readonly postureChecks: EntityService<
-    wire.PostureCheck,
-    wire.PostureCheckCreate,
-    wire.PostureCheckReplace,
-    wire.PostureCheckPatch
-  >
-  readonly configTypes: EntityService<
-    wire.ConfigType,
-    wire.ConfigTypeCreate,
-    wire.ConfigTypeReplace,
-    wire.ConfigTypePatch
-  >
-  readonly configs: EntityService<wire.Config, wire.ConfigCreate, wire.ConfigReplace, wire.ConfigPatch>
-  readonly transitRouters: EntityService<
-    wire.TransitRouter,
-    wire.TransitRouterCreate,
-    wire.TransitRouterReplace,
-    wire.TransitRouterPatch
-  >
-  readonly terminators: EntityService<
-    wire.Terminator,
-    wire.TerminatorCreate,
-    wire.TerminatorReplace,
-    wire.TerminatorPatch
-  >
+  readonly cas: KeptEntities['cas']
+  readonly externalJwtSigners: KeptEntities['externalJwtSigners']
+  readonly authPolicies: KeptEntities['authPolicies']
+  readonly identities: KeptEntities['identities']
+  readonly services: KeptEntities['services']
+  readonly edgeRouters: KeptEntities['edgeRouters']
+  readonly servicePolicies: KeptEntities['servicePolicies']
+  readonly edgeRouterPolicies: KeptEntities['edgeRouterPolicies']
+  readonly serviceEdgeRouterPolicies: KeptEntities['serviceEdgeRouterPolicies']
+  readonly postureChecks: KeptEntities['postureChecks']
+  readonly configTypes: KeptEntities['configTypes']
+  readonly configs: KeptEntities['configs']
+  readonly transitRouters: KeptEntities['transitRouters']
+  readonly terminators: KeptEntities['terminators']
 
   constructor(context: EngineContext) {
     this.#context = context

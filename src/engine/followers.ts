@@ -1,44 +1,45 @@
-import { sessions } from '../resources/access/sessions.ts'
-import { apiSessions as apiSessionRecords } from '../resources/login/api-sessions.ts'
-import { endOverdueSessions, enforceAccess } from './access/enforcement/access-enforcement.ts'
-import { resume } from './access/enforcement/resume.ts'
-import { containRights } from './authority/containment.ts'
-import { keepAnAdministrator } from './authority/last-administrator.ts'
-import type { EngineContext } from './context/context.ts'
-import { changesTo, type RecordedChange } from './context/recorded-changes.ts'
-import { requireStanding } from './credentials/api-session-standing.ts'
-import type { ApiSessions } from './login/api-sessions.ts'
-import type { Revocations } from './login/revocations.ts'
-import { NEVER } from './records/due-records.ts'
-import { tellChanges } from './records/tell-changes.ts'
+import { isIndexed } from '../access/access-feed.ts'
+import { endOverdueSessions, enforceAccess, resume } from '../access/sessions/enforcement.ts'
+import { sessions } from '../access/sessions/session.resource.ts'
+import { containRights } from '../authority/containment.ts'
+import { keepAnAdministrator } from '../authority/last-administrator.ts'
+import { runEach } from '../concurrency/call-isolated.ts'
+import { requireValidSession } from '../credentials/api-session-validity.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import { NEVER } from '../kernel/records/due-records.ts'
+import { apiSessions as apiSessionRecords } from '../login/api-session.resource.ts'
+import type { ApiSessions } from '../login/api-sessions.ts'
+import type { Revocations } from '../login/revocations.ts'
+import { tellChanges } from './tell-changes.ts'
 
 /** Everything that judges a write before it is committed, whoever writes. */
 export function guardWrites(context: EngineContext): void {
   const { writes, clock } = context
-  writes.admit((tx, call) => requireStanding(context, tx, call, clock.now()))
+  writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
   writes.guard(containRights)
   writes.guard((tx, write) => keepAnAdministrator(context, tx, write))
 }
 
 /**
- * Everything that follows from a write, in this order, whoever writes: routers that lost the right to be connected are let
- * go of, a clock that is behind is noticed, the host is told, API sessions are looked after, and sessions that no policy
- * carries any more are ended.
+ * Everything that follows from a write, in this order, whoever writes. What takes something from somebody comes first: routers
+ * that lost the right to be connected are let go of, API sessions that stood on what was withdrawn end, and sessions that no
+ * policy carries any more. Then the host is told.
  */
 export function followWrites(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
   const { presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes))
-  writes.follow(({ changes }) => seeInstants(context, changes))
-  writes.follow((write) => tellChanges(context, write))
+  writes.follow((write) => revocations.follow(write))
   writes.follow(({ changes }) => noteDue(context, changes))
   writes.follow((write) => apiSessions.follow(write))
-  writes.amend((tx, changes) => revocations.revokeEnded(tx, changes))
-  writes.follow((write) => revocations.follow(write))
   writes.follow(({ changes }) => enforceAccess(context, changes))
   if (context.settings.profile.tellsPassingAccess) writes.follow(({ changes }) => seeEachChange(context, changes))
+  writes.amend((tx, changes) => revocations.revokeEnded(tx, changes))
+  writes.tell(({ changes }) => seeInstants(context, changes))
+  writes.tell((write) => tellChanges(context, write))
 }
 
-/** What was there before was written by whichever process. */
+/** Compares this clock with the instants of records before their change, which whichever process wrote. */
 function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedChange[]): void {
   for (const { before } of changes) {
     const writtenAt: unknown = before === undefined ? undefined : Reflect.get(before, 'updatedAt')
@@ -60,8 +61,13 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
  * when the next of the store is due.
  */
 async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
-  const next = [await apiSessions.endOverdue(), await endOverdueSessions(context)].filter((at) => at !== undefined)
-  if (next.length > 0) context.timetable.notLater('overdue', 'next', Math.min(...next))
+  const note = (next: number | undefined) => {
+    if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
+  }
+  const works = [async () => note(await apiSessions.endOverdue()), async () => note(await endOverdueSessions(context))]
+  await runEach(works, (error) =>
+    context.logger.error('neither kind of session could be ended in time', { error: String(error) }),
+  )
 }
 
 /** The timetable looks when a session of the write is due. */
@@ -73,6 +79,5 @@ function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[
 
 /** Brings the access index level with every single write, so that what one write gives and the next one takes is noticed. */
 async function seeEachChange({ storage, access }: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
-  const indexed = ['identities', 'services', 'service-policies', 'posture-checks']
-  if (changes.some(({ kind }) => indexed.includes(kind))) await storage.read((tx) => access.at(tx))
+  if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
 }

@@ -1,28 +1,16 @@
-import type { ControllerEvents, SessionEnd } from '../../ports/events.ts'
-import { sessions } from '../../resources/access/sessions.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { endpointStates, postureData } from '../../resources/posture/posture-records.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { type Call, knownCaller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import type { EndReasons, RecordedWrite } from '../context/writes.ts'
-
-/** Kinds whose changes are the controller's own bookkeeping and no news to a host. */
-const SILENT_KINDS: ReadonlySet<string> = new Set([
-  'auth-requests',
-  'controller-processes',
-  'endpoint-states',
-  'failed-service-requests',
-  'posture-data',
-  'reported-processes',
-  'router-connections',
-  'service-views',
-  'signing-keys',
-])
+import { endpointStates, postureData } from '../access/posture/posture-data.resource.ts'
+import { sessions } from '../access/sessions/session.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { type Call, knownCaller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
+import { traitsOf } from '../resources/index.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
 export function tellChanges(context: EngineContext, { call, changes, reasons }: RecordedWrite): void {
@@ -69,7 +57,7 @@ function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
 }
 
 function isBookkeeping({ operation, kind, before, after }: RecordedChange): boolean {
-  return SILENT_KINDS.has(kind) || (isSession(kind) && isUse({ operation, before, after }))
+  return !traitsOf(kind).news || (isSession(kind) && isUse({ operation, before, after }))
 }
 
 function isSession(kind: string): boolean {

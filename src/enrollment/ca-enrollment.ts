@@ -1,25 +1,26 @@
 import { z } from 'zod'
-import { externalIdOf } from '../../domain/enrollment/external-id-claim.ts'
-import { formatIdentityName, type NameSymbols, numberedName } from '../../domain/enrollment/identity-name-format.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import type { CertificateFacts } from '../../ports/pki.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { readValue } from '../../resources/requests/read-body.ts'
-import { type Call, redeemed } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { isValidAt } from '../credentials/client-certificates.ts'
+import { ControllerError } from '../base/errors.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { isValidAt } from '../credentials/certificate-holder.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import { checkClaimedFields } from '../identities/enrolled-identity.ts'
-import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
-import { findOne } from '../records/find-one.ts'
-import { newRecord } from '../records/new-record.ts'
-import { requireRoom } from '../records/room.ts'
-import { refusingDuplicates } from '../records/unique-fields.ts'
-import { refusingUsedCertificate } from './enrollment.ts'
+import {
+  externalIdOf,
+  formatIdentityName,
+  type NameSymbols,
+  numberedName,
+} from '../credentials/signers/claims.rules.ts'
+import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
+import { type Call, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { requireQuota } from '../kernel/records/owner-quota.ts'
+import { findOne, newRecord } from '../kernel/records/read-records.ts'
+import { refusingDuplicates } from '../kernel/records/references.ts'
+import { readValue } from '../kernel/requests/read-body.ts'
+import type { CertificateFacts } from '../ports/pki.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { cas } from './ca.resource.ts'
+import { checkClaimedFields, refusingUsedCertificate } from './enrollment.ts'
 
 type Ca = RecordOf<typeof cas>
 
@@ -79,7 +80,7 @@ export class CaEnrollment {
           { resource: authenticators, field: 'caId' },
           { resource: identities, field: 'enrolledById' },
         ]
-        await requireRoom(this.#context, tx, counted, { id: ca.id, limit: 'identitiesPerCa' })
+        await requireQuota(this.#context, tx, counted, { id: ca.id, limit: 'identitiesPerCa' })
         await tx.collection(identities).insert(named)
         if (externalId !== null) return
         const credential = { certPem: leaf.pem, fingerprint: leaf.fingerprint, caId: ca.id }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Name, Pem, RoleAttributes, Text } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Name, Pem, RoleAttributes, Text } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 /** Where in a certificate of a third party the external id of its identity stands. */
 const ExternalIdClaim = described(

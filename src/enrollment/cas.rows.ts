@@ -1,8 +1,8 @@
-import { ControllerError } from '../../../domain/errors.ts'
-import { DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
+import { ControllerError } from '../base/errors.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { DONE } from '../http/operations/operation.ts'
 
-/** What third-party certificate authorities do besides being managed. */
+/** Operations on third-party certificate authorities beside their management. */
 export const caOperations = [
   defineOperation(
     {

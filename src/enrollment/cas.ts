@@ -1,16 +1,15 @@
-import { claimProblem, withCriteria } from '../../domain/enrollment/external-id-claim.ts'
-import { DEFAULT_IDENTITY_NAME_FORMAT } from '../../domain/enrollment/identity-name-format.ts'
-import { invalidField, unacceptableField } from '../../domain/errors.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { type Cas, cas } from '../../resources/enrollment/cas.ts'
-import { isAdminCall } from '../context/call.ts'
-import type { Behaviour } from '../records/behaviour.ts'
-import { findOne } from '../records/find-one.ts'
+import { invalidField, unacceptableField } from '../base/errors.ts'
+import { claimProblem, DEFAULT_IDENTITY_NAME_FORMAT, withCriteria } from '../credentials/signers/claims.rules.ts'
+import { isAdminCall } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { type Cas, cas } from './ca.resource.ts'
 
 type Ca = RecordOf<typeof cas>
 
 /**
- * What is special about certificate authorities: they begin unverified, with the token that verifies them, and one whose
+ * The particular rules of certificate authorities: they begin unverified, with the token that verifies them, and one whose
  * claims a delegate decided never authenticates an admin.
  */
 export const caBehaviour: Behaviour<Cas> = {
@@ -42,7 +41,7 @@ export const caBehaviour: Behaviour<Cas> = {
       ...after,
       externalIdClaim,
       identityNameFormat: after.identityNameFormat || DEFAULT_IDENTITY_NAME_FORMAT,
-      // What an administrator edits besides does not make it trusted: that is asked for by itself.
+      // Other edits by an administrator do not make it trusted: that is asked for by itself.
       mayAuthenticateAdmins: isTrusted && (isUnchanged || isAdminCall(call)),
     }
   },

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import type { CertificateFacts, CertificateProblem } from '../../ports/pki.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { isValidAt } from '../credentials/client-certificates.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { isValidAt } from '../credentials/certificate-holder.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { readId, readValue } from '../kernel/requests/read-body.ts'
+import type { CertificateFacts, CertificateProblem } from '../ports/pki.ts'
+import { cas } from './ca.resource.ts'
 
 type Ca = RecordOf<typeof cas>
 
-/** What third-party certificate authorities do besides being managed. */
+/** The operations of third-party certificate authorities beside their management. */
 export class CertificateAuthorities {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'storage' | 'tokens' | 'writes'>
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'storage' | 'tokens' | 'writes'>) {
     this.#context = context
   }
 

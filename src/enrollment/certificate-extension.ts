@@ -1,14 +1,14 @@
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { Pem } from '../../resources/declaration/fields.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
-import { type Call, callerOf } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { refusedCsr } from '../credentials/client-certificates.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { refusedCsr } from '../credentials/certificate-holder.ts'
 import { withCertificate } from '../credentials/login-basis.ts'
+import { type Call, callerOf } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { Pem } from '../kernel/declaration/fields.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { readId, readValue } from '../kernel/requests/read-body.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -17,9 +17,9 @@ type Authenticator = RecordOf<typeof authenticators>
  * The connection must be made with the current certificate, which stays good until the new one is confirmed.
  */
 export class CertificateExtension {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>) {
     this.#context = context
   }
 

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { ControllerError, type ErrorCode, invalidField } from '../../domain/errors.ts'
-import type { Call } from '../../engine/context/call.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
-import { Pem } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { Password } from '../../resources/login/passwords.ts'
-import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { controllersForClients } from '../shared/shown-controllers.ts'
+import { ControllerError, type ErrorCode, invalidField } from '../base/errors.ts'
+import { Password } from '../credentials/authenticator.resource.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { DONE } from '../http/operations/operation.ts'
+import type { Call } from '../kernel/context/call.ts'
+import { Pem } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { controllersForClients } from '../network/controllers.rows.ts'
 import {
   EnrollBody,
   Enrolled,
@@ -16,7 +16,7 @@ import {
   EnrolledRouter,
   EnrolledSomehow,
   REQUESTS,
-} from './enrollment-forms.ts'
+} from './enrollment-forms.rows.ts'
 
 const ERRORS: readonly ErrorCode[] = [
   'INVALID_ENROLLMENT_TOKEN',
@@ -82,7 +82,7 @@ export const enrollOperations = [
       }
       const method =
         query.method ?? (text === undefined && token !== '' ? await engine.enrollment.methodOf(token) : 'ott')
-      // What enrolls by a signing request alone is told that the request is missing.
+      // A method that enrolls by a signing request alone answers that the request is missing.
       if (text === undefined && body === undefined && !['ca', 'ott', 'erott', 'trott'].includes(method)) {
         throw invalidField('body', 'body is required', undefined)
       }
@@ -217,7 +217,7 @@ interface Request extends z.output<typeof EnrollBody> {
   readonly token: string
 }
 
-/** What each method answers, for the operation that takes them all. */
+/** Answers for each method, in the operation that takes them all. */
 async function enroll(engine: ControllerEngine, call: Call, request: Request) {
   const { method, token, clientCsr = '', certCsr = '', serverCertCsr = '' } = request
   switch (method) {

@@ -1,22 +1,20 @@
 import { z } from 'zod'
-import { ControllerError, invalidField } from '../../domain/errors.ts'
-import type { CertificateFacts } from '../../ports/pki.ts'
-import { type ReadTransaction, UniqueViolation } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { Password } from '../../resources/login/passwords.ts'
-import { readValue } from '../../resources/requests/read-body.ts'
-import { type Call, redeemed } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { isValidAt, refusedCsr } from '../credentials/client-certificates.ts'
-import { type Credential, newAuthenticator } from '../credentials/new-authenticator.ts'
-import { newPasswordHash } from '../credentials/passwords.ts'
-import { findOne } from '../records/find-one.ts'
-import { makeRoom } from '../records/room.ts'
-import { refusingDuplicates } from '../records/unique-fields.ts'
+import { ControllerError, invalidField } from '../base/errors.ts'
+import { authenticators, Password } from '../credentials/authenticator.resource.ts'
+import { isValidAt, refusedCsr } from '../credentials/certificate-holder.ts'
+import { type Credential, newAuthenticator, newPasswordHash } from '../credentials/new-authenticator.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { refusingDuplicates } from '../kernel/records/references.ts'
+import { readValue } from '../kernel/requests/read-body.ts'
+import type { CertificateFacts } from '../ports/pki.ts'
+import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.ts'
+import { cas } from './ca.resource.ts'
+import { enrollments } from './enrollment.resource.ts'
 
 type EnrollmentRecord = RecordOf<typeof enrollments>
 
@@ -179,5 +177,24 @@ export async function refusingUsedCertificate<T>(
   } catch (error) {
     if (!(error instanceof UniqueViolation) || error.field !== 'fingerprint') throw error
     throw new ControllerError('CERT_IN_USE', { data: { fingerprint } })
+  }
+}
+
+/** The fields of a new identity that a certificate or a token may claim. */
+export type ClaimedFields = Pick<RecordOf<typeof identities>, 'externalId' | 'name' | 'roleAttributes'>
+
+const FIELDS = ['name', 'externalId', 'roleAttributes'] as const
+
+/**
+ * Holds what a certificate or a token says of a new identity to the rules that a request has to keep. Error:
+ * `COULD_NOT_VALIDATE` naming the field.
+ */
+export function checkClaimedFields(claimed: ClaimedFields): void {
+  if (claimed.name.trim() === '') throw invalidField('name', 'name is required', '')
+  for (const field of FIELDS) {
+    const result = identities.definition.writable[field].safeParse(claimed[field])
+    const [issue] = result.error?.issues ?? []
+    if (issue !== undefined)
+      throw invalidField(field, `${field} that was claimed is not acceptable: ${issue.message}`, '')
   }
 }

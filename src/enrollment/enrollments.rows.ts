@@ -1,11 +1,9 @@
-import type { Permission } from '../../../domain/authority.ts'
-import { equals } from '../../../domain/filter/index.ts'
-import { EnrollmentCreation } from '../../../resources/enrollment/enrollment-requests.ts'
-import { enrollments } from '../../../resources/enrollment/enrollments.ts'
-import { EnrollmentExpiry } from '../../../resources/login/authenticator-requests.ts'
-import { Created, created, DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import { wireSchema } from '../../operations/wire-schema.ts'
+import type { Permission } from '../authority/authority.rules.ts'
+import { EnrollmentExpiry } from '../credentials/authenticator.resource.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { Created, created, DONE } from '../http/operations/operation.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { EnrollmentCreation, enrollments } from './enrollment.resource.ts'
 
 function may(action: Permission['action']): Permission {
   return { entity: 'enrollment', action }

@@ -1,23 +1,22 @@
 import type { z } from 'zod'
-import { ControllerError, invalidField, notFound, unacceptableField } from '../../domain/errors.ts'
-import { both, equals, type Filter, isIn, matches } from '../../domain/filter/index.ts'
-import type { FindQuery, Page, ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { type EnrollmentCreate, EnrollmentCreation } from '../../resources/enrollment/enrollment-requests.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { EnrollmentExpiry } from '../../resources/login/authenticator-requests.ts'
-import { readId, readRequest } from '../../resources/requests/read-body.ts'
-import type { DetailOf } from '../../resources/wire/wire-forms.ts'
 import { refuseAdminChange } from '../authority/containment.ts'
 import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
-import { administrators } from '../authority/privileged-identities.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { administrators } from '../authority/trust.ts'
+import { ControllerError, invalidField, notFound, unacceptableField } from '../base/errors.ts'
+import { EnrollmentExpiry } from '../credentials/authenticator.resource.ts'
+import { type Invitation, insertInvitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import type { EntityReader } from '../entities/entity-reader.ts'
-import { readToDelete } from '../records/damaged-records.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, isAdminCall } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, type Filter, isIn, matches } from '../kernel/filter/index.ts'
+import { readToDelete } from '../kernel/records/read-records.ts'
+import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
+import type { DetailOf } from '../resources/wire-forms.ts'
+import { cas } from './ca.resource.ts'
+import { type EnrollmentCreate, EnrollmentCreation, enrollments } from './enrollment.resource.ts'
 
 type Enrollment = RecordOf<typeof enrollments>
 
@@ -117,7 +116,7 @@ export class Enrollments {
     })
   }
 
-  /** What a caller may see of enrollments: everything as an admin, otherwise not the ones that lead to an admin. */
+  /** Limits enrollments to those that a caller may see: all as an admin, otherwise not the ones that lead to an admin. */
   async #visibleTo(tx: ReadTransaction, call: Call): Promise<Filter | undefined> {
     if (isAdminCall(call)) return undefined
     const ofAdmins = (await administrators(tx)).map(({ id }) => id)
@@ -127,22 +126,6 @@ export class Enrollments {
   async #refuseOfAdmin(tx: ReadTransaction, call: Call, { identityId }: Enrollment): Promise<void> {
     const identity = identityId === null ? undefined : await tx.collection(identities).get(identityId)
     if (identity !== undefined) refuseAdminChange(call, identity)
-  }
-}
-
-/** Adds an enrollment. Error: as of {@link refuseInvited}. */
-export async function insertInvitation(tx: WriteTransaction, enrollment: Enrollment): Promise<void> {
-  await refuseInvited(tx, enrollment)
-  await tx.collection(enrollments).insert(enrollment)
-}
-
-/** Error: `ENROLLMENT_EXISTS` when the identity of an enrollment is already invited by the same method. */
-export async function refuseInvited(tx: ReadTransaction, { identityId, method }: Enrollment): Promise<void> {
-  const where = both(equals('identityId', identityId), equals('method', method))
-  const { totalCount } = await tx.collection(enrollments).find({ ...(where && { where }), limit: 1 })
-  if (totalCount > 0) {
-    const reason = 'enrollment of same method exists'
-    throw new ControllerError('ENROLLMENT_EXISTS', { field: 'method', reason, value: method })
   }
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import type { CertificateFacts } from '../../ports/pki.ts'
-import { readValue } from '../../resources/requests/read-body.ts'
-import type { EngineContext } from '../context/context.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { readValue } from '../kernel/requests/read-body.ts'
+import type { CertificateFacts } from '../ports/pki.ts'
 
-/** What the network is to somebody who does not belong to it yet: where it is, and how to know that it is the right one. */
+/** The network as somebody meets it who does not belong to it yet: where it is, and how to know that it is the right one. */
 export class Network {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'pki' | 'random' | 'settings' | 'tokens'>
   #token: { readonly issuer: string; readonly signed: Promise<string> } | undefined
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'pki' | 'random' | 'settings' | 'tokens'>) {
     this.#context = context
   }
 

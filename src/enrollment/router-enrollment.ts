@@ -1,20 +1,21 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
-import type { CsrProblem } from '../../ports/pki.ts'
-import type { ReadTransaction, RecordKind, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import { type Call, redeemed } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { isValidAt } from '../credentials/client-certificates.ts'
-import { findOne } from '../records/find-one.ts'
-import { reEnrollEdgeRouter } from './edge-router-re-enrollment.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { isValidAt } from '../credentials/certificate-holder.ts'
+import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { type Call, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
+import type { CsrProblem } from '../ports/pki.ts'
+import type { ReadTransaction, RecordKind, WriteTransaction } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { enrollments } from './enrollment.resource.ts'
 import { usableEnrollment } from './enrollment.ts'
 
-/** What edge routers and transit routers have in common. */
+/** The fields that edge routers and transit routers have in common. */
 export type EnrolledRouter = Pick<
   RecordOf<typeof transitRouters>,
   'id' | 'updatedAt' | 'certPem' | 'fingerprint' | 'isVerified' | 'unverifiedCertPem' | 'unverifiedFingerprint'
@@ -173,4 +174,22 @@ export async function certify(
 function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-name'): ControllerError {
   const message = `invalid ${of} CSR: ${problem === 'wrong-name' ? 'common name is not the id of the router' : problem}`
   return new ControllerError('COULD_NOT_PROCESS_CSR', { code: 'UNHANDLED', message })
+}
+
+/**
+ * Takes the certificate from an edge router and invites it to enroll anew: a connected one is refused until it has, and an
+ * outstanding token is replaced. Error: `NOT_FOUND`.
+ */
+async function reEnrollEdgeRouter(context: EngineContext, call: Call, id: string): Promise<void> {
+  const now = context.clock.now()
+  const enrollment = await inviteToEnroll(context, { method: 'erott', edgeRouterId: id }, now)
+  await context.writes.run(call, async (tx) => {
+    const router = await tx.collection(edgeRouters).get(id)
+    if (router === undefined) throw notFound('edge router', id)
+    const { items } = await tx.collection(enrollments).find({ where: equals('edgeRouterId', id) })
+    for (const outstanding of items) await tx.collection(enrollments).delete(outstanding.id)
+    await tx.collection(enrollments).insert(enrollment)
+    const unverified = { certPem: null, fingerprint: null, unverifiedCertPem: null, unverifiedFingerprint: null }
+    await tx.collection(edgeRouters).update({ ...router, ...unverified, isVerified: false, updatedAt: now })
+  })
 }

@@ -1,23 +1,21 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
-import { textClaim, textClaims } from '../../domain/login/claims.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { readValue } from '../../resources/requests/read-body.ts'
-import { type Call, redeemed } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { refusedCsr } from '../credentials/client-certificates.ts'
-import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/external-logins.ts'
+import { ControllerError } from '../base/errors.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { refusedCsr } from '../credentials/certificate-holder.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import { checkClaimedFields } from '../identities/enrolled-identity.ts'
-import { PLAIN_IDENTITY } from '../identities/new-identity.ts'
-import { findOne } from '../records/find-one.ts'
-import { newRecord } from '../records/new-record.ts'
-import { requireRoom } from '../records/room.ts'
-import { refusingDuplicates } from '../records/unique-fields.ts'
+import { textClaim, textClaims } from '../credentials/signers/claims.rules.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { enabledSigners, type VerifiedToken, verifyTokens } from '../credentials/signers/external-logins.ts'
+import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
+import { type Call, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { requireQuota } from '../kernel/records/owner-quota.ts'
+import { findOne, newRecord } from '../kernel/records/read-records.ts'
+import { refusingDuplicates } from '../kernel/records/references.ts'
+import { readValue } from '../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { checkClaimedFields } from './enrollment.ts'
 
 /** Makes identities for the holders of tokens whose external signer allows it. */
 export class TokenEnrollment {
@@ -71,7 +69,7 @@ export class TokenEnrollment {
         if (!current?.enabled) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
         await refuseForbidden(tx, current, csrPem !== undefined)
         const counted = [{ resource: identities, field: 'enrolledById' }]
-        await requireRoom(this.#context, tx, counted, { id: signer.id, limit: 'identitiesPerSigner' })
+        await requireQuota(this.#context, tx, counted, { id: signer.id, limit: 'identitiesPerSigner' })
         await tx.collection(identities).insert(identity)
         if (issued === undefined) return
         const credential = { certPem: issued.leaf.pem, fingerprint: issued.leaf.fingerprint, isIssuedByNetwork: true }

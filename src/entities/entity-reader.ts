@@ -1,28 +1,26 @@
-import type { EntityKind } from '../../domain/access-index/index.ts'
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import { both, type Filter, ids } from '../../domain/filter/index.ts'
-import { type FindQuery, type Page, type ReadTransaction, StorageUnavailable } from '../../ports/storage.ts'
-import { sessions } from '../../resources/access/sessions.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { readId } from '../../resources/requests/read-body.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
-import { type Services, services } from '../../resources/services/services.ts'
-import type { DetailOf } from '../../resources/wire/wire-forms.ts'
-
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import type { BehaviourOf } from '../records/behaviour.ts'
-import { collectionOf } from '../records/collection-of.ts'
-import { findOne } from '../records/find-one.ts'
-import { renderDetails } from '../records/wire-form/render.ts'
-import type { PresentIds, Scope } from './list-scope.ts'
-import { resourceCounts } from './resource-counts.ts'
+import type { AccessIndex, EntityKind } from '../access/index/index.ts'
+import { sessions } from '../access/sessions/session.resource.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { AccessIndexFeed, EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { both, type Filter, ids } from '../kernel/filter/index.ts'
+import type { BehaviourOf } from '../kernel/records/behaviour.ts'
+import { collectionOf, findOne } from '../kernel/records/read-records.ts'
+import { renderDetails } from '../kernel/records/render.ts'
+import type { WireTexts } from '../kernel/records/wire-texts.ts'
+import { readId } from '../kernel/requests/read-body.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import { type FindQuery, type Page, type ReadTransaction, StorageUnavailable } from '../ports/record-storage.ts'
+import type { DetailOf } from '../resources/wire-forms.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { type TransitRouters, transitRouters } from '../routers/transit-router.resource.ts'
+import { type Services, services } from '../services/service.resource.ts'
+import { findAmong, findBySymbols } from './find-by-symbols.ts'
+import { resourceCounts } from './related.ts'
+import { refuseUnreadable } from './resolve-filter.ts'
 import { roleAttributesOf, roleAttributeUses } from './role-attributes.ts'
-import { refuseUnreadable } from './symbols/filter-rights.ts'
-import { findAmong, findBySymbols } from './symbols/find-by-symbols.ts'
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 
@@ -30,10 +28,13 @@ type EdgeRouter = RecordOf<typeof edgeRouters>
 export class EntityReader {
   readonly #context: EngineContext
   readonly #behaviourOf: BehaviourOf
+  /** The texts of wire forms. */
+  readonly texts: WireTexts
 
   constructor(context: EngineContext, behaviourOf: BehaviourOf) {
     this.#context = context
     this.#behaviourOf = behaviourOf
+    this.texts = context.texts
   }
 
   /**
@@ -226,4 +227,20 @@ async function pageWithin<R extends Resource>(
   }
   const where = both(isByIds ? ids(within.present) : within, query.where)
   return findBySymbols(context, tx, resource, { ...query, ...(where && { where }) })
+}
+
+/** Ids, ascending, each of which a snapshot holds: a page of them is known without looking at the others. */
+export interface PresentIds {
+  readonly present: readonly string[]
+}
+
+/** Narrows a list by something that is not in the records, for example what the caller may reach. */
+export type Scope = (tx: ReadTransaction) => Promise<Filter | PresentIds | undefined>
+
+/** The scope of the ids, ascending and of one kind, that the access index answers. */
+export function indexedScope(access: AccessIndexFeed, answer: (index: AccessIndex) => readonly string[]): Scope {
+  return async (tx) => {
+    const found = answer(await access.at(tx))
+    return access.isLevelWith(tx) ? { present: found } : ids(found)
+  }
 }

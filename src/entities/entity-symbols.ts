@@ -1,12 +1,14 @@
-import { ids } from '../../../domain/filter/index.ts'
-import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
-import type { SymbolScope } from './symbol-scope.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { ComputedSymbol } from '../kernel/declaration/computed-symbol.ts'
+import { linkedBy } from '../kernel/declaration/derive.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { resourceNamed } from '../resources/index.ts'
 
 type AnyRecord = RecordOf<Resource>
 
-/** What a computed symbol is of each of some records. A set that a policy selects has no value of its own here: null. */
+/** Works out a computed symbol of each of some records. A set that a policy selects has no value of its own here: null. */
 export async function symbolValues(
   scope: SymbolScope,
   symbol: ComputedSymbol,
@@ -49,4 +51,45 @@ async function referredEntities({ tx, resource }: SymbolScope, field: string, re
 
 function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : null
+}
+
+/** The scope in which computed symbols are worked out: one resource in one snapshot. */
+export interface SymbolScope {
+  readonly context: EngineContext
+  readonly tx: ReadTransaction
+  readonly resource: Resource
+  /** Every record of the resource, read once however many symbols ask. */
+  records(): Promise<readonly RecordOf<Resource>[]>
+}
+
+export function symbolScope(context: EngineContext, tx: ReadTransaction, resource: Resource): SymbolScope {
+  let all: Promise<readonly RecordOf<Resource>[]> | undefined
+  return {
+    context,
+    tx,
+    resource,
+    records() {
+      all ??= tx
+        .collection(resource)
+        .find()
+        .then(({ items }) => items)
+      return all
+    },
+  }
+}
+
+/** The computed symbol of a name; undefined for a stored field. */
+export function computedSymbol({ computed }: Resource, name: string): ComputedSymbol | undefined {
+  return Object.hasOwn(computed, name) ? computed[name] : undefined
+}
+
+/** The resource whose entities a field of another names, by reference or by role lists. */
+export function linkOf(resource: Resource, field: string): Resource | undefined {
+  const computed = computedSymbol(resource, field)
+  const name = computed === undefined ? linkedBy(resource.definition, field) : selectedBy(computed)
+  return name === undefined ? undefined : resourceNamed(name)
+}
+
+function selectedBy(computed: NonNullable<ReturnType<typeof computedSymbol>>): string | undefined {
+  return computed.by === 'policy' ? computed.selected : undefined
 }

@@ -1,13 +1,10 @@
-import { compareBy } from '../../../domain/filter/index.ts'
-import type { FindQuery, Page, ReadTransaction } from '../../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { collectionOf } from '../../records/collection-of.ts'
-import { pageOf } from '../../records/page-of.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { both, compareBy, type Filter } from '../kernel/filter/index.ts'
+import { collectionOf, pageOf } from '../kernel/records/read-records.ts'
+import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
+import { computedSymbol, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
 import { resolveFilter } from './resolve-filter.ts'
-import { computedSymbol, type SymbolScope, symbolScope } from './symbol-scope.ts'
-import { symbolValues } from './symbol-values.ts'
-import { withoutUnsearched } from './unsearched.ts'
 
 /**
  * The page of a resource's records that a question asks for, which may name computed symbols. The storage answers as much
@@ -91,4 +88,42 @@ async function sortKeys<R extends Resource>(
     id: record.id,
     ...Object.fromEntries([...values].map(([name, valueIn]) => [name, valueIn(record)])),
   })
+}
+
+/** A filter in two parts that hold together: what a storage answers, and what is asked of each record that it found. */
+interface Parts {
+  readonly searched: { readonly where?: Filter }
+  readonly rest: Filter
+}
+
+/** Takes the conditions on members that no storage searches out of a filter; `undefined` when there are none. */
+function withoutUnsearched(resource: Resource, filter: Filter | undefined): Parts | undefined {
+  const unsearched = resource.unsearchedJson ?? []
+  if (filter === undefined || unsearched.length === 0 || !names(filter, unsearched)) return undefined
+  let searched: Filter | undefined
+  let rest: Filter = { kind: 'all' }
+  for (const term of terms(filter)) {
+    if (names(term, unsearched)) rest = { kind: 'and', left: rest, right: term }
+    else searched = both(searched, term)
+  }
+  return { searched: { ...(searched && { where: searched }) }, rest }
+}
+
+function terms(filter: Filter): readonly Filter[] {
+  return filter.kind === 'and' ? [...terms(filter.left), ...terms(filter.right)] : [filter]
+}
+
+function names(filter: Filter, fields: readonly string[]): boolean {
+  switch (filter.kind) {
+    case 'all':
+    case 'isEmpty':
+      return false
+    case 'not':
+      return names(filter.of, fields)
+    case 'and':
+    case 'or':
+      return names(filter.left, fields) || names(filter.right, fields)
+    default:
+      return filter.operand.kind === 'json' && fields.includes(filter.operand.field)
+  }
 }

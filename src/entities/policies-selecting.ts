@@ -1,9 +1,9 @@
-import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../../../domain/access-index/index.ts'
-import { type Filter, fulfils, ids, type Leaf, matches } from '../../../domain/filter/index.ts'
-import type { Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
+import type { AccessIndex, EntityKind, PolicyKind, SlotSet } from '../access/index/index.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { type Filter, fulfils, ids, type Leaf, matches } from '../kernel/filter/index.ts'
+import { resourceNamed } from '../resources/index.ts'
 
-import type { SymbolScope } from './symbol-scope.ts'
+import type { SymbolScope } from './entity-symbols.ts'
 
 type Comparing = Exclude<Leaf, { readonly kind: 'isEmpty' }>
 

@@ -1,4 +1,7 @@
-import type { AccessIndex, AccessType } from '../../domain/access-index/index.ts'
+import type { AccessIndex, AccessType } from '../access/index/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { RESOURCES } from '../resources/index.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
 
 type Answer = (index: AccessIndex, id: string, type: AccessType | undefined) => readonly string[]
 
@@ -30,7 +33,7 @@ const NOT_A_SERVICE_POLICY = {
   type: 'Invalid',
 } as const
 
-/** What a policy affects, and which policies affect an entity (posture checks list none). */
+/** Lists of the entities that a policy affects, and of the policies that affect an entity (posture checks list none). */
 const BY_POLICY: readonly Relation[] = (
   ['service-policies', 'edge-router-policies', 'service-edge-router-policies'] as const
 )
@@ -50,7 +53,7 @@ const BY_POLICY: readonly Relation[] = (
         ]),
   ])
 
-/** What entities may reach through policies. */
+/** Lists of the entities that others reach through policies. */
 const THROUGH_POLICIES: readonly Relation[] = [
   { of: 'identities', to: 'services', byType: true, ids: (index, id, type) => index.servicesOf(id, type) },
   { of: 'services', to: 'identities', byType: true, ids: (index, id, type) => index.identitiesOf(id, type) },
@@ -62,3 +65,47 @@ const THROUGH_POLICIES: readonly Relation[] = [
 
 /** Every relation between entities that policies make. */
 export const RELATIONS: readonly Relation[] = [...BY_POLICY, ...THROUGH_POLICIES]
+
+/** The counters that deployed clients know; what this controller does not have counts nothing. */
+const COUNTERS = [
+  'apiSessionCertificates',
+  'apiSessions',
+  'authPolicies',
+  'authenticators',
+  'cas',
+  'configTypes',
+  'configs',
+  'controllers',
+  'edgeRouterPolicies',
+  'enrollments',
+  'eventualEvents',
+  'externalJwtSigners',
+  'identities',
+  'identityTypes',
+  'mfas',
+  'postureCheckTypes',
+  'postureChecks',
+  'revocations',
+  'routers',
+  'routers.edge',
+  'serviceEdgeRouterPolicies',
+  'servicePolicies',
+  'services',
+  'sessions',
+  'terminators',
+]
+
+/** How many entities of each kind there are. Edge routers count as routers, too. */
+export async function resourceCounts(tx: ReadTransaction): Promise<Readonly<Record<string, number>>> {
+  const counts = new Map(COUNTERS.map((name) => [name, 0]))
+  for (const resource of RESOURCES) {
+    const { storeName } = resource.definition
+    const known = counts.get(storeName)
+    if (known === undefined) continue
+    const { totalCount } = await tx.collection(resource).find({ limit: 1 })
+    counts.set(storeName, known + totalCount)
+    if (resource.name === edgeRouters.name) counts.set('routers.edge', totalCount)
+  }
+  counts.set('controllers', 1)
+  return Object.fromEntries(counts)
+}

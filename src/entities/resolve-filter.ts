@@ -1,3 +1,7 @@
+import { ControllerError } from '../base/errors.ts'
+import { type Call, isAdminCall, mayRead } from '../kernel/context/call.ts'
+import type { ComputedSymbol } from '../kernel/declaration/computed-symbol.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
 import {
   type Filter,
   fieldOf,
@@ -9,16 +13,10 @@ import {
   matches,
   whereOf,
   withWhere,
-} from '../../../domain/filter/index.ts'
-
-import type { ComputedSymbol } from '../../../resources/declaration/computed-symbol.ts'
-import type { Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
-import { linkOf } from './links.ts'
+} from '../kernel/filter/index.ts'
+import { resourceNamed } from '../resources/index.ts'
+import { computedSymbol, linkOf, type SymbolScope, symbolScope, symbolValues, targetsOf } from './entity-symbols.ts'
 import { policiesSelecting } from './policies-selecting.ts'
-import { computedSymbol, type SymbolScope, symbolScope } from './symbol-scope.ts'
-
-import { symbolValues, targetsOf } from './symbol-values.ts'
 
 /**
  * The same condition in terms of stored fields, as of the snapshot of the scope: what it asks of other entities is asked
@@ -93,4 +91,40 @@ async function referring({ tx, resource }: SymbolScope, reference: string, field
     for (const id of await tx.collection(target).findIds({ where })) found.push(id)
   }
   return isIn(reference, found)
+}
+
+/** Members that a reference shows of its entity to everybody who sees the reference. */
+const SHOWN_BY_REFERENCE: readonly string[] = ['id', 'name']
+
+/**
+ * Refuses a filter that asks about entities which the caller may not read: whether a list is empty would tell about them.
+ * Members that the records of the list show themselves may be asked for: the ids in a field, and the name beside a reference.
+ * Error: `INVALID_FILTER`.
+ */
+export function refuseUnreadable(call: Call, resource: Resource, filter: Filter | undefined): void {
+  if (filter === undefined || isAdminCall(call)) return
+  for (const leaf of leavesOf(filter)) {
+    const target = linkOf(resource, fieldOf(leaf))
+    if (target === undefined) continue
+    const where = whereOf(leaf)
+    if (!isShown(resource, fieldOf(leaf), where) && !mayList(call, target)) throw unreadable(target)
+    refuseUnreadable(call, target, where)
+  }
+}
+
+/** Reports whether the records of a resource tell by themselves what a filter asks of the entities in one of their fields. */
+function isShown(resource: Resource, field: string, where: Filter | undefined): boolean {
+  if (computedSymbol(resource, field) !== undefined) return false
+  const isReferenceShown = resource.definition.references?.[field]?.show !== undefined
+  const shown = isReferenceShown ? SHOWN_BY_REFERENCE : ['id']
+  return where === undefined || leavesOf(where).every((leaf) => shown.includes(fieldOf(leaf)))
+}
+
+function mayList(call: Call, { definition }: Resource): boolean {
+  return !definition.adminOnly?.includes('list') && mayRead(call, definition.permission)
+}
+
+function unreadable({ definition }: Resource): ControllerError {
+  const message = `a filter may ask about ${definition.name} only for who may read them`
+  return new ControllerError('INVALID_FILTER', { code: 'UNHANDLED', message })
 }

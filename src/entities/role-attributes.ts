@@ -1,10 +1,10 @@
-import type { EntityKind } from '../../domain/access-index/index.ts'
-import { compareStrings } from '../../domain/filter/index.ts'
-import type { FindQuery, Page, ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { RESOURCES, resourceNamed } from '../../resources/index.ts'
-import type { EngineContext } from '../context/context.ts'
-import { pageOf } from '../records/page-of.ts'
+import type { EntityKind } from '../access/index/index.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
+import { compareStrings } from '../kernel/filter/index.ts'
+import { pageOf } from '../kernel/records/read-records.ts'
+import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
+import { RESOURCES, resourceNamed } from '../resources/index.ts'
 
 /** Who may use a role attribute, and how many of each kind do, by the word of the deployed stores, with their ids when asked for. */
 export interface RoleAttributeUse {

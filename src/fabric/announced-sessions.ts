@@ -1,18 +1,17 @@
-import { equals } from '../../../domain/filter/index.ts'
-import { timeOrderedId } from '../../../domain/time/time-ordered-id.ts'
-import type { AnnouncedApiSession, ToRouter } from '../../../ports/fabric/index.ts'
-import type { Change, ReadTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { apiSessionCertificates } from '../../../resources/login/api-session-certificates.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../../resources/login/auth-policies.ts'
-import { authenticators } from '../../../resources/login/authenticators.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { missingFactors } from '../../credentials/api-session-standing.ts'
-import { API_SESSION_TOKEN } from '../../login/api-session-start.ts'
-import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Owed } from '../routers/owed.ts'
+import { timeOrderedId } from '../base/time.ts'
+import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals, isIn } from '../kernel/filter/index.ts'
+import { apiSessionCertificates, apiSessions } from '../login/api-session.resource.ts'
+import { API_SESSION_TOKEN } from '../login/api-session-start.ts'
+import type { AnnouncedApiSession, ToRouter } from '../ports/fabric/index.ts'
+import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import type { ConnectedRouter, ConnectedRouters, Owed } from './routers/connected-routers.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 
@@ -24,7 +23,7 @@ interface AllSessions {
 
 /** How a router is told of all sessions. */
 interface Telling {
-  /** What happens meanwhile: it comes after them, as they may be older. */
+  /** Messages that arise meanwhile: they come after the announced sessions, as these may be older. */
   readonly held: ToRouter[]
   isAskedAgain: boolean
 }
@@ -108,12 +107,21 @@ export class AnnouncedSessions {
     const added: AnnouncedApiSession[] = []
     const updated: AnnouncedApiSession[] = []
     const withdrawn: string[] = []
-    for (const id of await concerned(tx, changes)) {
+    const turn = this.#context.turns.begin()
+    const judge = async (id: string) => {
       const isNew = !this.#tokens.has(id)
       const stored = await tx.collection(apiSessions).get(id)
       const announced = stored && (await this.#announced(tx, stored))
-      if (announced !== undefined) (isNew ? added : updated).push(announced)
-      else if (stored !== undefined) withdrawn.push(id)
+      if (announced === undefined) withdrawn.push(id)
+      else (isNew ? added : updated).push(announced)
+    }
+    const changed = await changedAmong(tx, changes)
+    for (const id of changed) await judge(id)
+    for await (const id of judgedAnew(tx, changes)) {
+      const stored = changed.has(id) ? undefined : await tx.collection(apiSessions).get(id)
+      // Routers know it as it is, or not at all, unless a factor is missing now or is missing no more.
+      if (stored !== undefined && (await this.#mayBeUsed(tx, stored)) !== this.#tokens.has(id)) await judge(id)
+      await turn()
     }
     this.#withdraw(routers, withdrawn)
     if (added.length > 0) this.#send(routers, { type: 'api-sessions-added', sessions: added })
@@ -194,15 +202,21 @@ export class AnnouncedSessions {
   /** A session as routers know it; undefined while a factor is missing, and where its token cannot be read here. */
   async #announced(tx: ReadTransaction, stored: ApiSession): Promise<AnnouncedApiSession | undefined> {
     const { id, identityId, sealedToken } = stored
-    // Routers judge a session that is made of tokens by the token alone.
-    if (sealedToken === null || this.#gone.has(id)) return undefined
-    const identity = await tx.collection(identities).get(identityId)
-    const policy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
-    if (policy === undefined || (await missingFactors(tx, stored, policy)).totp !== undefined) return undefined
+    if (sealedToken === null || !(await this.#mayBeUsed(tx, stored))) return undefined
     const token = await this.#context.sealer.open(sealedToken, API_SESSION_TOKEN).catch(() => undefined)
     if (token === undefined || this.#gone.has(id)) return undefined
     this.#tokens.set(id, token)
     return { id, identityId, token, certFingerprints: await fingerprintsOf(tx, stored) }
+  }
+
+  /** Whether routers may let clients in by a session: it is underway, has a token of its own, and lacks no factor. */
+  async #mayBeUsed(tx: ReadTransaction, stored: ApiSession): Promise<boolean> {
+    // Routers judge a session that is made of tokens by the token alone.
+    if (stored.sealedToken === null || this.#gone.has(stored.id)) return false
+    const identity = await tx.collection(identities).get(stored.identityId)
+    const authPolicy = identity && (await tx.collection(authPolicies).get(identity.authPolicyId))
+    if (identity === undefined || authPolicy === undefined) return false
+    return !(await isMissingBetweenRequests(this.#context, tx, stored, { identity, authPolicy }))
   }
 
   /** Sorts after every earlier one, over restarts too. */
@@ -221,8 +235,8 @@ async function fingerprintsOf(tx: ReadTransaction, { id, identityId }: ApiSessio
   return [...new Set(fingerprints.filter((fingerprint) => fingerprint !== null))]
 }
 
-/** The sessions that are new or whose certificates changed. */
-async function concerned(tx: ReadTransaction, changes: readonly Change[]): Promise<ReadonlySet<string>> {
+/** Finds the sessions that are new, were written, or whose certificates changed. */
+async function changedAmong(tx: ReadTransaction, changes: readonly Change[]): Promise<ReadonlySet<string>> {
   const present = changes.filter(({ operation }) => operation !== 'delete')
   const found = new Set(present.filter(({ kind }) => kind === apiSessions.name).map(({ id }) => id))
   for (const { kind, id } of present) {
@@ -236,4 +250,32 @@ async function concerned(tx: ReadTransaction, changes: readonly Change[]): Promi
     }
   }
   return found
+}
+
+/** Identities of an auth policy whose sessions are asked for at once. */
+const IDENTITIES_AT_ONCE = 500
+
+/**
+ * Finds the sessions that may lack a factor, or lack it no more, though nothing was written of them: their identity has another
+ * auth policy, or its policy or the signer that the policy asks for was changed.
+ */
+async function* judgedAnew(tx: ReadTransaction, changes: readonly Change[]): AsyncGenerator<string> {
+  const changedOf = (name: string) =>
+    new Set(changes.filter(({ kind, operation }) => kind === name && operation !== 'insert').map(({ id }) => id))
+  const policies = changedOf(authPolicies.name)
+  const signers = changedOf(externalJwtSigners.name)
+  if (signers.size > 0) {
+    const asking = (await tx.collection(authPolicies).find()).items
+    for (const { id, secondary } of asking) if (signers.has(secondary.requireExtJwtSigner ?? '')) policies.add(id)
+  }
+  const holders = changedOf(identities.name)
+  for (const id of policies) {
+    for (const holder of await tx.collection(identities).findIds({ where: equals('authPolicyId', id) }))
+      holders.add(holder)
+  }
+  const all = [...holders]
+  for (let first = 0; first < all.length; first += IDENTITIES_AT_ONCE) {
+    const where = isIn('identityId', all.slice(first, first + IDENTITIES_AT_ONCE))
+    yield* await tx.collection(apiSessions).findIds({ where })
+  }
 }

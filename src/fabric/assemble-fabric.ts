@@ -1,10 +1,12 @@
-import type { ControlPlaneOptions } from '../../ports/fabric/index.ts'
-import { type EdgeRouters, edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { type TransitRouters, transitRouters } from '../../resources/routers/transit-routers.ts'
-import type { EngineContext } from '../context/context.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
+import type { Digest } from '../ports/credentials.ts'
+import type { ControlPlaneOptions } from '../ports/fabric/index.ts'
+import { type EdgeRouters, edgeRouters } from '../routers/edge-router.resource.ts'
 import type { Presence } from '../routers/presence.ts'
+import { type TransitRouters, transitRouters } from '../routers/transit-router.resource.ts'
+import { AnnouncedSessions } from './announced-sessions.ts'
 import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
 import { CircuitSetup } from './circuits/circuit-setup.ts'
@@ -12,22 +14,20 @@ import { LinkReports } from './circuits/link-reports.ts'
 import { OpenCircuits } from './circuits/open-circuits.ts'
 import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
-import type { FabricParts } from './fabric-parts.ts'
+import { ServiceRights } from './circuits/service-rights.ts'
+import { HostedTerminators, TerminatorValidation } from './hosted-terminators.ts'
 import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
-import { ServiceRights } from './rights/service-rights.ts'
-import { ConnectedRouters } from './routers/connected-routers.ts'
+import { ConnectedRouters, Owed } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
-import { Owed } from './routers/owed.ts'
 import { Peers } from './routers/peers.ts'
-import { AnnouncedSessions } from './sessions/announced-sessions.ts'
-import { HostedTerminators } from './terminators/hosted-terminators.ts'
-import { TerminatorValidation } from './terminators/terminator-validation.ts'
 
-/** What the data plane needs of the engine. */
+/** The parts of the engine that the data plane needs. */
 export interface FabricHost {
   readonly context: EngineContext
   readonly apiSessions: ApiSessions
+  /** Makes an edge router, as an operator does, that may host and dial for itself. */
+  createEdgeRouter(body: { readonly name: string; readonly roleAttributes: readonly string[] }): Promise<unknown>
   /** Deletes a router, as an operator does. */
   deleteRouter(resource: EdgeRouters | TransitRouters, id: string): Promise<unknown>
 }
@@ -80,4 +80,41 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
     },
   }
+}
+
+/** The parts that the sessions of routers share. */
+export interface FabricParts {
+  readonly context: EngineContext
+  readonly presence: Presence
+  readonly apiSessions: ApiSessions
+  readonly rights: ServiceRights
+  readonly routers: ConnectedRouters
+  readonly network: Network
+  readonly owed: Owed
+  readonly peers: Peers
+  readonly links: LinkReports
+  readonly circuits: OpenCircuits
+  readonly exchange: RouteExchange
+  readonly setup: CircuitSetup
+  readonly ends: CircuitEnds
+  readonly accessLoss: AccessLoss
+  readonly rerouting: Rerouting
+  readonly hosted: HostedTerminators
+  readonly validation: TerminatorValidation
+  readonly announced: AnnouncedSessions
+  readonly model: ModelSubscriptions
+  readonly modelValidation: ModelValidation
+  readonly certificates: RouterCertificates
+  /** Deletes a router at its own wish. */
+  readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>
+}
+
+const DIGITS = 16
+
+/**
+ * The id by which routers know a controller: it follows from where they reach it, so that it is the same after a restart and
+ * another one for each process.
+ */
+export function controllerIdOf(digest: Digest, addresses: readonly string[]): string {
+  return `controller-${digest.sha256(addresses[0] ?? '').slice(0, DIGITS)}`
 }

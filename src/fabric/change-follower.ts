@@ -1,30 +1,88 @@
-import { routersOf } from '../../domain/fabric/index.ts'
-import { equals } from '../../domain/filter/index.ts'
-import type { Change, ReadTransaction } from '../../ports/storage.ts'
-import { sessions } from '../../resources/access/sessions.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { terminators } from '../../resources/routers/terminators.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
+import { sessions } from '../access/sessions/session.resource.ts'
+import { runEach } from '../concurrency/call-isolated.ts'
+import { Gate } from '../concurrency/gate.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { shutOutAmong } from '../routers/router-admission.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { terminators } from '../services/terminator.resource.ts'
+import type { FabricParts } from './assemble-fabric.ts'
 import { shutOut } from './circuits/shut-out.ts'
-import type { FabricParts } from './fabric-parts.ts'
+import { routersOf } from './rules/index.ts'
+
+/** Does what follows from changes of the store; undefined for changes that the feed does not tell any more. */
+export type FollowChanges = (tx: ReadTransaction, changes: readonly Change[] | undefined) => Promise<void>
+
+/**
+ * Follows the change feed of the store, so that what other processes do is seen as what this one does. Looks are made one
+ * after the other; one that is asked for while another waits is the same one.
+ */
+export class ChangeFollower {
+  readonly #context: Pick<EngineContext, 'logger' | 'storage'>
+  readonly #follow: FollowChanges
+  /** Everything up to it is followed; undefined before the first look. */
+  #revision: number | undefined
+  readonly #looks = new Gate(1)
+  /** The look that is to come. */
+  #next: Promise<void> | undefined
+
+  constructor(context: Pick<EngineContext, 'logger' | 'storage'>, follow: FollowChanges) {
+    this.#context = context
+    this.#follow = follow
+  }
+
+  /** Looks for changes soon; resolves when what there was by now is followed. */
+  look(): Promise<void> {
+    this.#next ??= this.#looks.run(() => this.#look())
+    return this.#next
+  }
+
+  async #look(): Promise<void> {
+    this.#next = undefined
+    try {
+      await this.#context.storage.read(async (tx) => {
+        if (tx.revision === this.#revision) return
+        const known = this.#revision
+        const isBack = known !== undefined && tx.revision < known
+        const changes = known === undefined || isBack ? undefined : await tx.changesSince(known)
+        await this.#follow(tx, changes)
+        this.#revision = tx.revision
+      })
+    } catch (error) {
+      // The next look begins where this one did.
+      this.#context.logger.error('changes could not be followed', { error: String(error) })
+    }
+  }
+}
 
 type Changes = readonly Change[] | undefined
 
 /** How many disabled routers a router is told of as it connects: far more than links to them are left. */
 const MOST_DISABLED = 1000
 
-/** Takes to the data plane what changed in the store: what takes something from somebody comes first. */
-export async function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
-  await refreshRouters(parts, tx, changes)
-  forgetSessions(parts, changes)
-  await parts.accessLoss.follow(tx, changes)
-  await parts.announced.follow(tx, changes)
-  for (const id of deletedIn(changes, terminators.name)) parts.circuits.forgetTerminator(id)
-  parts.model.look()
+/**
+ * Takes to the data plane what changed in the store: what takes something from somebody comes first. Each is done whether or not
+ * one before it failed; the next look does all of them again.
+ */
+export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
+  const works = [
+    () => refreshRouters(parts, tx, changes),
+    () => forgetSessions(parts, changes),
+    () => parts.accessLoss.follow(tx, changes),
+    () => parts.announced.follow(tx, changes),
+    () => {
+      for (const id of deletedIn(changes, terminators.name)) parts.circuits.forgetTerminator(id)
+    },
+    () => parts.model.look(),
+  ]
+  return runEach(works, (error) =>
+    parts.context.logger.error('more than one thing could not be taken to the data plane', { error: String(error) }),
+  )
 }
 
-/** What the record of a router says of it; undefined for one that is gone. */
+/** Reads the terms of a router's record; undefined for one that is gone. */
 export async function termsOf(tx: ReadTransaction, id: string) {
   const edgeRouter = await tx.collection(edgeRouters).get(id)
   const router = edgeRouter ?? (await tx.collection(transitRouters).get(id))

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import type { Link } from '../../domain/fabric/index.ts'
-import { ids } from '../../domain/filter/index.ts'
-import type { RouterConnection, RouterPresence } from '../../ports/router-presence.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { LinkPatch } from '../../resources/routers/link-requests.ts'
-import { terminators } from '../../resources/routers/terminators.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import { services } from '../../resources/services/services.ts'
-import type { CircuitView, EngineContext, ModelComparison } from '../context/context.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import type { CircuitView, EngineContext, ModelComparison } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
+import type { RouterConnection, RouterPresence } from '../ports/router-presence.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { terminators } from '../services/terminator.resource.ts'
+import { LinkPatch } from './links.resource.ts'
+import type { Link } from './rules/index.ts'
 
 /** A router of either kind with what is known of its connection. */
 export interface RouterView {
@@ -21,9 +21,9 @@ export interface RouterView {
 
 /** The data plane as this process knows it: nothing but routers while it is not open. */
 export class DataPlaneService {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'dataPlane' | 'presence' | 'storage'>
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'dataPlane' | 'presence' | 'storage'>) {
     this.#context = context
   }
 

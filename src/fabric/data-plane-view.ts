@@ -1,6 +1,6 @@
-import { dynamicCost, type Link } from '../../domain/fabric/index.ts'
-import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../context/context.ts'
-import type { FabricParts } from './fabric-parts.ts'
+import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
+import type { FabricParts } from './assemble-fabric.ts'
+import { dynamicCost, type Link } from './rules/index.ts'
 
 /** The data plane of this process as operators see it, and what they may do to it. */
 export class FabricView implements DataPlaneView {

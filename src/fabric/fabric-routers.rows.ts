@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { SymbolTable } from '../../domain/filter/index.ts'
-import { instant } from '../../domain/time/instant.ts'
-import type { RouterView } from '../../engine/entities/data-plane.ts'
-import { pageOf } from '../../engine/records/page-of.ts'
-import { Links, Tags } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+import { instant } from '../base/time.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { type EntityRef, Links, Tags } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import type { SymbolTable } from '../kernel/filter/index.ts'
+import { pageOf } from '../kernel/records/read-records.ts'
+import type { RouterView } from './data-plane-entities.ts'
 
 const RouterData = described(
   z.object({
@@ -100,4 +100,9 @@ function shown({ router, connection }: RouterView) {
     listenerAddresses: (connection?.linkListeners ?? []).map(({ address, protocol }) => ({ address, protocol })),
     versionInfo: connection?.versionInfo === undefined ? null : { ...connection.versionInfo },
   }
+}
+
+/** How the fabric API refers to an entity: below its own base. */
+export function referenceTo(entity: string, id: string, name = id): EntityRef {
+  return { _links: { self: { href: `./${entity}/${id}` } }, entity, id, name }
 }

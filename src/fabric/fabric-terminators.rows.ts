@@ -1,16 +1,19 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import type { ControllerEngine } from '../../engine/engine.ts'
-import type { Page } from '../../ports/storage.ts'
-import { describedLater, meaningOf } from '../../resources/declaration/words.ts'
-import { type Terminators, terminators } from '../../resources/routers/terminators.ts'
-import type { DetailOf } from '../../resources/wire/wire-forms.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { referenceTo } from './references.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { crud } from '../http/operations/crud.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { describedLater, meaningOf } from '../kernel/declaration/words.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { Page } from '../ports/record-storage.ts'
+import type { DetailOf } from '../resources/wire-forms.ts'
+import { services } from '../services/service.resource.ts'
+import { serviceList } from '../services/services.rows.ts'
+import { type Terminators, terminators } from '../services/terminator.resource.ts'
+import { referenceTo } from './fabric-routers.rows.ts'
 
 type Shown = DetailOf<Terminators>
 
-/** What programs of the fabric API read of a terminator without asking whether it is there. */
+/** A terminator with the members that programs of the fabric API read without asking whether they are there. */
 const TerminatorData = describedLater(
   terminators.detail.extend({ hostId: z.string(), instanceId: z.string() }),
   () => ({
@@ -66,3 +69,6 @@ function shown(terminator: Shown, hosts: ReadonlyMap<string, string>) {
   const atRouter = router && referenceTo('routers', String(router.id), String(router.name))
   return { ...terminator, router: atRouter, instanceId: identity, hostId: hosts.get(String(id)) ?? '' }
 }
+
+/** Services as the management API shows them. */
+export const fabricServices = { list: serviceList, get: crud(services).get } as const

@@ -1,24 +1,29 @@
-import { Lifetime } from '../../concurrency/lifetime.ts'
+import { Lifetime } from '../concurrency/lifetime.ts'
+import { provideOwnRouter } from '../enrollment/own-router.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { DataPlaneView } from '../kernel/context/context.ts'
+import { findOne } from '../kernel/records/read-records.ts'
 import type {
   ChannelRefusal,
   ControlPlane,
   ControlPlaneOptions,
+  OwnRouter,
+  OwnRouterRequest,
   RouterChannel,
   RouterGreeting,
   RouterSession,
   SocketAdmission,
   ToRouter,
-} from '../../ports/fabric/index.ts'
-import type { DisconnectReason } from '../../ports/router-presence.ts'
-import type { DataPlaneView } from '../context/context.ts'
+} from '../ports/fabric/index.ts'
+import type { DisconnectReason } from '../ports/router-presence.ts'
 import type { Presence } from '../routers/presence.ts'
-import { assembleFabric, type FabricHost } from './assemble-fabric.ts'
-import { ChangeFollower } from './change-follower.ts'
+import { assembleFabric, controllerIdOf, type FabricHost, type FabricParts } from './assemble-fabric.ts'
+import { ChangeFollower, disabledRouters, followChanges, termsOf } from './change-follower.ts'
 import { shutOut } from './circuits/shut-out.ts'
-import { controllerIdOf } from './controller-id.ts'
+
 import { FabricView } from './data-plane-view.ts'
-import type { FabricParts } from './fabric-parts.ts'
-import { disabledRouters, followChanges, termsOf } from './follow-changes.ts'
+
 import { ConnectedSession } from './router-session.ts'
 import { admitSocket } from './routers/admission.ts'
 import { boundedLinkListeners } from './routers/bounded-reports.ts'
@@ -31,7 +36,7 @@ const LOOK_MS = 1000
 const CYCLE_MS = 60_000
 /** Milliseconds for which a connected router keeps its place against another one that says to be it. */
 const CHURN_MS = 60_000
-/** What routers read as the version of the controller; some check that it is new enough for what they do. */
+/** The version that routers read of the controller; some check that it is new enough for a message. */
 const VERSION = 'v2.0.0'
 
 /** The data plane of this process: the routers that are connected to it, and the circuits that it lays over them. */
@@ -40,6 +45,7 @@ export class Fabric implements ControlPlane {
   readonly view: DataPlaneView
   readonly #parts: FabricParts
   readonly #options: ControlPlaneOptions
+  readonly #host: FabricHost
   readonly #follower: ChangeFollower
   readonly #startedAt: number
   #improvedAt: number
@@ -48,6 +54,7 @@ export class Fabric implements ControlPlane {
   constructor(engine: FabricHost, presence: Presence, options: ControlPlaneOptions) {
     const { context } = engine
     this.#options = options
+    this.#host = engine
     this.controllerId = controllerIdOf(context.digest, options.addresses)
     this.#startedAt = context.clock.now()
     this.#improvedAt = this.#startedAt
@@ -78,17 +85,18 @@ export class Fabric implements ControlPlane {
     const { context, presence, routers } = this.#parts
     const { routerId: id, software } = greeting
     const linkListeners = boundedLinkListeners(greeting.linkListeners)
-    const { terms, disabled } = await context.storage.read(async (tx) => ({
-      terms: await termsOf(tx, id),
-      disabled: await disabledRouters(tx),
-    }))
     const known = routers.get(id)
     if (known !== undefined && context.clock.now() - known.connectedAt < CHURN_MS) {
       this.#tellRefused(id, 'already-connected', undefined)
       return 'already-connected'
     }
     known?.channel.close()
-    const { accepted } = await presence.routerConnected(id, fingerprint)
+    let terms: Awaited<ReturnType<typeof termsOf>>
+    let disabled: readonly string[] = []
+    const { accepted } = await presence.routerConnected(id, fingerprint, async (tx) => {
+      terms = await termsOf(tx, id)
+      disabled = await disabledRouters(tx)
+    })
     if (!accepted || terms === undefined || !this.#lifetime.isOpen) return 'unknown'
     const { isEdgeRouter, ...rest } = terms
     const connectedAt = context.clock.now()
@@ -114,6 +122,18 @@ export class Fabric implements ControlPlane {
       controllers: () => this.#addresses(),
       onClosed: () => this.#disconnected(router),
     })
+  }
+
+  ownRouter(request: OwnRouterRequest): Promise<OwnRouter> {
+    return provideOwnRouter(this.#parts.context, (body) => this.#host.createEdgeRouter(body), request)
+  }
+
+  async startSession(identity: string): Promise<string> {
+    const found = await this.#parts.context.storage.read(
+      async (tx) => (await tx.collection(identities).get(identity)) ?? findOne(tx, identities, 'name', identity),
+    )
+    if (found === undefined) throw new Error(`there is no identity '${identity}'`)
+    return (await this.#host.apiSessions.startFor(SYSTEM_CALL, found.id)).token
   }
 
   async close(): Promise<void> {
@@ -171,7 +191,7 @@ export class Fabric implements ControlPlane {
       this.#improvedAt = now
       rerouting.improve()
     }
-    // What time alone changes for routers needs a revision of the store to stand under.
+    // A change by time alone needs a revision of the store to stand under.
     if (model.isDue(now)) await presence.renew()
     await this.#follower.look()
     model.catchUp()

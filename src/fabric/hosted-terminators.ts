@@ -1,27 +1,28 @@
-import { toBase64 } from '../../../domain/encoding/base64.ts'
-import type { Precedence } from '../../../domain/fabric/index.ts'
-import { equals } from '../../../domain/filter/index.ts'
+import { toBase64 } from '../base/bytes.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { writeEachInParts } from '../kernel/records/write-batches.ts'
 import type {
+  FromRouter,
   PeerData,
   TerminatorRequest,
   TerminatorUpdate,
   ToRouter,
   TunnelTerminatorRequest,
-} from '../../../ports/fabric/index.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import { terminators } from '../../../resources/routers/terminators.ts'
-import { SYSTEM_CALL } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { newRecord } from '../../records/new-record.ts'
-import { writeEachInParts } from '../../records/parts.ts'
-import { makeRoom } from '../../records/room.ts'
-import { recordedPeerData } from '../circuits/peer-data.ts'
-import type { Terminator } from '../circuits/terminator-selection.ts'
-import { claimOf, type GrantedClaim, granted, ownClaim } from '../rights/dial-rights.ts'
-import { requireApiSession, requireSession, verifyPresented } from '../rights/presented-tokens.ts'
-import type { ServiceRights } from '../rights/service-rights.ts'
-import type { ConnectedRouter } from '../routers/connected-routers.ts'
-import { RouterRefusal } from '../routers/refusal.ts'
+} from '../ports/fabric/index.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { terminators } from '../services/terminator.resource.ts'
+import { claimOf, type GrantedClaim, granted, ownClaim } from './circuits/dial-rights.ts'
+import { recordedPeerData } from './circuits/peer-data.ts'
+import { requireApiSession, requireSession, verifyPresented } from './circuits/presented-tokens.ts'
+import type { ServiceRights } from './circuits/service-rights.ts'
+import type { Terminator } from './circuits/terminator-selection.ts'
+import { RouterRefusal } from './routers/admission.ts'
+import type { ConnectedRouter } from './routers/connected-routers.ts'
+import type { Precedence } from './rules/index.ts'
 
 /** An address of a service at a router, as it is registered. */
 interface Registration {
@@ -207,5 +208,38 @@ async function requireInstance(
   const { items } = await tx.collection(terminators).find({ where, limit: 1 })
   if (items.some((other) => other.hostId !== hostId)) {
     throw new RouterRefusal('invalid-instance-id', 'instance belongs to another identity')
+  }
+}
+
+type Validated = Extract<FromRouter, { type: 'terminators-validated' }>
+
+/** How many terminators are asked about in one message. */
+const BATCH = 500
+
+/** Asks a router that connects which of its stored terminators it still has; those that it lost go. */
+export class TerminatorValidation {
+  readonly #context: Pick<EngineContext, 'storage'>
+  readonly #hosted: HostedTerminators
+
+  constructor(context: Pick<EngineContext, 'storage'>, hosted: HostedTerminators) {
+    this.#context = context
+    this.#hosted = hosted
+  }
+
+  async ask({ id, channel }: ConnectedRouter): Promise<void> {
+    const { items } = await this.#context.storage.read((tx) =>
+      tx.collection(terminators).find({ where: equals('routerId', id) }),
+    )
+    const own = items.filter(({ binding }) => binding === 'edge' || binding === 'tunnel')
+    for (let at = 0; at < own.length; at += BATCH) {
+      const asked = own.slice(at, at + BATCH).map(({ id, binding, address }) => ({ id, binding, address }))
+      channel.send({ type: 'validate-terminators', terminators: asked })
+    }
+  }
+
+  /** The router answered. It speaks for its own terminators alone. */
+  async answered(routerId: string, { states }: Validated): Promise<{ readonly hasForeign: boolean }> {
+    const invalid = [...states].filter(([, { valid }]) => !valid).map(([id]) => id)
+    return invalid.length === 0 ? { hasForeign: false } : this.#hosted.remove(routerId, invalid)
   }
 }

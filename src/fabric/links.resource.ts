@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from '../declaration/words.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 /** More than any latency: a link of this cost is used when there is nothing else. */
 const MOST_STATIC_COST = 2_147_483_647

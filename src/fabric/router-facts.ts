@@ -1,6 +1,6 @@
-import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../../ports/fabric/index.ts'
+import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../ports/fabric/index.ts'
 import { routerFacts } from '../routers/router-admission.ts'
-import type { FabricParts } from './fabric-parts.ts'
+import type { FabricParts } from './assemble-fabric.ts'
 import {
   boundedAlerts,
   boundedHello,
@@ -29,20 +29,20 @@ type FactMessage = Extract<
   }
 >
 
-interface FactWays {
+interface FactSurroundings {
   /** Tells which controllers there are. */
   readonly controllers: () => ToRouter
   readonly misbehaved: (what: Misbehaviour) => void
 }
 
-/** What a router says of itself, and asks about others. */
+/** The reports of a router about itself, and its questions about others. */
 export class RouterFacts {
   readonly #parts: FabricParts
   readonly #router: ConnectedRouter
   readonly #controllers: () => ToRouter
   readonly #misbehaved: (what: Misbehaviour) => void
 
-  constructor(parts: FabricParts, router: ConnectedRouter, ways: FactWays) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ways: FactSurroundings) {
     this.#parts = parts
     this.#router = router
     this.#controllers = ways.controllers

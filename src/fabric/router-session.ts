@@ -1,22 +1,22 @@
-import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../../ports/fabric/index.ts'
-import { CircuitMessages } from './circuit-messages.ts'
+import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../ports/fabric/index.ts'
+import type { FabricParts } from './assemble-fabric.ts'
+import { CircuitMessages } from './circuits/circuit-messages.ts'
 import { shutOutStrangers } from './circuits/shut-out.ts'
-import type { FabricParts } from './fabric-parts.ts'
+import { foreignTerminator } from './hosted-terminators.ts'
 import { RouterFacts } from './router-facts.ts'
+import { RouterRefusal } from './routers/admission.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
-import { RouterRefusal } from './routers/refusal.ts'
-import { foreignTerminator } from './terminators/hosted-terminators.ts'
 
 const MINUTE_MS = 60_000
 
 /** How a session reaches what is around it. */
-export interface SessionWays {
+export interface SessionSurroundings {
   /** Tells which controllers there are. */
   readonly controllers: () => ToRouter
   readonly onClosed: () => void
 }
 
-/** What a connected router says, handed to the part of the controller that it concerns. */
+/** The messages of a connected router, handed to the part of the controller that each concerns. */
 export class ConnectedSession implements RouterSession {
   readonly #parts: FabricParts
   readonly #router: ConnectedRouter
@@ -26,7 +26,7 @@ export class ConnectedSession implements RouterSession {
   /** Epoch ms at which a misbehaviour was told last. */
   readonly #told = new Map<Misbehaviour, number>()
 
-  constructor(parts: FabricParts, router: ConnectedRouter, ways: SessionWays) {
+  constructor(parts: FabricParts, router: ConnectedRouter, ways: SessionSurroundings) {
     this.#parts = parts
     this.#router = router
     this.#circuits = new CircuitMessages(parts, router)

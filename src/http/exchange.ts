@@ -1,5 +1,23 @@
-import type { ConnectionInfo } from './connection.ts'
-import type { PlainFetch } from './plain-exchange.ts'
+/** A request in plain values: what is asked of it, without the streams of a web `Request`. */
+export interface PlainRequest {
+  readonly method: string
+  /** Absolute. */
+  readonly url: string
+  readonly headers: Headers
+  /** The whole body; `undefined` when there is none. Rejects when it cannot be read. */
+  readBody(): Promise<Uint8Array | undefined> | Uint8Array | undefined
+}
+
+/** An answer in plain values. */
+export interface PlainAnswer {
+  readonly status: number
+  /** By lower-case name, each as it may stand in a web `Headers`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
+}
+
+/** A function that answers a request as a controller does. It never rejects. */
+export type PlainFetch = (request: PlainRequest, connection?: ConnectionInfo) => Promise<PlainAnswer>
 
 /** The whole HTTP story of a controller: one web-standard function. It never rejects. */
 export interface ControllerFetch {
@@ -20,4 +38,12 @@ export function webFetch(
     return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers: answer.headers })
   }
   return Object.assign(fetch, { plain })
+}
+
+/** The facts that an adapter knows of the connection that carried a request. */
+export interface ConnectionInfo {
+  /** The peer's IP address, without port. */
+  readonly remoteAddress?: string
+  /** The client's certificates as presented in the TLS handshake: DER, leaf first. */
+  readonly clientCertificates?: readonly Uint8Array[]
 }

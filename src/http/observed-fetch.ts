@@ -1,13 +1,13 @@
-import type { Instrument, Metrics } from '../ports/telemetry/metrics.ts'
-import type { RequestSpan, Telemetry } from '../ports/telemetry/telemetry.ts'
-import type { ConnectionInfo } from './exchange/connection.ts'
-import type { PlainAnswer, PlainFetch, PlainRequest } from './exchange/plain-exchange.ts'
-import type { RequestWatch, WatchedFetch } from './pipeline/request-watch.ts'
+import type { Instrument, Metrics, RequestSpan, Telemetry } from '../ports/telemetry.ts'
+
+import type { ConnectionInfo, PlainAnswer, PlainFetch, PlainRequest } from './exchange.ts'
+
+import type { RequestWatch, WatchedFetch } from './pipeline/handler.ts'
 
 /** Where requests are told: their figures to every sink, their spans to the telemetry of the host. */
 export interface RequestSinks {
   readonly metrics: Metrics
-  readonly telemetry: Telemetry | undefined
+  readonly telemetry: Pick<Telemetry, 'trace'> | undefined
   /** Milliseconds since any fixed moment; it never goes back. */
   elapsedMs(): number
 }

@@ -1,8 +1,8 @@
-import { TooManyAttempts } from '../domain/errors.ts'
-import type { PlainAnswer, PlainFetch } from './exchange/plain-exchange.ts'
-import { answerOf } from './pipeline/answer/json-answer.ts'
+import { TooManyAttempts } from '../base/errors.ts'
+import type { PlainAnswer, PlainFetch } from './exchange.ts'
+import { answerOf } from './pipeline/envelope.ts'
 
-/** What probes are answered from. */
+/** The sources that probes are answered from. */
 export interface ProbeSource {
   /** Reports whether the controller was closed. */
   isClosed(): boolean

@@ -1,11 +1,10 @@
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import type { EngineContext } from '../context/context.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
 import { newAuthenticator } from '../credentials/new-authenticator.ts'
-import { newRecord } from '../records/new-record.ts'
-import { PLAIN_IDENTITY } from './new-identity.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { identities, PLAIN_IDENTITY } from './identity.resource.ts'
 
 type Identity = RecordOf<typeof identities>
 

@@ -1,13 +1,57 @@
 import { z } from 'zod'
-import { RELATIONS, type Relation } from '../../engine/entities/related.ts'
-import type { Detail } from '../../engine/records/wire-form/render.ts'
-import type { Page } from '../../ports/storage.ts'
-import { NamedRole } from '../../resources/declaration/fields.ts'
-import type { Resource } from '../../resources/declaration/resource.ts'
-import { describedLater, meaningOf } from '../../resources/declaration/words.ts'
-import { resourceNamed } from '../../resources/index.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import type { Operation } from '../operations/operation.ts'
+import { RELATIONS, type Relation } from '../entities/related.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { DONE, type Operation } from '../http/operations/operation.ts'
+import { NamedRole } from '../kernel/declaration/fields.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { describedLater, meaningOf } from '../kernel/declaration/words.ts'
+import type { Detail } from '../kernel/records/render.ts'
+import type { Page } from '../ports/record-storage.ts'
+import { resourceNamed } from '../resources/index.ts'
+import { DisableRequest } from './identity.resource.ts'
+
+const ACCESS = { entity: 'identity', action: 'update' } as const
+
+/** Shutting identities out, letting them in again, and freeing them of a second factor that they lost. */
+export const identityStateOperations = [
+  defineOperation(
+    {
+      route: 'POST /identities/{id}/disable',
+      summary: 'Disables an identity for a number of minutes, with 0 until it is enabled, and ends its API sessions',
+      description: 'It may neither authenticate nor go on with an API session until then.',
+      access: ACCESS,
+      body: DisableRequest,
+    },
+    async ({ engine, call, params, request }) => {
+      await engine.identityState.disable(call, params.id, request)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'POST /identities/{id}/enable',
+      summary: 'Enables an identity and unlocks its password',
+      description: 'Clears what disabled it, by an admin or by too many wrong passwords.',
+      access: ACCESS,
+    },
+    async ({ engine, call, params }) => {
+      await engine.identityState.enable(call, params.id)
+      return DONE
+    },
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /identities/{id}/mfa',
+      summary: 'Ends the MFA enrollment of an identity',
+      description: 'For who lost the second factor and the recovery codes. Done as well when there is none.',
+      access: ACCESS,
+    },
+    async ({ engine, call, params }) => {
+      await engine.mfa.removeFrom(call, params.id)
+      return DONE
+    },
+  ),
+] as const
 
 /** In any case, as deployed controllers compare it; an empty one is none. */
 const PolicyType = z.object({

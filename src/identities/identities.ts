@@ -1,28 +1,27 @@
-import { covers } from '../../domain/authority.ts'
-import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
-import { equals, type Filter } from '../../domain/filter/index.ts'
-import { isAdministrator } from '../../domain/identity.ts'
-import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../../domain/login/login-basis.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { enrollments } from '../../resources/enrollment/enrollments.ts'
-import { type Identities, identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { services } from '../../resources/services/services.ts'
+import { covers, isAdministrator } from '../authority/authority.rules.ts'
 import { mayHaveBeenSeen } from '../authority/invitation-secrets.ts'
-import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
+import { ControllerError, invalidField, notFound } from '../base/errors.ts'
 import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
-import type { Behaviour, PendingChange } from '../records/behaviour.ts'
-import { deleteEach } from '../records/deletion.ts'
-import { missingOf } from '../records/references.ts'
+import { authenticatorIdOfSigner, NO_AUTHENTICATOR } from '../credentials/login-basis.rules.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals, type Filter } from '../kernel/filter/index.ts'
+import type { Behaviour, PendingChange } from '../kernel/records/behaviour.ts'
+import { deleteEach } from '../kernel/records/deletion.ts'
+import { missingOf } from '../kernel/records/references.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+import { type Identities, identities } from './identity.resource.ts'
 import { identityMembers } from './identity-members.ts'
 
 type Identity = RecordOf<typeof identities>
 
 /**
- * What is special about identities: the enrollment that is created with them, the protection of the default admin and of
+ * The particular rules of identities: the enrollment that is created with them, the protection of the default admin and of
  * router identities, and that only an admin makes, changes or deletes admins.
  */
 export const identityBehaviour: Behaviour<Identities> = {
@@ -62,7 +61,7 @@ export const identityBehaviour: Behaviour<Identities> = {
    * in somebody with these rights is asked when they log in again. It also loses the enrollments whose tokens a delegate may
    * know who lacks these rights.
    */
-  async precede(tx, { kind, before, after }, part) {
+  async beforeWrite(tx, { kind, before, after }, part) {
     if (kind === 'delete' || covers(before, after)) return undefined
     const rest = await deleteEach(tx, apiSessions, vouchedForBySomebodyElse(after.id), part)
     if (rest !== undefined || !(await mayHaveBeenSeen(tx, before, after))) return rest

@@ -1,21 +1,19 @@
-import { ids, isIn } from '../../domain/filter/index.ts'
-import { isAdministrator, isDisabled } from '../../domain/identity.ts'
-import { endOf } from '../../domain/login/api-session-end.ts'
-import { instant } from '../../domain/time/instant.ts'
-import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { EntityRef } from '../../resources/declaration/fields.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import type { enrollments } from '../../resources/enrollment/enrollments.ts'
-import type { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
+import { isAdministrator, isDisabled } from '../authority/authority.rules.ts'
 import { shownSecrets } from '../authority/invitation-secrets.ts'
-import { type Call, isAdminCall, knownCaller } from '../context/call.ts'
-import type { EngineContext, IdentityCredentials } from '../context/context.ts'
-import { keepText } from '../records/wire-form/json-text.ts'
-import { entityRef } from '../records/wire-form/links.ts'
-import type { Detail } from '../records/wire-form/render.ts'
+import { instant } from '../base/time.ts'
+import { endOf } from '../credentials/login-basis.rules.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import type { enrollments } from '../enrollment/enrollment.resource.ts'
+import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
+import type { EngineContext, IdentityCredentials } from '../kernel/context/context.ts'
+import type { EntityRef } from '../kernel/declaration/fields.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids, isIn } from '../kernel/filter/index.ts'
+import { type Detail, entityRef } from '../kernel/records/render.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { IdentityConnectionStatus, RouterPresence } from '../ports/router-presence.ts'
+import type { identities } from './identity.resource.ts'
 
 /** Credentials, outstanding enrollments and liveness of identities. */
 export async function identityMembers(
@@ -41,14 +39,14 @@ export async function identityMembers(
       hasApiSession: live.has(identity.id),
     }
     // Who has enrolled looks the same to everybody, again and again.
-    if (credentials.enrollments.length === 0) return enrolledMembers(credentials, state)
+    if (credentials.enrollments.length === 0) return enrolledMembers(context, credentials, state)
     return membersOf(credentials, state, outstanding(call, identity, credentials, authorities))
   })
 }
 
 const NO_CREDENTIALS: IdentityCredentials = { authenticators: {}, enrollments: [], isMfaEnabled: false }
 
-/** What time and connections say of an identity. */
+/** The state of an identity that follows from time and connections. */
 interface LivingState {
   readonly disabled: boolean
   readonly status: IdentityConnectionStatus
@@ -72,19 +70,14 @@ function membersOf(
   }
 }
 
-/** The members of identities without outstanding enrollments, as long as their credentials are remembered. */
-const ENROLLED = new WeakMap<IdentityCredentials, { readonly state: LivingState; readonly members: Detail }>()
-
-function enrolledMembers(credentials: IdentityCredentials, state: LivingState): Detail {
-  const known = ENROLLED.get(credentials)
-  if (known !== undefined && isSame(known.state, state)) return known.members
-  const members = keepText(membersOf(credentials, state, {}))
-  ENROLLED.set(credentials, { state, members })
-  return members
-}
-
-function isSame(one: LivingState, other: LivingState): boolean {
-  return one.disabled === other.disabled && one.status === other.status && one.hasApiSession === other.hasApiSession
+/** The members of an identity without outstanding enrollments. */
+function enrolledMembers(
+  { texts }: Pick<EngineContext, 'texts'>,
+  credentials: IdentityCredentials,
+  state: LivingState,
+): Detail {
+  const sources = [state.disabled, state.status, state.hasApiSession]
+  return texts.made('enrolled', credentials, () => texts.keep(membersOf(credentials, state, {})), sources)
 }
 
 /** The outstanding enrollments of an identity by method, with the secrets that the caller may see. */

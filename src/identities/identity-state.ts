@@ -1,20 +1,19 @@
 import type { z } from 'zod'
-import { notFound } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
-import { NO_FAILED_ATTEMPTS } from '../../domain/login/lockout.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { DisableRequest } from '../../resources/identities/identity-requests.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authRequests } from '../../resources/login/auth-requests.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { refuseAdminChange } from '../authority/containment.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { deleteEach, endReasonsOf } from '../records/deletion.ts'
-import { type MORE, type Part, writeInParts } from '../records/parts.ts'
+import { notFound } from '../base/errors.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { NO_FAILED_ATTEMPTS } from '../credentials/lockout.rules.ts'
+import { endApiSessions, endLoginsUnderWay } from '../credentials/login-ends.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { endReasonsOf } from '../kernel/records/deletion.ts'
+import { type MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { DisableRequest, identities } from './identity.resource.ts'
 
 const MINUTE_MS = 60_000
 
@@ -27,7 +26,7 @@ export class IdentityState {
   }
 
   /**
-   * Disables an identity for so many minutes, indefinitely when 0 or less, and ends its API sessions.
+   * Disables an identity for `durationMinutes`, indefinitely when 0 or less, and ends its API sessions.
    *
    * @throws {ControllerError} NOT_FOUND when there is none of the id.
    */
@@ -35,10 +34,10 @@ export class IdentityState {
     const { durationMinutes } = readRequest(DisableRequest, request)
     const now = this.#context.clock.now()
     const disabledUntil = durationMinutes > 0 ? now + durationMinutes * MINUTE_MS : null
-    await this.#change(call, id, async (tx, identity, part) => {
+    await this.#change(call, id, async (tx, identity, batch) => {
       await tx.collection(identities).update({ ...identity, disabledAt: now, disabledUntil, updatedAt: now })
       await endLoginsUnderWay(tx, id)
-      return endApiSessions(tx, 'identityId', id, part)
+      return endApiSessions(tx, 'identityId', id, batch)
     })
   }
 
@@ -65,33 +64,16 @@ export class IdentityState {
     change: (
       tx: WriteTransaction,
       identity: RecordOf<typeof identities>,
-      part: Part,
+      batch: WriteBatch,
     ) => Promise<undefined | typeof MORE>,
   ): Promise<void> {
     readId(id)
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const identity = await tx.collection(identities).get(id)
       if (identity === undefined) throw notFound('identity', id)
       refuseAdminChange(call, identity)
-      return change(tx, identity, part)
+      return change(tx, identity, batch)
     }
-    await writeInParts(this.#context, call, work, endReasonsOf(apiSessions))
-  }
-}
-
-/** Ends the API sessions of an identity or an authenticator, with their service sessions, as far as a part goes. */
-export function endApiSessions(
-  tx: WriteTransaction,
-  of: 'identityId' | 'authenticatorId',
-  id: string,
-  part: Part,
-): Promise<undefined | typeof MORE> {
-  return deleteEach(tx, apiSessions, equals(of, id), part)
-}
-
-/** Ends the logins of an identity that are under way, of which there are few: none of their codes is good any more. */
-export async function endLoginsUnderWay(tx: WriteTransaction, identityId: string): Promise<void> {
-  for (const id of await tx.collection(authRequests).findIds({ where: equals('identityId', identityId) })) {
-    await tx.collection(authRequests).delete(id)
+    await writeInBatches(this.#context, call, work, endReasonsOf(apiSessions))
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineResource } from '../declaration/define-resource.ts'
+import { PERMISSIONS } from '../authority/permissions.resource.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
 import {
   Cost,
   EntityRef,
@@ -8,16 +9,15 @@ import {
   Instant,
   JsonObject,
   Name,
+  NetworkInterface,
   Precedence,
   RoleAttributes,
   Text,
-} from '../declaration/fields.ts'
-import { NetworkInterface } from '../declaration/network-interface.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
-import { PERMISSIONS } from './permissions.ts'
+} from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
-/** What a client tells of its environment when it authenticates. */
+/** The environment of a client, as it tells of it when it authenticates. */
 export const EnvInfo = holdingMore(
   described(
     z.object({
@@ -39,7 +39,7 @@ export const EnvInfo = holdingMore(
   ),
 )
 
-/** What a client tells of its SDK when it authenticates. */
+/** The SDK of a client, as it tells of it when it authenticates. */
 export const SdkInfo = holdingMore(
   described(
     z.object({
@@ -207,3 +207,44 @@ export const identities: Identities = defineResource(DEFINITION, {
   interfaces: 'The network interfaces that the identity reported; null when it reported none.',
   isMfaEnabled: 'True when the identity completed an MFA enrollment.',
 })
+
+/** The fields of an identity that nobody asked anything special for. */
+export const PLAIN_IDENTITY = {
+  isAdmin: false,
+  isDefaultAdmin: false,
+  roleAttributes: [],
+  externalId: null,
+  authPolicyId: 'default',
+  appData: {},
+  defaultHostingCost: 0,
+  defaultHostingPrecedence: 'default',
+  serviceHostingCosts: {},
+  serviceHostingPrecedences: {},
+  permissions: [],
+  disabledAt: null,
+  disabledUntil: null,
+  envInfo: {},
+  sdkInfo: {},
+  enrolledById: null,
+} as const
+
+/** POST /identities/{id}/disable. */
+export const DisableRequest = described(z.object({ durationMinutes: z.int().max(2_147_483_647) }), {
+  durationMinutes: 'For how many minutes; 0 and less until an admin enables the identity.',
+})
+
+/** PUT /identities/{id}/trace. */
+export const TraceRequest = described(
+  z.object({
+    channels: z.array(z.string()).max(100).optional(),
+    duration: z.string().max(100).optional(),
+    enabled: z.boolean().optional(),
+    traceId: z.string().max(256).optional(),
+  }),
+  {
+    channels: 'What to trace: `selectPath`, `establishPath` or `all`; all by default.',
+    duration: 'For how long, as `10m` or `1h30m`; needed to begin.',
+    enabled: 'True to begin, false (the default) to end.',
+    traceId: 'A name for the trace; a UUID by default.',
+  },
+)

@@ -1,12 +1,11 @@
 import type { z } from 'zod'
-import { invalidField, notFound } from '../../domain/errors.ts'
-import { parseGoDuration } from '../../domain/time/go-duration.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { TraceRequest } from '../../resources/identities/identity-requests.ts'
-import { readId, readRequest } from '../../resources/requests/read-body.ts'
 import { requireCovered } from '../authority/containment.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import { invalidField, notFound } from '../base/errors.ts'
+import { parseGoDuration } from '../base/time.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { identities, TraceRequest } from './identity.resource.ts'
 
 const CHANNELS = ['selectPath', 'establishPath'] as const
 
@@ -19,10 +18,10 @@ export interface Trace {
 
 /** Tracing of identities: kept by this process only, for the host's data plane to ask for. */
 export class Traces {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'random' | 'storage'>
   readonly #traces = new Map<string, Trace>()
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'random' | 'storage'>) {
     this.#context = context
   }
 

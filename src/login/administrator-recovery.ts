@@ -1,28 +1,29 @@
-import { ControllerError, invalidField } from '../../../domain/errors.ts'
-import { both, equals } from '../../../domain/filter/index.ts'
-import { isAdministrator } from '../../../domain/identity.ts'
-import { NO_FAILED_ATTEMPTS } from '../../../domain/login/lockout.ts'
-import { adminPasswordWeakness, passwordWeakness } from '../../../domain/login/password-rules.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../../resources/login/auth-policies.ts'
-import { authenticators } from '../../../resources/login/authenticators.ts'
-import { AdministratorReset } from '../../../resources/login/login-requests.ts'
-import { mfas } from '../../../resources/login/mfas.ts'
-import { readRequest } from '../../../resources/requests/read-body.ts'
-import { administrators } from '../../authority/privileged-identities.ts'
-import type { SystemCall } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { newAuthenticator } from '../../credentials/new-authenticator.ts'
-import { defaultAdminIn, insertDefaultAdmin } from '../../identities/default-admin.ts'
-import { endApiSessions, endLoginsUnderWay } from '../../identities/identity-state.ts'
-import { deleteEntity, endReasonsOf } from '../../records/deletion.ts'
-import { findOne } from '../../records/find-one.ts'
-import { MORE, type Part, writeInParts } from '../../records/parts.ts'
-import { refusingDuplicates } from '../../records/unique-fields.ts'
-import { admittingPolicy, type PolicyChoice, rulesOf } from './admitting-policy.ts'
+import { isAdministrator } from '../authority/authority.rules.ts'
+import { administrators } from '../authority/trust.ts'
+import { ControllerError, invalidField } from '../base/errors.ts'
+import { PLAIN_PASSWORDS } from '../credentials/auth-policies.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { NO_FAILED_ATTEMPTS } from '../credentials/lockout.rules.ts'
+import { endApiSessions, endLoginsUnderWay } from '../credentials/login-ends.ts'
+import { newAuthenticator } from '../credentials/new-authenticator.ts'
+import { adminPasswordWeakness, type PasswordRules, passwordWeakness } from '../credentials/password.rules.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { defaultAdminIn, insertDefaultAdmin } from '../identities/default-admin.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { SystemCall } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { both, equals } from '../kernel/filter/index.ts'
+import { deleteEntity, endReasonsOf } from '../kernel/records/deletion.ts'
+import { findOne, ifReadable } from '../kernel/records/read-records.ts'
+import { refusingDuplicates } from '../kernel/records/references.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { readRequest } from '../kernel/requests/read-body.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
+import { AdministratorReset } from './login-requests.resource.ts'
+import { mfas } from './mfa/mfa.resource.ts'
 
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
@@ -37,7 +38,7 @@ export interface PasswordReset {
   readonly passwordOnly?: boolean | undefined
 }
 
-/** What a reset found in the way, and did about it. */
+/** The obstacles that a reset found, and those it removed. */
 export interface PasswordResetReport {
   readonly identityId: string
   readonly username: string
@@ -91,13 +92,15 @@ export class AdministratorRecovery {
     const weakness = passwordWeakness(reset.password, rules)
     if (weakness !== undefined) throw invalidField('password', `password ${weakness}`, '')
     const passwordHash = await passwordHasher.hash(reset.password)
-    const work = (tx: WriteTransaction, part: Part) => this.#reset(tx, part, reset, passwordHash)
-    return refusingDuplicates(authenticators, () => writeInParts(this.#context, call, work, endReasonsOf(apiSessions)))
+    const work = (tx: WriteTransaction, batch: WriteBatch) => this.#reset(tx, batch, reset, passwordHash)
+    return refusingDuplicates(authenticators, () =>
+      writeInBatches(this.#context, call, work, endReasonsOf(apiSessions)),
+    )
   }
 
   async #reset(
     tx: WriteTransaction,
-    part: Part,
+    batch: WriteBatch,
     { username, password, passwordOnly }: PasswordReset,
     passwordHash: string,
   ): Promise<PasswordResetReport | typeof MORE> {
@@ -109,7 +112,7 @@ export class AdministratorRecovery {
       return report(made.id, target, password, { isNew: true })
     }
     await endLoginsUnderWay(tx, identity.id)
-    if ((await endApiSessions(tx, 'identityId', identity.id, part)) === MORE) return MORE
+    if ((await endApiSessions(tx, 'identityId', identity.id, batch)) === MORE) return MORE
     await this.#setPassword(tx, identity.id, target, passwordHash, now)
     const choice = await admittingPolicy(tx, identity.authPolicyId, passwordOnly)
     const authPolicyId = await this.#policyId(tx, choice, now)
@@ -196,4 +199,58 @@ async function unknownAdministrator(tx: ReadTransaction, username: string): Prom
   const list = known.length === 0 ? 'none has a username' : `the usernames of administrators are ${known.join(', ')}`
   const reason = `no administrator has the username ${username}: ${list}`
   return new ControllerError('NOT_FOUND', { field: 'username', reason, value: username })
+}
+
+type AuthPolicy = RecordOf<typeof authPolicies>
+
+/** An auth policy that is there, or one that is still to be written. */
+export interface PolicyChoice {
+  readonly id: string
+  readonly own?: Omit<AuthPolicy, 'id' | 'createdAt' | 'updatedAt'>
+}
+
+const DEFAULT_ID = 'default'
+
+/** For an administrator whom neither its own policy nor the default one lets in: nobody else has it. */
+const RECOVERY_POLICY = {
+  name: 'Administrator recovery',
+  tags: {},
+  isSystem: false,
+  primary: {
+    cert: { allowExpiredCerts: false, allowed: false },
+    extJwt: { allowed: false, allowedSigners: [] },
+    updb: PLAIN_PASSWORDS,
+  },
+  secondary: { requireExtJwtSigner: null, requireTotp: false },
+} as const
+
+/**
+ * The auth policy under which a password lets an administrator in: the one that it has, else the default one, else one of
+ * its own. No policy of others is changed. With `passwordOnly` it asks for nothing besides.
+ */
+async function admittingPolicy(tx: ReadTransaction, current: string, passwordOnly = false): Promise<PolicyChoice> {
+  for (const id of [current, DEFAULT_ID]) {
+    const policy = await ifReadable(() => tx.collection(authPolicies).get(id))
+    if (policy !== undefined && (await letsIn(tx, policy, passwordOnly))) return { id }
+  }
+  return { id: '', own: RECOVERY_POLICY }
+}
+
+/** Reads the password rules of the policy. */
+async function rulesOf(tx: ReadTransaction, { id, own }: PolicyChoice): Promise<PasswordRules> {
+  const policy = own ?? (await tx.collection(authPolicies).get(id)) ?? RECOVERY_POLICY
+  return policy.primary.updb
+}
+
+async function letsIn(
+  tx: ReadTransaction,
+  { primary, secondary }: AuthPolicy,
+  passwordOnly: boolean,
+): Promise<boolean> {
+  if (!primary.updb.allowed) return false
+  if (passwordOnly) return !secondary.requireTotp && !secondary.requireExtJwtSigner
+  if (!secondary.requireExtJwtSigner) return true
+  const id = secondary.requireExtJwtSigner
+  const signer = await ifReadable(() => tx.collection(externalJwtSigners).get(id))
+  return signer?.enabled === true && signer.mayAuthenticateAdmins
 }

@@ -1,8 +1,8 @@
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import { dueAtOf } from '../../domain/login/api-session-end.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { dueAtOf } from '../credentials/login-basis.rules.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { apiSessions } from './api-session.resource.ts'
 
 /** Use of an API session is written down at most this often (ms); in between this process alone knows of it. */
 const WRITE_INTERVAL_MS = 60_000
@@ -13,10 +13,10 @@ const MAX_REMEMBERED = 100_000
 
 /** When API sessions were last used: exact within this process, and at most a minute late for others. */
 export class SessionActivity {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'settings' | 'writes'>
   readonly #latest = new BoundedMap<string, { at: number; written: number }>(MAX_REMEMBERED)
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'settings' | 'writes'>) {
     this.#context = context
   }
 

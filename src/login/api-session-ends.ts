@@ -1,19 +1,90 @@
-import { hasRights } from '../../domain/authority.ts'
-import { equals, type Filter, isIn } from '../../domain/filter/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { cas } from '../../resources/enrollment/cas.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import { hasRights } from '../authority/authority.rules.ts'
 import { isSame } from '../authority/trust.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import { RETRY_MS } from '../context/timetable.ts'
-import { apiSessionStanding } from '../credentials/api-session-standing.ts'
-import { ifReadable } from '../records/damaged-records.ts'
-import type { SessionEnds } from './api-session-ends.ts'
+import { apiSessionValidity } from '../credentials/api-session-validity.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { dueAtOf } from '../credentials/login-basis.rules.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import { RETRY_MS } from '../kernel/context/timetable.ts'
+import { equals, type Filter, isIn } from '../kernel/filter/index.ts'
+import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
+import { dueRecords } from '../kernel/records/due-records.ts'
+import { ifReadable } from '../kernel/records/read-records.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
+import type { SessionActivity } from './api-session-activity.ts'
+
+/** How API sessions end: by somebody, by time, or with the credentials that they stand on. Their service sessions end with them. */
+export class SessionEnds {
+  readonly #context: EngineContext
+  readonly #activity: SessionActivity
+
+  constructor(context: EngineContext, activity: SessionActivity) {
+    this.#context = context
+    this.#activity = activity
+  }
+
+  /** Ends an API session with its service sessions. */
+  async end(call: Call, id: string): Promise<void> {
+    await writeInBatches(
+      this.#context,
+      call,
+      (tx, batch) => deleteBatch(tx, apiSessions, id, batch),
+      endReasonsOf(apiSessions),
+    )
+  }
+
+  /** Ends every API session that is over by time, whichever process began it. Answers when (epoch ms) the next one is due. */
+  async endOverdue(): Promise<number | undefined> {
+    const { clock, storage } = this.#context
+    for (;;) {
+      const { ids, next } = await storage.read((tx) => dueRecords(tx, apiSessions, clock.now()))
+      if (ids.length === 0) return next
+      await this.endOver(ids, 'timeout')
+    }
+  }
+
+  /** Ends those of the API sessions that are over, with their service sessions; of the others, says when to look again. */
+  async endOver(ids: readonly string[], reason: 'timeout' | undefined): Promise<void> {
+    const { clock, settings } = this.#context
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
+      const now = clock.now()
+      for (const id of ids) {
+        const stored = await tx.collection(apiSessions).get(id)
+        if (stored === undefined) continue
+        const known = { ...stored, lastActivityAt: this.#activity.lastActivityAt(stored) }
+        if (batch.isOver()) return MORE
+        const validity = await ifReadable(() => apiSessionValidity(this.#context, tx, known, now))
+        if (validity?.is === 'over') {
+          if ((await deleteBatch(tx, apiSessions, id, batch)) === MORE) return MORE
+        } else if (stored.dueAt <= now) {
+          // A session from the future of a clock that went back may be due at no later instant than now.
+          const dueAt = Math.max(dueAtOf(known, settings, now), now + 1)
+          await tx.collection(apiSessions).update({ ...known, dueAt })
+          batch.count()
+        }
+      }
+      return undefined
+    }
+    const reasons = { ...endReasonsOf(apiSessions), ...(reason !== undefined && { apiSessions: reason }) }
+    await writeInBatches(this.#context, SYSTEM_CALL, work, reasons)
+  }
+
+  /** The holder of an ended session is refused whether or not the storage takes the end down. */
+  async endForGood(id: string): Promise<void> {
+    try {
+      await this.endOver([id], 'timeout')
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error
+    }
+  }
+}
 
 /** API sessions that are judged in one snapshot; others have the event loop in between. */
 const JUDGED_AT_ONCE = 200
@@ -96,8 +167,8 @@ async function* sessionsOn({ storage }: EngineContext, withdrawn: Withdrawn): As
 async function endOver(context: EngineContext, ends: SessionEnds, ids: readonly string[]): Promise<void> {
   const turn = context.turns.begin()
   for (let first = 0; first < ids.length; first += JUDGED_AT_ONCE) {
-    const part = ids.slice(first, first + JUDGED_AT_ONCE)
-    const over = await context.storage.read((tx) => overAmong(context, tx, part))
+    const batch = ids.slice(first, first + JUDGED_AT_ONCE)
+    const over = await context.storage.read((tx) => overAmong(context, tx, batch))
     if (over.length > 0) await ends.endOver(over, undefined)
     await turn()
   }
@@ -112,8 +183,8 @@ async function overAmong(
   const over: string[] = []
   for (const id of ids) {
     const stored = await ifReadable(() => tx.collection(apiSessions).get(id))
-    const standing = stored && (await ifReadable(() => apiSessionStanding(context, tx, stored, now)))
-    if (standing?.is === 'over') over.push(id)
+    const validity = stored && (await ifReadable(() => apiSessionValidity(context, tx, stored, now)))
+    if (validity?.is === 'over') over.push(id)
   }
   return over
 }

@@ -1,29 +1,27 @@
-import { ControllerError } from '../../domain/errors.ts'
-import { isDisabled } from '../../domain/identity.ts'
-import { dueAtOf } from '../../domain/login/api-session-end.ts'
-import type { LetIn, SignerProof } from '../../domain/login/login-basis.ts'
-import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
-import { recordMfaPass, recordSdkInfo } from '../../domain/posture/index.ts'
-import { timeOrderedId } from '../../domain/time/time-ordered-id.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { LoginRequest } from '../../resources/login/login-requests.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import { readRequest } from '../../resources/requests/read-body.ts'
+import { changePosture } from '../access/posture/posture-store.ts'
+import { recordMfaPass, recordSdkInfo } from '../access/posture/rules/index.ts'
+import { isDisabled } from '../authority/authority.rules.ts'
+import { ControllerError } from '../base/errors.ts'
+import { timeOrderedId } from '../base/time.ts'
 import { configTypeIds } from '../configs/config-map.ts'
-import { type Call, type Caller, redeemed } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { callerOfSession } from '../credentials/api-session-standing.ts'
-import { withKeptProof } from '../credentials/external-logins.ts'
+import { callerOfSession } from '../credentials/api-session-validity.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { dueAtOf, type LetIn, type SignerProof } from '../credentials/login-basis.rules.ts'
 import { requireBasis } from '../credentials/login-basis.ts'
-import { changePosture } from '../posture/posture-store.ts'
-import { findOne } from '../records/find-one.ts'
-import { newRecord } from '../records/new-record.ts'
-import { MORE, type Part, writeInParts } from '../records/parts.ts'
-import { makeRoom } from '../records/room.ts'
+import { withKeptProof } from '../credentials/signers/external-logins.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, type Caller, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { makeRoom } from '../kernel/records/owner-quota.ts'
+import { findOne, newRecord } from '../kernel/records/read-records.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { readRequest } from '../kernel/requests/read-body.ts'
+import type { LiveToken } from '../oidc/grants/refresh-tokens.rules.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
+import { LoginRequest } from './login-requests.resource.ts'
+import { mfas } from './mfa/mfa.resource.ts'
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -31,7 +29,7 @@ type Identity = RecordOf<typeof identities>
 /** The purpose for which tokens are sealed. */
 export const API_SESSION_TOKEN = 'api-session-token'
 
-/** What a client tells of itself when it authenticates. */
+/** The facts that a client tells of itself when it authenticates. */
 export interface ClientInfo {
   /** Config types, by id or name, whose configs the session sees in services; `all` for every type. Default: none. */
   readonly configTypes?: readonly string[] | undefined
@@ -42,13 +40,13 @@ export interface ClientInfo {
 /** The same as a client sends it, where null says as little as nothing. */
 export type SentClientInfo = { readonly [K in keyof ClientInfo]: ClientInfo[K] | null }
 
-/** What a client tells of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
+/** Reads the facts that a client tells of itself, by the schema of logins. Error: `COULD_NOT_VALIDATE`. */
 export function readClientInfo(sent: SentClientInfo): ClientInfo {
   const { configTypes, envInfo, sdkInfo } = readRequest(LoginRequest, sent)
   return { configTypes: configTypes ?? [], envInfo: envInfo ?? undefined, sdkInfo: sdkInfo ?? undefined }
 }
 
-/** What an API session is made of that begins by tokens instead of a secret for `zt-session`. */
+/** The parts of an API session that begins by tokens instead of a secret for `zt-session`. */
 export interface TokenSession {
   readonly id: string
   /** When the last of its tokens expires, epoch milliseconds. */
@@ -57,12 +55,12 @@ export interface TokenSession {
   readonly hasPassedTotp: boolean
 }
 
-/** What good credentials begin. */
+/** A beginning API session, by good credentials. */
 export interface Start extends LetIn {
   /** The second factor that a signer proved with the login. */
   readonly signerProof?: SignerProof | null
   readonly isCertExtendable?: boolean
-  /** What an admin asks the holder of the certificate for. */
+  /** True where an admin asks the holder of the certificate to extend it. */
   readonly isExtendRequested?: boolean
   readonly isKeyRollRequested?: boolean
   /** SHA-1 of the certificate that authenticated. */
@@ -107,11 +105,11 @@ export async function startApiSession(
     dueAt: now,
     signerProof: start.signerProof ?? null,
   })
-  const begin = async (tx: WriteTransaction, part: Part) => {
+  const begin = async (tx: WriteTransaction, batch: WriteBatch) => {
     const current = await tx.collection(identities).get(who.identity.id)
     if (current === undefined || isDisabled(current, now)) throw new ControllerError('INVALID_AUTH')
-    // What takes several writes comes before what is done once.
-    if ((await makeRoom(context, tx, apiSessions, apiSession, part)) === MORE) return MORE
+    // A change that takes several writes comes before one that is done once.
+    if ((await makeRoom(context, tx, apiSessions, apiSession, batch)) === MORE) return MORE
     const authPolicy = await tx.collection(authPolicies).get(current.authPolicyId)
     if (authPolicy === undefined) throw new ControllerError('INVALID_AUTH')
     await requireBasis(context, tx, start, current, authPolicy, now)
@@ -132,11 +130,14 @@ export async function startApiSession(
     await recordEndpoint(context, tx, started, client.sdkInfo)
     return callerOfSession(tx, started, { identity, authPolicy }, token)
   }
-  const caller = await writeInParts(context, redeemed(call), begin)
+  const caller = await writeInBatches(context, redeemed(call), begin)
   return withKeptProof(context, caller, call.bearerTokens ?? [])
 }
 
-/** What posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session began. */
+/**
+ * Records the facts that posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session
+ * began.
+ */
 async function recordEndpoint(
   context: EngineContext,
   tx: WriteTransaction,

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import type { LoginBasis, SignerProof } from '../../domain/login/login-basis.ts'
-import type { LiveToken } from '../../domain/oidc/refresh-tokens.ts'
-import { always } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id, Instant } from '../declaration/fields.ts'
-import { narrowed } from '../declaration/narrowed.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
+import type { LoginBasis, SignerProof } from '../credentials/login-basis.rules.ts'
+import { always } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Id, Instant, narrowed, Pem } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
+import type { LiveToken } from '../oidc/grants/refresh-tokens.rules.ts'
 
 /** A proof that is still missing: a one-time password of the authenticator app, by its API or by tokens. */
 export interface TotpQuery {
@@ -165,4 +164,38 @@ export const apiSessions: ApiSessions = defineResource(DEFINITION, {
   isCertExtendRequested: 'True when an admin asks the holder to extend the certificate; absent otherwise.',
   isCertKeyRollRequested: 'True when an admin asks for a new key with the next certificate; absent otherwise.',
   token: 'The secret that goes into the header `zt-session`. Shown to the holder alone; empty for everybody else.',
+})
+
+const CERTIFICATE_DEFINITION = {
+  name: 'api-session-certificates',
+  singular: 'api session certificate',
+  storeName: 'apiSessionCertificates',
+  permission: 'ops',
+  writable: {},
+  system: {
+    apiSessionId: Id,
+    certificate: Pem,
+    fingerprint: z.string(),
+    subject: z.string(),
+    validFrom: Instant,
+    validTo: Instant,
+  },
+  hidden: ['apiSessionId'],
+  required: [],
+  mostPerOwner: { owner: 'apiSessionId', limit: 'certificatesPerApiSession', endsEarliest: 'createdAt' },
+  unique: ['fingerprint'],
+  indexed: ['apiSessionId'],
+  references: { apiSessionId: { to: 'api-sessions', onDelete: 'cascade' } },
+  symbols: { apiSession: 'apiSessionId' },
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** A short-lived client certificate of one API session. */
+export interface ApiSessionCertificates extends Resource<typeof CERTIFICATE_DEFINITION> {}
+export const apiSessionCertificates: ApiSessionCertificates = defineResource(CERTIFICATE_DEFINITION, {
+  certificate: 'The certificate and its intermediates, PEM. It is good for twelve hours at most.',
+  fingerprint: 'SHA-1 of the certificate in DER form, 40 lower-case hex digits.',
+  subject: 'The distinguished name that the certificate was issued to: the id of the identity as common name.',
+  validFrom: 'From when on the certificate is good, RFC 3339.',
+  validTo: 'When the certificate expires, RFC 3339.',
 })

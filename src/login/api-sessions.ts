@@ -1,25 +1,23 @@
 import { z } from 'zod'
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import { dueAtOf } from '../../domain/login/api-session-end.ts'
-import { byHost } from '../../domain/login/login-basis.ts'
-import type { ReadToken } from '../../domain/oidc/claims.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { readId, readText, readValue } from '../../resources/requests/read-body.ts'
-import type { Call, Caller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changesTo } from '../context/recorded-changes.ts'
-import type { RecordedWrite } from '../context/writes.ts'
-import { type ApiSessionStanding, apiSessionStanding, callerOfSession } from '../credentials/api-session-standing.ts'
-import { withKeptProof } from '../credentials/external-logins.ts'
-import { findOne } from '../records/find-one.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { type ApiSessionValidity, apiSessionValidity, callerOfSession } from '../credentials/api-session-validity.ts'
+import { byHost, dueAtOf } from '../credentials/login-basis.rules.ts'
+import { withKeptProof } from '../credentials/signers/external-logins.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Call, Caller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo } from '../kernel/context/recorded-changes.ts'
+import type { RecordedWrite } from '../kernel/context/writes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { readId, readText, readValue } from '../kernel/requests/read-body.ts'
+import type { ReadToken } from '../oidc/token-claims.rules.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
 import { SessionActivity } from './api-session-activity.ts'
-import { SessionEnds } from './api-session-ends.ts'
+import { endAllWithdrawn, endWithdrawn, SessionEnds } from './api-session-ends.ts'
 import { readClientInfo, type SentClientInfo, type Start, startApiSession } from './api-session-start.ts'
 import { currentApiSessionMembers } from './current-api-session.ts'
-import { endAllWithdrawn, endWithdrawn } from './withdrawn-sessions.ts'
 
 /**
  * API sessions: started by an authentication, kept alive by use, ended by logout, by {@link EngineSettings.apiSessionTimeoutMs}
@@ -41,7 +39,7 @@ export class ApiSessions {
     return this.#context.settings.apiSessionTimeoutMs
   }
 
-  /** What only the holder of an API session sees of it: its token, what is still to be proved, and when it ends. */
+  /** Makes the members that only the holder of an API session sees of it: its token, the factors to be proved, and when it ends. */
   ownMembers(caller: Caller) {
     return currentApiSessionMembers(this.#context, caller)
   }
@@ -142,7 +140,7 @@ export class ApiSessions {
       return callerOfSession(tx, { ...stored, lastActivityAt }, standing, token)
     }
     const caller = await this.#context.storage.read(readCaller, { mayBeginAgain: true })
-    // What has ended must not begin again when the clock goes back, or trust is given back.
+    // A session that has ended must not begin again when the clock goes back, or trust is given back.
     if (ended !== undefined) await this.#ends.endForGood(ended)
     if (caller === undefined) return undefined
     await this.#activity.touch(caller.apiSession.id, now)
@@ -158,9 +156,9 @@ export class ApiSessions {
     return { standing: await this.#standing(tx, stored, now), dueAt }
   }
 
-  #standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionStanding> {
+  #standing(tx: ReadTransaction, stored: RecordOf<typeof apiSessions>, now: number): Promise<ApiSessionValidity> {
     const lastActivityAt = this.#activity.lastActivityAt(stored)
-    return apiSessionStanding(this.#context, tx, { ...stored, lastActivityAt }, now)
+    return apiSessionValidity(this.#context, tx, { ...stored, lastActivityAt }, now)
   }
 
   /** Ends an API session with its service sessions. */

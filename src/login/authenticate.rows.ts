@@ -1,10 +1,31 @@
 import { z } from 'zod'
-import type { Caller } from '../../engine/context/call.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { LoginRequest } from '../../resources/login/login-requests.ts'
-import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
-import { secondaryChallenge } from '../pipeline/authorize.ts'
-import { CurrentApiSession, currentApiSession } from './shown-api-session.ts'
+import type { ControllerEngine } from '../engine/engine.ts'
+import { defineOperation, type OperationInput, wireSchema } from '../http/operations/define-operation.ts'
+import { DONE } from '../http/operations/operation.ts'
+import { secondaryChallenge } from '../http/pipeline/authorize.ts'
+import { type Caller, callerOf } from '../kernel/context/call.ts'
+import { narrowed } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import type { CurrentApiSession as Shown } from '../resources/wire-names.ts'
+import { apiSessions } from './api-session.resource.ts'
+import { LoginRequest } from './login-requests.resource.ts'
+
+/** An API session as its holder sees it. */
+const CurrentApiSession = narrowed<Shown>()(
+  z.intersection(
+    wireSchema(apiSessions),
+    described(z.object({ expirationSeconds: z.int(), expiresAt: z.iso.datetime() }), {
+      expirationSeconds: 'The seconds without use after which the session ends.',
+      expiresAt: 'When it ends without further use, RFC 3339.',
+    }),
+  ),
+)
+
+/** The caller's API session in its wire form. */
+async function currentApiSession(engine: ControllerEngine, caller: Caller) {
+  const shown = await engine.reader.show({ by: 'caller', caller }, apiSessions, caller.apiSession)
+  return { ...shown, ...engine.apiSessions.ownMembers(caller) }
+}
 
 const SHAPE = {
   route: 'POST /authenticate',
@@ -53,3 +74,29 @@ function callerBy({ engine, call, query, request = {} }: OperationInput<typeof S
       return engine.authentication.byExternalJwt(call, request)
   }
 }
+
+/** Reading one's own API session, and logging out. */
+export const currentApiSessionOperations = [
+  defineOperation(
+    {
+      route: 'GET /current-api-session',
+      summary: 'Shows the API session of the caller and keeps it alive',
+      description: '`authQueries` says what is still to be proved before other operations are open.',
+      access: 'partial',
+      data: CurrentApiSession,
+    },
+    async ({ engine, call }) => ({ data: await currentApiSession(engine, callerOf(call)) }),
+  ),
+  defineOperation(
+    {
+      route: 'DELETE /current-api-session',
+      summary: 'Ends the API session of the caller',
+      description: 'Sessions that it granted end with it.',
+      access: 'partial',
+    },
+    async ({ engine, call }) => {
+      await engine.apiSessions.end(call, callerOf(call).apiSession.id)
+      return DONE
+    },
+  ),
+] as const

@@ -1,23 +1,22 @@
 import { z } from 'zod'
-import { ControllerError, TokenRefused } from '../../domain/errors.ts'
-import { isDisabled } from '../../domain/identity.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import { readValue } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { certificateHolder, noteCertificateUse } from '../credentials/certificate-holder.ts'
-import { isValidAt } from '../credentials/client-certificates.ts'
-import { tokenHolder } from '../credentials/external-logins.ts'
+import { isDisabled } from '../authority/authority.rules.ts'
+import { ControllerError, TokenRefused } from '../base/errors.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { certificateHolder, isValidAt, noteCertificateUse } from '../credentials/certificate-holder.ts'
 import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../credentials/login-basis.ts'
-import { admitPassword } from '../credentials/password-attempts.ts'
-import { recordWrongPassword } from '../identities/wrong-passwords.ts'
-import { findOne } from '../records/find-one.ts'
+import { requirePasswordRate } from '../credentials/login-rate-limits.ts'
+import { admitPassword } from '../credentials/new-authenticator.ts'
+import { tokenHolder } from '../credentials/signers/external-logins.ts'
+import { recordWrongPassword } from '../credentials/wrong-passwords.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { readValue } from '../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
 import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from './api-session-start.ts'
-import { requirePasswordRoom } from './rate-limits.ts'
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -27,7 +26,7 @@ interface Credentials {
   readonly authPolicy: RecordOf<typeof authPolicies>
 }
 
-/** What follows from good credentials: an API session, or a step of a longer login. */
+/** Begins what good credentials are for: an API session, or a step of a longer login. */
 export type BeginLogin<Begun> = (call: Call, who: Omit<Credentials, 'authenticator'>, start: Start) => Promise<Begun>
 
 /** Why an authentication failed: for the operator's events, never for the caller. */
@@ -78,7 +77,7 @@ export class Authentication<Begun> {
       const message = 'username and password fields are required'
       throw new ControllerError('COULD_NOT_VALIDATE', { code: 'UNHANDLED', message })
     }
-    await requirePasswordRoom(this.#context.rateLimiters, call.remoteAddress, username)
+    await requirePasswordRate(this.#context.rateLimiters, call.remoteAddress, username)
     return this.#attempt('password', call, () => this.#withPassword(call, username, password, known))
   }
 

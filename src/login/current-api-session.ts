@@ -1,10 +1,10 @@
-import { ids } from '../../domain/filter/index.ts'
-import { instant } from '../../domain/time/instant.ts'
-import { type ApiSessions, type AuthQuery, apiSessions } from '../../resources/login/api-sessions.ts'
-import { authenticators } from '../../resources/login/authenticators.ts'
-import type { Caller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import type { Behaviour } from '../records/behaviour.ts'
+import { instant } from '../base/time.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import type { Caller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { type ApiSessions, type AuthQuery, apiSessions } from './api-session.resource.ts'
 
 /** API sessions are shown to others without their token, which only its holder knows. */
 export const apiSessionBehaviour: Behaviour<ApiSessions> = {
@@ -25,7 +25,7 @@ export const apiSessionBehaviour: Behaviour<ApiSessions> = {
   },
 }
 
-/** What the holder of an API session sees besides: its token, what is still to be proved, and when it ends. */
+/** Makes the members that the holder of an API session sees besides: its token, the factors to be proved, and when it ends. */
 export function currentApiSessionMembers(context: EngineContext, caller: Caller) {
   const { accessToken } = caller
   return {

@@ -1,14 +1,41 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/context/call.ts'
-import { Pem } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { OwnPasswordChange, OwnPasswordReplacement } from '../../resources/login/authenticator-requests.ts'
-import { type Authenticators, authenticators } from '../../resources/login/authenticators.ts'
-import type { DetailOf } from '../../resources/wire/wire-forms.ts'
-import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { wireSchema } from '../operations/wire-schema.ts'
+import {
+  type Authenticators,
+  authenticators,
+  OwnPasswordChange,
+  OwnPasswordReplacement,
+} from '../credentials/authenticator.resource.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { DONE } from '../http/operations/operation.ts'
+import { type Identities, identities } from '../identities/identity.resource.ts'
+import { callerOf } from '../kernel/context/call.ts'
+import { Pem } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { DetailOf } from '../resources/wire-forms.ts'
+
+const LINKS = { self: { href: './current-identity' }, mfa: { href: './current-identity/mfa' } }
+
+/** The identity that the caller is. */
+export const currentIdentity = defineOperation(
+  {
+    route: 'GET /current-identity',
+    summary: 'Shows the identity of the caller',
+    access: 'authenticated',
+    data: wireSchema(identities),
+  },
+  async ({ engine, call }) => ({
+    data: engine.reader.texts.variantOf(
+      await engine.reader.show(call, identities, callerOf(call).identity),
+      withOwnLinks,
+    ),
+  }),
+)
+
+/** Its links lead to what is the caller's own. */
+function withOwnLinks(detail: DetailOf<Identities>): DetailOf<Identities> {
+  return { ...detail, _links: LINKS }
+}
 
 /** The caller's own credentials. Somebody else's do not exist here. */
 export const currentIdentityAuthenticatorOperations = [

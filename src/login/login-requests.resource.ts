@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { described } from '../declaration/words.ts'
-import { EnvInfo, SdkInfo } from '../identities/identities.ts'
-import { Password, Username } from './passwords.ts'
+import { Password, Username } from '../credentials/authenticator.resource.ts'
+import { EnvInfo, SdkInfo } from '../identities/identity.resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 /** POST /authenticate: what a client says of itself, and its password where it logs in by one. */
 export const LoginRequest = described(

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { always } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id, Instant } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { always } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Id, Instant, Tags } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 const DEFINITION = {
   name: 'revocations',
@@ -33,3 +34,12 @@ export const revocations: Revocations = defineResource(DEFINITION, {
   type: 'What `id` names: one token (`JTI`), an identity (`IDENTITY`) or an API session (`API_SESSION`).',
   expiresAt: 'When the last token that it concerns has expired and the revocation goes, RFC 3339.',
 })
+
+/** POST /revocations. */
+export const RevocationCreation = described(
+  z.object({ id: Id, type: z.enum(['JTI', 'IDENTITY', 'API_SESSION']), tags: Tags.default({}) }),
+  {
+    id: 'What is revoked: the id of an identity, or the UUID of a token or of an API session.',
+    type: 'Which of them `id` is: `JTI`, `IDENTITY` or `API_SESSION`.',
+  },
+)

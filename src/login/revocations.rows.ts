@@ -1,7 +1,7 @@
-import { RevocationCreation } from '../../../resources/login/revocation-requests.ts'
-import { revocations } from '../../../resources/login/revocations.ts'
-import { Created, created } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+
+import { Created, created } from '../http/operations/operation.ts'
+import { RevocationCreation, revocations } from './revocation.resource.ts'
 
 export const revocationCreation = defineOperation(
   {

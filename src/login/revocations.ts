@@ -1,23 +1,22 @@
 import type { z } from 'zod'
-import { invalidField, notFound } from '../../domain/errors.ts'
-import { equals, type Filter } from '../../domain/filter/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { EpochMs, Id } from '../../resources/declaration/fields.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { RevocationCreation } from '../../resources/login/revocation-requests.ts'
-import { revocations } from '../../resources/login/revocations.ts'
-import { readId, readRequest, readValue } from '../../resources/requests/read-body.ts'
-import { type Call, SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import type { RecordedWrite } from '../context/writes.ts'
-import { endLoginsUnderWay } from '../identities/identity-state.ts'
-import { deleteEach, endReasonsOf } from '../records/deletion.ts'
-import { newRecord } from '../records/new-record.ts'
-import { type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
-import { requireRoom } from '../records/room.ts'
+import { invalidField, notFound } from '../base/errors.ts'
+import { endLoginsUnderWay } from '../credentials/login-ends.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { RecordedWrite } from '../kernel/context/writes.ts'
+import { EpochMs, Id } from '../kernel/declaration/fields.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals, type Filter } from '../kernel/filter/index.ts'
+import { deleteEach, endReasonsOf } from '../kernel/records/deletion.ts'
+import { requireQuota } from '../kernel/records/owner-quota.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { type WriteBatch, writeEachInParts, writeInBatches } from '../kernel/records/write-batches.ts'
+import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
+import { RevocationCreation, revocations } from './revocation.resource.ts'
 
 type Revocation = RecordOf<typeof revocations>
 
@@ -57,14 +56,14 @@ export class Revocations {
       if (type === 'IDENTITY' && (await tx.collection(identities).get(id)) === undefined) throw notFound('identity', id)
       if (type === 'IDENTITY') await endLoginsUnderWay(tx, id)
       const wasThere = await tx.collection(revocations).delete(id)
-      if (!wasThere && identityId !== null) await requireRoomForRevocations(this.#context, tx, identityId)
+      if (!wasThere && identityId !== null) await requireRevocationQuota(this.#context, tx, identityId)
       await tx.collection(revocations).insert(revocation)
     })
     // No token is good from here on; what it carried ends with as many writes as it takes.
-    await writeInParts(
+    await writeInBatches(
       this.#context,
       SYSTEM_CALL,
-      (tx, part) => endTokenSessions(tx, type, id, part),
+      (tx, batch) => endTokenSessions(tx, type, id, batch),
       endReasonsOf(apiSessions),
     )
     return revocation
@@ -144,13 +143,13 @@ export class Revocations {
  * Refuses what would make one more revocation of an identity, now or when the session ends that is about to begin: every router
  * holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
  */
-export function requireRoomForRevocations(
+export function requireRevocationQuota(
   context: EngineContext,
   tx: WriteTransaction,
   identityId: string,
 ): Promise<void> {
   const counted = { resource: revocations, field: 'identityId' }
-  return requireRoom(context, tx, [counted], { id: identityId, limit: 'revocationsPerIdentity' })
+  return requireQuota(context, tx, [counted], { id: identityId, limit: 'revocationsPerIdentity' })
 }
 
 /** A UUID in lower case with hyphens. The message is that of deployed controllers, which take every version. Error: `COULD_NOT_VALIDATE` for what is none. */
@@ -161,9 +160,9 @@ function asTokensHaveIt(id: string): string {
 }
 
 /** The sessions made of tokens that a revocation ends: that of the id, or those of the identity. */
-async function endTokenSessions(tx: WriteTransaction, type: Revocation['type'], id: string, part: Part) {
+async function endTokenSessions(tx: WriteTransaction, type: Revocation['type'], id: string, batch: WriteBatch) {
   if (type === 'JTI') return undefined
   const isTheirs = equals(type === 'IDENTITY' ? 'identityId' : 'id', id)
   const isMadeOfTokens: Filter = { kind: 'not', of: equals('tokensExpireAt', null) }
-  return deleteEach(tx, apiSessions, { kind: 'and', left: isTheirs, right: isMadeOfTokens }, part)
+  return deleteEach(tx, apiSessions, { kind: 'and', left: isTheirs, right: isMadeOfTokens }, batch)
 }

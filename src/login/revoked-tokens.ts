@@ -1,10 +1,10 @@
-import { ids } from '../../domain/filter/index.ts'
-import type { ReadToken } from '../../domain/oidc/claims.ts'
-import { isRevoked } from '../../domain/oidc/revoked.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { revocations } from '../../resources/login/revocations.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { isRevoked } from '../oidc/grants/refresh-tokens.rules.ts'
+import type { ReadToken } from '../oidc/token-claims.rules.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { revocations } from './revocation.resource.ts'
 
-/** What of a token says whether it was taken back. */
+/** The claims of a token by which one finds whether it was taken back. */
 type TokenInQuestion = Pick<ReadToken, 'jti' | 'issuedAt'> & {
   readonly session: Pick<ReadToken['session'], 'z_asid' | 'sub'>
 }

@@ -6,9 +6,9 @@ import {
   type IndexedPolicy,
   revert,
   SlotSet,
-} from '../../domain/access-index/index.ts'
-import type { Body } from '../entities/links.ts'
-import { sameValue } from '../entities/same-value.ts'
+} from '../access/index/index.ts'
+import type { Body } from './managed-kinds.ts'
+import { sameValue } from './read-entity.ts'
 
 /** Access that one identity gains or loses to one service, each by name; `policies` grant it, after or before. */
 export interface AccessChange {
@@ -27,7 +27,7 @@ export interface AccessDifference {
   readonly changes: readonly AccessChange[]
 }
 
-/** What of a network decides about access. */
+/** The part of a network that decides about access. */
 export interface AccessView {
   entitiesOf(key: 'identities' | 'services' | 'servicePolicies'): ReadonlyMap<string, Body>
 }

@@ -1,7 +1,7 @@
-import type { AccessType } from '../../domain/access-index/index.ts'
-import { type RoleSelector, selects } from '../../domain/roles.ts'
-import type { ModelKey } from '../entities/kinds.ts'
-import type { Network } from '../network/network.ts'
+import type { AccessType } from '../access/index/index.ts'
+import { type RoleSelector, selects } from '../base/roles.ts'
+import type { ModelKey } from './managed-kinds.ts'
+import type { Network } from './network-model.ts'
 
 /** Entities that have the same role attributes and that the same policies select. */
 export interface GraphGroup {
@@ -75,7 +75,7 @@ function groups(
   for (const { name, body, isKept } of network.all(kind)) {
     const roleAttributes = texts(body.roleAttributes).toSorted()
     const selected = policies.filter((policy) => selects(policy[kind], { id: name, roleAttributes }))
-    // What the controller made for itself is of interest once somebody gave it access.
+    // Entities that the controller made for itself are of interest once somebody gave them access.
     if (isKept && selected.length === 0) continue
     const names = selected.map((policy) => policy.name)
     const key = JSON.stringify([roleAttributes, names])

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import type { Path } from '../problems/problem.ts'
+import { isMap } from './managed-kinds.ts'
+import type { Path } from './model-problem.ts'
 
 const Texts = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 const Roles = z.array(z.string().regex(/^[#@]./s, 'must begin with # (a role attribute) or @ (a name)')).min(1)
 const Expected = z.strictObject({ allow: Texts.optional(), deny: Texts.optional() })
 
-/** What an endpoint tells of itself, in plain words, and whether its user proved a second factor. */
+/** The facts that an endpoint reports, in plain words, and whether its user proved a second factor. */
 const Posture = z.strictObject({
   domain: z.string().exactOptional(),
   os: z.strictObject({ type: z.string(), version: z.string(), build: z.string().exactOptional() }).exactOptional(),
@@ -57,23 +58,71 @@ const InvariantAssertionSchema = z.strictObject({
 export type AssertedPosture = z.output<typeof Posture>
 /** Who may dial and bind what, and who may not: of entities that are there. */
 export type AccessAssertion = z.output<typeof AccessAssertionSchema>
-/** What no identity may ever do, whatever role attributes it may come to have. */
+/** An assertion about actions that no identity may ever do, whatever role attributes it may come to have. */
 export type InvariantAssertion = z.output<typeof InvariantAssertionSchema>
 /** Something that must hold in a network. */
 export type Assertion = AccessAssertion | InvariantAssertion
 
-/** What is wrong with an assertion, and on which way into it. */
+/** A mistake in an assertion, and the member in which it is. */
 export interface AssertionProblem {
   readonly path: Path
   readonly message: string
 }
 
 /** The schema of what a value wants to be: an assertion with `never` is about every identity that could be. */
-export function schemaOf(value: object): z.ZodType<Assertion> {
+function schemaOf(value: object): z.ZodType<Assertion> {
   return Object.hasOwn(value, 'never') ? InvariantAssertionSchema : AccessAssertionSchema
 }
 
 /** Tells the two kinds apart. */
 export function isInvariant(assertion: Assertion): assertion is InvariantAssertion {
   return 'never' in assertion
+}
+
+/** An assertion of a model file, or what is wrong with it. */
+export function readAssertion(
+  value: unknown,
+): { readonly assertion: Assertion } | { readonly problems: readonly AssertionProblem[] } {
+  if (!isMap(value)) return { problems: [{ path: [], message: 'must be a map' }] }
+  if (!Object.hasOwn(value, 'as') && !Object.hasOwn(value, 'never')) {
+    return {
+      problems: [{ path: [], message: "needs 'as' (an identity that is there) or 'never' (no identity at all)" }],
+    }
+  }
+  const result = schemaOf(value).safeParse(value)
+  if (!result.success) return { problems: result.error.issues.map(asProblem) }
+  const empty = emptiness(result.data)
+  return empty === undefined ? { assertion: result.data } : { problems: [{ path: [], message: empty }] }
+}
+
+/** An assertion that says nothing would always hold. */
+function emptiness(assertion: Assertion): string | undefined {
+  if (isInvariant(assertion)) {
+    const { dial, bind } = assertion.never
+    return dial === undefined && bind === undefined ? "'never' needs 'dial' or 'bind'" : undefined
+  }
+  const { dial, bind } = assertion
+  const expects = [dial?.allow, dial?.deny, bind?.allow, bind?.deny]
+  return expects.every((one) => one === undefined) ? "needs 'dial' or 'bind', with 'allow' or 'deny'" : undefined
+}
+
+function asProblem(issue: z.core.$ZodIssue): AssertionProblem {
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)))
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return { path: [...path, ...issue.keys.slice(0, 1)], message: 'is unknown' }
+    case 'invalid_union':
+      return { path, message: 'must be a text, or a list of texts' }
+    case 'invalid_format':
+      return {
+        path,
+        message: issue.format === 'datetime' ? 'must be an instant such as 2026-01-31T08:00:00Z' : issue.message,
+      }
+    case 'invalid_value':
+      return { path, message: `must be one of ${issue.values.map(String).join(', ')}` }
+    case 'invalid_type':
+      return { path, message: issue.input === undefined ? 'is required' : `must be of type ${issue.expected}` }
+    default:
+      return { path, message: issue.message }
+  }
 }

@@ -12,9 +12,9 @@ import type {
   ServiceEdgeRouterPolicyCreate,
   ServicePolicyCreate,
   TransitRouterCreate,
-} from '../resources/wire/wire-names.ts'
-import type { Assertion } from './assertions/assertion.ts'
-import type { ServiceConfigPair } from './entities/links.ts'
+} from '../resources/wire-names.ts'
+import type { Assertion } from './assertions.ts'
+import type { ServiceConfigPair } from './managed-kinds.ts'
 
 /**
  * A network as a model file describes it. Every entity is the body of the request that creates it, with names wherever the
@@ -35,7 +35,7 @@ export interface NetworkModel {
   readonly servicePolicies?: readonly ServicePolicyCreate[]
   readonly edgeRouterPolicies?: readonly EdgeRouterPolicyCreate[]
   readonly serviceEdgeRouterPolicies?: readonly ServiceEdgeRouterPolicyCreate[]
-  /** What must hold in the network. */
+  /** Statements that must hold in the network. */
   readonly assertions?: readonly Assertion[]
 }
 

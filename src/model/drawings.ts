@@ -1,5 +1,33 @@
 import type { AccessGraph, GraphGroup } from './access-graph.ts'
-import { groupMembers, groupTitle } from './group-text.ts'
+
+/**
+ * The graph in the language of Graphviz; edges are dashed where posture is asked for and bold where services are hosted.
+ *
+ * @example
+ * await writeFile('access.dot', dot(accessGraph(network)))
+ */
+export function dot({ identities, services, edges }: AccessGraph): string {
+  const lines = ['digraph access {', '  rankdir=LR', '  dotNode [shape=box, fontname="sans-serif"]']
+  lines.push('  subgraph cluster_identities {', '    label="identities"', ...identities.map(dotNode), '  }')
+  lines.push('  subgraph cluster_services {', '    label="services"', ...services.map(dotNode), '  }')
+  for (const { from, to, type, policies, isGuarded } of edges) {
+    const style = isGuarded ? 'dashed' : type === 'Bind' ? 'bold' : 'solid'
+    lines.push(`  ${from} -> ${to} [label=${quoted(`${type}: ${policies.join(', ')}`)}, style=${style}]`)
+  }
+  return `${[...lines, '}'].join('\n')}\n`
+}
+
+function dotNode(group: GraphGroup): string {
+  return `    ${group.id} [label=${quoted(`${groupTitle(group)}\n${groupMembers(group)}`)}]`
+}
+
+function quoted(text: string): string {
+  return `"${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll(/\p{Cc}/gu, ' ')}"`
+}
 
 /**
  * The graph as a Mermaid flowchart: identities on the left, services on the right, dashed where posture is asked for and
@@ -10,8 +38,8 @@ import { groupMembers, groupTitle } from './group-text.ts'
  */
 export function mermaid({ identities, services, edges }: AccessGraph): string {
   const lines = ['flowchart LR']
-  lines.push('  subgraph identities', ...identities.map((group) => `    ${node(group, '(', ')')}`), '  end')
-  lines.push('  subgraph services', ...services.map((group) => `    ${node(group, '[', ']')}`), '  end')
+  lines.push('  subgraph identities', ...identities.map((group) => `    ${mermaidNode(group, '(', ')')}`), '  end')
+  lines.push('  subgraph services', ...services.map((group) => `    ${mermaidNode(group, '[', ']')}`), '  end')
   for (const { from, to, type, policies, isGuarded } of edges) {
     const arrow = isGuarded ? '-.->' : type === 'Bind' ? '==>' : '-->'
     lines.push(`  ${from} ${arrow}|"${escaped(`${type}: ${policies.join(', ')}`)}"| ${to}`)
@@ -19,11 +47,26 @@ export function mermaid({ identities, services, edges }: AccessGraph): string {
   return `${lines.join('\n')}\n`
 }
 
-function node(group: GraphGroup, open: string, close: string): string {
+function mermaidNode(group: GraphGroup, open: string, close: string): string {
   return `${group.id}${open}"${escaped(groupTitle(group))}<br/>${escaped(groupMembers(group))}"${close}`
 }
 
 /** Mermaid takes entities for what would end a text or be markup. */
 function escaped(text: string): string {
   return text.replace(/[#"<>&;\\`|\p{Cc}]/gu, (mark) => `#${mark.codePointAt(0)};`)
+}
+
+/** How many members are named; the others are counted. */
+const MOST_NAMED = 4
+
+/** The role attributes of a group, as `#employees #office`. */
+export function groupTitle({ roleAttributes }: GraphGroup): string {
+  return roleAttributes.length === 0 ? 'no role attribute' : roleAttributes.map((one) => `#${one}`).join(' ')
+}
+
+/** The members of a group, the first of them by name. */
+export function groupMembers({ members }: GraphGroup): string {
+  const rest = members.length - MOST_NAMED
+  if (rest <= 0) return members.join(', ')
+  return `${members.slice(0, MOST_NAMED).join(', ')} and ${rest} more`
 }

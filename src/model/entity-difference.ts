@@ -1,10 +1,9 @@
-import { inputName } from '../../resources/declaration/derive.ts'
-import { kindOfKey, MODEL_KEYS, type ModelKey } from '../entities/kinds.ts'
-import { type Body, isMap, SERVICE_CONFIGS } from '../entities/links.ts'
-import { sameValue } from '../entities/same-value.ts'
-import type { Model, ModelEntity } from '../network/model.ts'
-import type { Network, NetworkEntity } from '../network/network.ts'
-import { ModelError, type Problem } from '../problems/problem.ts'
+import { inputName } from '../kernel/declaration/derive.ts'
+import type { AccessView } from './access-difference.ts'
+import { type Body, isMap, kindOfKey, MODEL_KEYS, type ModelKey, SERVICE_CONFIGS } from './managed-kinds.ts'
+import { ModelError, type Problem } from './model-problem.ts'
+import type { Model, ModelEntity, Network, NetworkEntity } from './network-model.ts'
+import { sameValue } from './read-entity.ts'
 
 /** One member that an update changes; undefined stands for its default. */
 export interface MemberChange {
@@ -26,7 +25,7 @@ export type PlannedChange =
     }
   | { readonly action: 'delete'; readonly key: ModelKey; readonly name: string; readonly id: string }
 
-/** What turns a network into the one that a model describes. */
+/** The changes that turn a network into the one that a model describes. */
 export interface EntityDifference {
   /** In the order in which they can be made. */
   readonly changes: readonly PlannedChange[]
@@ -71,7 +70,7 @@ function inOrderOfCreation({ entities }: Model): readonly ModelEntity[] {
   return entities.toSorted((a, b) => MODEL_KEYS.indexOf(a.key) - MODEL_KEYS.indexOf(b.key))
 }
 
-/** What only a request to create an entity asks for, as an enrollment. */
+/** Picks the members that only a request to create an entity takes, such as an enrollment. */
 function requestOnly({ key, body }: ModelEntity): Body {
   const asked = Object.keys(kindOfKey(key).resource.definition.createRequest ?? {})
   return Object.fromEntries(Object.entries(body).filter(([member]) => asked.includes(member)))
@@ -116,4 +115,27 @@ export function serviceConfigsOf(body: Body): readonly { readonly service: strin
   const pairs = body[SERVICE_CONFIGS]
   if (!Array.isArray(pairs)) return []
   return pairs.filter(isMap).map(({ service, config }) => ({ service: String(service), config: String(config) }))
+}
+
+/** A network as bodies by name, and as it is after some changes. */
+export class NetworkView implements AccessView {
+  readonly #bodies = new Map<ModelKey, Map<string, Body>>()
+
+  constructor(network: Network, changes: readonly PlannedChange[] = []) {
+    for (const { key, name, body } of network.entities) this.#of(key).set(name, body)
+    for (const change of changes) {
+      if (change.action === 'delete') this.#of(change.key).delete(change.name)
+      else this.#of(change.key).set(change.name, change.body)
+    }
+  }
+
+  entitiesOf(key: ModelKey): ReadonlyMap<string, Body> {
+    return this.#of(key)
+  }
+
+  #of(key: ModelKey): Map<string, Body> {
+    const known = this.#bodies.get(key) ?? new Map<string, Body>()
+    this.#bodies.set(key, known)
+    return known
+  }
 }

@@ -1,11 +1,5 @@
-import type { AccessType } from '../../domain/access-index/index.ts'
-import type {
-  EndpointPosture,
-  Invariant,
-  PolicySet,
-  PresentCheck,
-  PresentEntity,
-} from '../../domain/invariants/index.ts'
+import type { AccessType } from '../access/index/index.ts'
+import type { EndpointPosture, Invariant, PolicySet, PresentCheck, PresentEntity } from '../access/invariants/index.ts'
 import {
   applyResponses,
   emptyPostureData,
@@ -14,17 +8,17 @@ import {
   type PostureCheck,
   postureResponses,
   recordMfaPass,
-} from '../../domain/posture/index.ts'
-import type { RoleSelector } from '../../domain/roles.ts'
-import type { AssertedPosture, InvariantAssertion } from '../assertions/assertion.ts'
-import type { ModelKey } from '../entities/kinds.ts'
-import type { Body } from '../entities/links.ts'
-import type { Network } from '../network/network.ts'
+} from '../access/posture/rules/index.ts'
+import type { RoleSelector } from '../base/roles.ts'
+import type { AssertedPosture, InvariantAssertion } from './assertions.ts'
+import type { Body, ModelKey } from './managed-kinds.ts'
+
+import type { Network } from './network-model.ts'
 
 /** Stands for the API session of the endpoint in question, which nobody has opened. */
 const IMAGINED_SESSION = ''
 
-/** What an assertion with `never` says: one invariant for dialing, one for binding. `now` is epoch ms. */
+/** Reads an assertion with `never` as invariants: one for dialing, one for binding. `now` is epoch ms. */
 export function invariantsOf(assertion: InvariantAssertion, now: number): readonly Invariant[] {
   const { never, unless, via, posture, at } = assertion
   const selector = (roles: readonly string[]): RoleSelector => ({ roles, semantic: never.semantic ?? 'AnyOf' })

@@ -1,4 +1,103 @@
-import type { Link, ModelKey, ModelKind } from './kinds.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../access/policy.resource.ts'
+import { postureChecks } from '../access/posture/posture-check.resource.ts'
+import { configs, configTypes } from '../configs/config.resource.ts'
+import { BUILT_IN_CONFIG_TYPES } from '../configs/config-types.rules.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { services } from '../services/service.resource.ts'
+
+/** The members of a model file that hold entities, what refers to others behind these; signers and auth policies may do both. */
+const RESOURCE_OF = {
+  externalJwtSigners,
+  authPolicies,
+  cas,
+  configTypes,
+  configs,
+  postureChecks,
+  services,
+  edgeRouters,
+  transitRouters,
+  identities,
+  servicePolicies,
+  edgeRouterPolicies,
+  serviceEdgeRouterPolicies,
+} as const satisfies Readonly<Record<string, Resource>>
+
+/** A member of a model file that holds entities. */
+export type ModelKey = keyof typeof RESOURCE_OF
+
+/** Where an entity names others: one, several, in a role list as `@name`, or as the keys of a map. */
+export interface Link {
+  /** The way to the place, by members. */
+  readonly path: readonly string[]
+  readonly to: ModelKey
+  readonly form: 'name' | 'names' | 'roles' | 'keys'
+}
+
+/** A kind of entity of model files: one for each resource that they hold. */
+export interface ModelKind {
+  readonly key: ModelKey
+  readonly resource: Resource
+  readonly links: readonly Link[]
+}
+
+/** The links that lie deeper than the fields that the declarations speak of. */
+const DEEPER_LINKS: Partial<Record<ModelKey, readonly Link[]>> = {
+  authPolicies: [
+    { path: ['primary', 'extJwt', 'allowedSigners'], to: 'externalJwtSigners', form: 'names' },
+    { path: ['secondary', 'requireExtJwtSigner'], to: 'externalJwtSigners', form: 'name' },
+  ],
+  identities: [
+    { path: ['serviceHostingCosts'], to: 'services', form: 'keys' },
+    { path: ['serviceHostingPrecedences'], to: 'services', form: 'keys' },
+    { path: ['enrollment', 'ottca'], to: 'cas', form: 'name' },
+  ],
+}
+
+// Object.keys forgets which keys there are.
+export const MODEL_KEYS = Object.keys(RESOURCE_OF) as readonly ModelKey[]
+
+/** Every kind of entity that a model file holds, in the order in which entities are created. */
+export const MODEL_KINDS: readonly ModelKind[] = MODEL_KEYS.map((key) => {
+  const resource: Resource = RESOURCE_OF[key]
+  return { key, resource, links: [...declaredLinks(resource), ...(DEEPER_LINKS[key] ?? [])] }
+})
+
+/** The kind of a member of a model file. */
+export function kindOfKey(key: ModelKey): ModelKind {
+  const kind = MODEL_KINDS.find((candidate) => candidate.key === key)
+  if (kind === undefined) throw new Error(`no kind of entity is called ${key}`)
+  return kind
+}
+
+function declaredLinks({ definition, fields }: Resource): readonly Link[] {
+  const { references = {}, selects = {} } = definition
+  const links = Object.entries(references).map(([field, { to }]) => ({
+    path: [field],
+    to: keyOfResource(to),
+    form: fields[field] === 'set' ? ('names' as const) : ('name' as const),
+  }))
+  const lists = Object.entries(selects).map(([field, to]) => ({
+    path: [field],
+    to: keyOfResource(to),
+    form: 'roles' as const,
+  }))
+  return [...links, ...lists].flatMap(({ to, ...link }) => (to === undefined ? [] : [{ ...link, to }]))
+}
+
+function keyOfResource(name: string): ModelKey | undefined {
+  return MODEL_KEYS.find((key) => RESOURCE_OF[key].name === name)
+}
+
+/** Whether an id is that of a config type that every controller has. */
+export function isBuiltIn(configTypeId: string): boolean {
+  return BUILT_IN_CONFIG_TYPES.some(({ id }) => id === configTypeId)
+}
 
 /** An entity as a model file has it: members by the names of the API, and names where the API takes ids. */
 export type Body = Readonly<Record<string, unknown>>

@@ -20,7 +20,7 @@ export interface Source {
 /** One thing that is wrong with a model, and where. */
 export interface Problem {
   readonly place: Place
-  /** What it is about, as `servicePolicies 'staff', serviceRoles[0]`; empty for a file as a whole. */
+  /** The place of the problem, as `servicePolicies 'staff', serviceRoles[0]`; empty for a file as a whole. */
   readonly subject: string
   readonly message: string
 }

@@ -1,18 +1,17 @@
-import { didYouMean } from '../../domain/arguments/nearest.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import { readCreate } from '../../resources/requests/entity-requests.ts'
-import { type Path, pathOf } from '../problems/problem.ts'
-import type { ModelKind } from './kinds.ts'
-import { type Body, isMap, SERVICE_CONFIGS } from './links.ts'
-import { sameValue } from './same-value.ts'
+import { didYouMean } from '../base/arguments.ts'
+import { ControllerError } from '../base/errors.ts'
+import { inputName } from '../kernel/declaration/derive.ts'
+import { readCreate } from '../resources/entity-requests.ts'
+import { type Body, isMap, type ModelKind, SERVICE_CONFIGS } from './managed-kinds.ts'
+import { type Path, pathOf } from './model-problem.ts'
 
-/** What is wrong with an entity, and on which way into it. */
+/** A mistake in an entity, and the member in which it is. */
 export interface EntityProblem {
   readonly path: Path
   readonly message: string
 }
 
-/** What keeps an entity of a model file from being one, by the declaration that the API reads requests by as well. */
+/** Finds the mistakes in an entity of a model file, by the declaration that the API reads requests by as well. */
 export function entityProblems(kind: ModelKind, body: Body): readonly EntityProblem[] {
   const { [SERVICE_CONFIGS]: pairs, ...request } = body
   return [
@@ -81,7 +80,7 @@ function pairProblems({ key }: ModelKind, pairs: unknown): readonly EntityProble
   return [{ path: [SERVICE_CONFIGS], message: 'must be a list of { service: NAME, config: NAME }' }]
 }
 
-/** What role lists and role attributes may hold, as the controller judges them when they are written. */
+/** Judges role lists and role attributes as the controller judges them when they are written. */
 function roleProblems({ key, links }: ModelKind, body: Body): readonly EntityProblem[] {
   const problems: EntityProblem[] = []
   for (const { path, form } of links) {
@@ -105,4 +104,46 @@ function roleProblems({ key, links }: ModelKind, body: Body): readonly EntityPro
 
 function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+/**
+ * An entity as the API shows it, in the form of a request to create it: what cannot be written is left out, and what is as
+ * it would be by default. Two entities that are alike have the same form.
+ */
+export function compact({ resource }: ModelKind, shown: Body): Body {
+  const { writable, createOnly = {}, required } = resource.definition
+  const fields = Object.keys({ ...createOnly, ...writable })
+  // The type of a posture check is read first, as its name is.
+  const ordered = ['name', ...Object.keys(createOnly), ...fields.filter((field) => field !== 'name')]
+  const members = new Map<string, unknown>()
+  for (const field of ordered) {
+    const value = shown[field]
+    if (value === undefined || value === null) continue
+    if (!required.includes(field) && sameValue(value, resource.defaults[field])) continue
+    members.set(inputName(resource.definition, field), value)
+  }
+  const tags = shown.tags ?? {}
+  if (!sameValue(tags, {})) members.set('tags', tags)
+  return Object.fromEntries(members)
+}
+
+/** The body of a request to replace the entity: what the compact form leaves out has its default. */
+export function replacement({ resource }: ModelKind, body: Body): Body {
+  const { createRequest = {}, requiredOnReplace = [] } = resource.definition
+  const asked = Object.keys(createRequest)
+  const kept = Object.entries(body).filter(([member]) => !asked.includes(member))
+  const needed = requiredOnReplace.map((field) => [inputName(resource.definition, field), resource.defaults[field]])
+  return { ...Object.fromEntries(needed), ...Object.fromEntries(kept) }
+}
+
+/** Whether two values of JSON are the same; the order of members does not matter. */
+export function sameValue(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const members = Object.entries(one)
+  return (
+    members.length === Object.keys(other).length &&
+    members.every(([member, value]) => Object.hasOwn(other, member) && sameValue(value, Reflect.get(other, member)))
+  )
 }

@@ -1,10 +1,9 @@
-import { didYouMean } from '../domain/arguments/nearest.ts'
-import { readAssertion } from './assertions/read-assertion.ts'
-import { kindOfKey, MODEL_KEYS, type ModelKind } from './entities/kinds.ts'
-import { isMap, linksOf } from './entities/links.ts'
-import { entityProblems } from './entities/read-entity.ts'
-import type { Model, ModelAssertion, ModelEntity } from './network/model.ts'
-import { ModelError, type Path, type Problem, pathText, type Source } from './problems/problem.ts'
+import { didYouMean } from '../base/arguments.ts'
+import { readAssertion } from './assertions.ts'
+import { isMap, kindOfKey, linksOf, MODEL_KEYS, type ModelKind } from './managed-kinds.ts'
+import { ModelError, type Path, type Problem, pathText, type Source } from './model-problem.ts'
+import type { Model, ModelAssertion, ModelEntity } from './network-model.ts'
+import { entityProblems } from './read-entity.ts'
 
 /** The member of a model file that holds what must be true in the network. */
 const ASSERTIONS = 'assertions'

@@ -1,5 +1,5 @@
 import type { AccessGraph, GraphEdge, GraphGroup } from './access-graph.ts'
-import { groupMembers, groupTitle } from './group-text.ts'
+import { groupMembers, groupTitle } from './drawings.ts'
 
 /** Pixels. */
 const BOX = { width: 300, height: 52, gap: 16 } as const
@@ -80,7 +80,7 @@ function shortened(text: string): string {
   return escaped(letters.length <= MOST_LETTERS ? text : `${letters.slice(0, MOST_LETTERS - 1).join('')}…`)
 }
 
-/** What XML does not allow at all is left out. */
+/** Removes the characters that XML does not allow at all. */
 function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return text.replace(/\p{Cc}/gu, ' ').replace(/[&<>"]/g, (mark) => entities[mark] ?? '')

@@ -1,11 +1,34 @@
 import { z } from 'zod'
-import { Tags } from './declaration/fields.ts'
-import { described } from './declaration/words.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Tags } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
+
+const DEFINITION = {
+  name: 'controller-settings',
+  singular: 'controller settings',
+  storeName: 'controllerSettings',
+  permission: 'controllers',
+  writable: {},
+  system: {
+    redirectUris: z.custom<readonly string[]>().nullable(),
+    postLogoutUris: z.custom<readonly string[]>().nullable(),
+  },
+  required: [],
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** Settings of one controller, by its id, in place of those that it was configured with. */
+export interface ControllerSettings extends Resource<typeof DEFINITION> {}
+export const controllerSettings: ControllerSettings = defineResource(DEFINITION, {
+  redirectUris: 'Where clients may be sent after they logged in; null as configured.',
+  postLogoutUris: 'Where clients may be sent after they logged out; null as configured.',
+})
 
 /** URIs to which clients of the OpenID provider may be sent. */
 export const ClientUris = z.array(z.string().max(2048)).max(100)
 
-/** What the URIs are for. */
+/** Descriptions of the URIs. */
 export const CLIENT_URI_WORDS = {
   postLogoutUris: 'Where clients may be sent after they logged out: exactly these URIs.',
   redirectUris:

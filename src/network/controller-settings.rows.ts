@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { instant } from '../../../domain/time/instant.ts'
-import { CONTROLLER_ID, type SettingsView } from '../../../engine/configs/controller-settings.ts'
+import { instant } from '../base/time.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { Created, DONE } from '../http/operations/operation.ts'
+import { Links, Tags } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
 import {
   CLIENT_URI_WORDS,
   ClientUris,
@@ -8,11 +11,8 @@ import {
   SetClientUris,
   SettingsChange,
   SettingsCreation,
-} from '../../../resources/controller-settings-requests.ts'
-import { Links, Tags } from '../../../resources/declaration/fields.ts'
-import { described } from '../../../resources/declaration/words.ts'
-import { Created, DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
+} from './controller-settings.resource.ts'
+import { CONTROLLER_ID, type SettingsView } from './controller-settings.ts'
 
 const OpenId = described(z.object({ postLogoutUris: ClientUris, redirectUris: ClientUris }), CLIENT_URI_WORDS)
 const InForce = described(z.object({ oidc: OpenId }), SETTINGS_WORDS)

@@ -1,14 +1,13 @@
 import type { z } from 'zod'
-import { invalidField, notFound } from '../../domain/errors.ts'
-import { redirectUriProblem } from '../../domain/oidc/redirect-uri.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import { controllerSettings } from '../../resources/controller-settings.ts'
-import { SettingsChange, SettingsCreation } from '../../resources/controller-settings-requests.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { readId, readRequest } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { newRecord } from '../records/new-record.ts'
+import { invalidField, notFound } from '../base/errors.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { readId, readRequest } from '../kernel/requests/read-body.ts'
+import { redirectUriProblem } from '../oidc/auth-request.rules.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { controllerSettings, SettingsChange, SettingsCreation } from './controller-settings.resource.ts'
 
 /** The id of the one controller of the network. */
 export const CONTROLLER_ID = 'controller'
@@ -135,7 +134,7 @@ export function effectiveUris({ settings }: EngineContext, stored: Stored | unde
   }
 }
 
-/** What was set in place of the configuration. */
+/** Reads the settings that were set in place of the configuration. */
 export function storedSettings(tx: ReadTransaction): Promise<Stored | undefined> {
   return tx.collection(controllerSettings).get(CONTROLLER_ID)
 }

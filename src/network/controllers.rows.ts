@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import type { SymbolTable } from '../../domain/filter/index.ts'
-import { pageOf } from '../../engine/records/page-of.ts'
-import { Links, Tags } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import type { Access } from '../operations/operation.ts'
-import { clientApis, servedApis } from './served-apis.ts'
-import { shownController, thisController } from './shown-controllers.ts'
+import { instant } from '../base/time.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import type { Access } from '../http/operations/operation.ts'
+import { Links, Tags } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import type { SymbolTable } from '../kernel/filter/index.ts'
+import { pageOf } from '../kernel/records/read-records.ts'
+import { CONTROLLER_ID } from './controller-settings.ts'
+import { clientApis, servedApis } from './version.rows.ts'
 
 const SCHEMA = described(
   z.object({
@@ -81,4 +82,53 @@ function controllersFor(access: Access, apisOf: typeof clientApis) {
       return { page: { items: items.map(() => shownController(controller)), totalCount } }
     },
   )
+}
+
+/** The facts of an engine that it tells of its controller: declarations of typed clients reach no more of it. */
+interface ToldEngine {
+  readonly startedAt: number
+  readonly network: {
+    readonly address: string
+    readonly hasOpenId: boolean
+    serverCertificate(): Promise<{ readonly fingerprint: string; readonly pem: string }>
+  }
+}
+
+/** The controllers of the network as clients see them, which tell whoever enrolls where to go. */
+export async function controllersForClients(engine: ToldEngine) {
+  return [shownController(await thisController(engine, clientApis))]
+}
+
+/** This controller, with some of the APIs that it serves; instants are epoch milliseconds. */
+export async function thisController(engine: ToldEngine, apisOf: typeof clientApis) {
+  const { network } = engine
+  const { fingerprint, pem } = await network.serverCertificate()
+  const apiAddresses = Object.entries(apisOf(network.hasOpenId)).map(([api, base]) => [
+    api,
+    [{ url: `https://${network.address}${base}`, version: 'v1' }],
+  ])
+  return {
+    id: CONTROLLER_ID,
+    name: 'controller',
+    _links: { self: { href: `./controllers/${CONTROLLER_ID}` } },
+    apiAddresses: Object.fromEntries(apiAddresses),
+    certPem: pem,
+    fingerprint,
+    isOnline: true,
+    tags: {},
+    createdAt: engine.startedAt,
+    updatedAt: engine.startedAt,
+    lastJoinedAt: engine.startedAt,
+  }
+}
+
+/** The same as it is shown. */
+function shownController(controller: Awaited<ReturnType<typeof thisController>>) {
+  const { createdAt, updatedAt, lastJoinedAt, ...rest } = controller
+  return {
+    ...rest,
+    createdAt: instant(createdAt),
+    updatedAt: instant(updatedAt),
+    lastJoinedAt: instant(lastJoinedAt),
+  }
 }

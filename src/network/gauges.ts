@@ -1,5 +1,66 @@
-import type { ControllerEvents, EventName, Events } from '../../ports/events.ts'
-import type { Instrument, MetricAttributes, Metrics } from '../../ports/telemetry/metrics.ts'
+import type { IndexCounts } from '../access/index/index.ts'
+import type { ControllerEvents, EventName, Events } from '../ports/events.ts'
+import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
+
+/** The sources that gauges are read from. None of them takes longer for a larger network. */
+export interface GaugeSource {
+  /** Reads the counts of the access index, and as of which revision of the store; -1 before the first question. */
+  index(): { readonly counts: IndexCounts; readonly revision: number }
+  /** The latest revision of the store; rejects where it is away. */
+  storeRevision(): Promise<number>
+  /** Counts the texts of wire forms that are kept, and their characters; undefined where the runtime cannot tell. */
+  texts(): { readonly texts: number; readonly characters: number } | undefined
+  /** How many routers are connected to this process. */
+  connectedRouters(): number
+  /** Milliseconds since the controller was made. */
+  uptimeMs(): number
+}
+
+const INDEX_SIZE = gauge('access_index.size', '{entry}', 'What the access index holds, by kind.')
+const INDEX_LAG = gauge(
+  'access_index.lag',
+  '{revision}',
+  'Revisions of the store that the access index has yet to follow.',
+)
+const REVISION = gauge('store.revision', '{revision}', 'Writes that the store has seen.')
+const ROUTERS = gauge('routers.connected', '{router}', 'Routers that are connected to this process.')
+const TEXTS = gauge(
+  'wire_texts.count',
+  '{text}',
+  'JSON texts of entities that are kept, for they stand in many answers.',
+)
+const TEXT_SIZE = gauge('wire_texts.size', '{character}', 'Characters of the JSON texts that are kept.')
+const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
+
+export const GAUGES: readonly Instrument[] = [INDEX_SIZE, INDEX_LAG, REVISION, ROUTERS, TEXTS, TEXT_SIZE, UPTIME]
+
+/** Reads the gauges now. Those of the store are missing while it is away. */
+export async function readGauges(source: GaugeSource): Promise<readonly Reading[]> {
+  const { counts, revision } = source.index()
+  const sizes = Object.entries(counts).map(([kind, value]) => ({ instrument: INDEX_SIZE, value, attributes: { kind } }))
+  const kept = source.texts()
+  const texts =
+    kept === undefined
+      ? []
+      : [
+          { instrument: TEXTS, value: kept.texts },
+          { instrument: TEXT_SIZE, value: kept.characters },
+        ]
+  const readings: Reading[] = [
+    ...sizes,
+    ...texts,
+    { instrument: ROUTERS, value: source.connectedRouters() },
+    { instrument: UPTIME, value: source.uptimeMs() / 1000 },
+  ]
+  const latest = await source.storeRevision().catch(() => undefined)
+  if (latest === undefined) return readings
+  const lag = Math.max(latest - Math.max(revision, 0), 0)
+  return [...readings, { instrument: REVISION, value: latest }, { instrument: INDEX_LAG, value: lag }]
+}
+
+function gauge(name: string, unit: string, description: string): Instrument {
+  return { name: `portcullis.${name}`, kind: 'gauge', unit, description }
+}
 
 /** Counts what happens in this process, from the events that its host hears as well. */
 export function countEvents(events: Pick<Events, 'on'>, metrics: Metrics): void {

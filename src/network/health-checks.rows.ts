@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { toGoDuration } from '../../domain/time/go-duration.ts'
-import { instant } from '../../domain/time/instant.ts'
-import type { StorageLook } from '../../engine/database/storage-health.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import type { Operation } from '../operations/operation.ts'
+import { instant, toGoDuration } from '../base/time.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import type { Operation } from '../http/operations/operation.ts'
+import { described } from '../kernel/declaration/words.ts'
+import type { StorageLook } from './database/database-snapshots.ts'
 
 const Check = described(
   z.object({
@@ -51,7 +50,10 @@ const SHAPE = {
 
 const WORDS = { data: 'How the controller is.', meta: 'Always empty.' } as const
 
-/** What monitors and load balancers ask, in the form that deployed controllers have. Nobody needs a typed client for it. */
+/**
+ * Health checks for monitors and load balancers, in the form that deployed controllers have. Nobody needs a typed client for
+ * them.
+ */
 export const healthCheckOperations: readonly Operation[] = [
   defineOperation(
     { ...SHAPE, route: 'GET /health-checks', data: described(z.object({ data: Health, meta: Meta }), WORDS) },

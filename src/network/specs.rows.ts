@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { notFound } from '../../domain/errors.ts'
-import { instant } from '../../domain/time/instant.ts'
-import { Links, Tags } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { apiPathOf } from '../operations/paths.ts'
-import { isAcceptable } from '../pipeline/input/media-types.ts'
-import { toYaml } from './yaml.ts'
+import { notFound } from '../base/errors.ts'
+import { instant } from '../base/time.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { apiPathOf } from '../http/operations/paths.ts'
+import { isAcceptable } from '../http/pipeline/read-input.ts'
+import { Links, Tags } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 const Spec = described(
   z.object({
@@ -90,4 +89,22 @@ function shown(id: SpecId, startedAt: number) {
     tags: {},
     updatedAt: instant(startedAt),
   }
+}
+
+/** A JSON value as YAML; texts and keys stay quoted, so that none is taken for something else. */
+function toYaml(value: unknown, indent = ''): string {
+  if (Array.isArray(value) && value.length > 0) {
+    return value.map((element) => `\n${indent}-${nested(element, indent)}`).join('')
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined)
+    if (members.length > 0) {
+      return members.map(([name, member]) => `\n${indent}${JSON.stringify(name)}:${nested(member, indent)}`).join('')
+    }
+  }
+  return ` ${JSON.stringify(value)}`
+}
+
+function nested(value: unknown, indent: string): string {
+  return toYaml(value, `${indent}  `)
 }

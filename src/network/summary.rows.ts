@@ -1,7 +1,17 @@
-import { identityTypes } from '../../../resources/identities/identity-types.ts'
-import { postureCheckTypes } from '../../../resources/posture/posture-check-types.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import { wireSchema } from '../../operations/wire-schema.ts'
+import { z } from 'zod'
+import { postureCheckTypes } from '../access/posture/posture-check.resource.ts'
+import { identityTypes } from '../authority/permissions.resource.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+
+export const summary = defineOperation(
+  {
+    route: 'GET /summary',
+    summary: 'Counts the entities of each kind',
+    access: 'admin',
+    data: z.record(z.string(), z.int()),
+  },
+  async ({ engine }) => ({ data: await engine.reader.counts() }),
+)
 
 /** The seeded types of identities, which every authenticated session may read. */
 export const identityTypeOperations = [

@@ -1,7 +1,46 @@
 import { z } from 'zod'
-import { Id } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+import { toBase64 } from '../base/bytes.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { Id } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+
+const LINE = 64
+
+/** The trust bundle with which a device bootstraps its enrollment. */
+export const caCertificates = defineOperation(
+  {
+    route: 'GET /.well-known/est/cacerts',
+    summary: 'Serves the CA certificates of the network as base64 PKCS#7',
+    description: 'A device that is about to enroll begins with it, having verified its token.',
+    access: 'public',
+    produces: 'application/pkcs7-mime',
+  },
+  async ({ engine }) => ({
+    raw: base64Lines(await engine.network.caPkcs7()),
+    headers: { 'content-transfer-encoding': 'base64' },
+  }),
+)
+
+function base64Lines(bytes: Uint8Array): string {
+  return (toBase64(bytes).match(new RegExp(`.{1,${LINE}}`, 'g')) ?? []).join('\n')
+}
+
+export const networkJwts = defineOperation(
+  {
+    route: 'GET /network-jwts',
+    summary: 'Lists the tokens that tell which network this is',
+    description: 'Signed by the controller, so that a device can trust it before it enrolls.',
+    access: 'public',
+    data: z.array(
+      described(z.object({ name: z.string(), token: z.string() }), {
+        name: 'The name of the token: `default`.',
+        token: 'The token, signed by the controller: it names its addresses and no identity.',
+      }),
+    ),
+    errors: ['COULD_NOT_VALIDATE'],
+  },
+  async ({ engine }) => ({ data: [{ name: 'default', token: await engine.network.token() }] }),
+)
 
 const MAY_AUTHENTICATE_ADMINS = 'Whether it may let in administrators and identities with permissions.'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+import { defineOperation } from '../http/operations/define-operation.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 /** Lets a router say whether it decides by what this controller holds. */
 export const validateModelOperation = defineOperation(

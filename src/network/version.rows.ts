@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation, type OperationInput } from '../operations/define-operation.ts'
-import { CLIENT_BASE } from '../operations/paths.ts'
-import { servedApis } from './served-apis.ts'
+import { defineOperation, type OperationInput } from '../http/operations/define-operation.ts'
+import {
+  CLIENT_BASE,
+  FABRIC_BASE,
+  HEALTH_CHECKS_BASE,
+  MANAGEMENT_BASE,
+  PORTCULLIS_BASE,
+} from '../http/operations/paths.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { OIDC_BASE } from '../oidc/discovery.rules.ts'
+import { ROUTER_CAPABILITIES } from '../routers/router-fields.resource.ts'
 
 const ApiVersion = described(z.object({ apiBaseUrls: z.array(z.string()), path: z.string(), version: z.string() }), {
   apiBaseUrls: 'The URLs under which the API is served.',
@@ -59,3 +66,54 @@ function versionInfo({ engine, versionFacts }: Pick<OperationInput, 'engine' | '
     capabilities: hasOpenId ? ['OIDC_AUTH', 'OIDC_AUTH_WITH_CSR'] : [],
   }
 }
+
+const CAPABILITIES = ['OIDC_AUTH', 'HA_CONTROLLER', 'OIDC_AUTH_WITH_CSR']
+
+/** The words in which controllers and routers tell what they can do; what this one can is part of its version. */
+export const capabilityOperations = [
+  defineOperation(
+    {
+      route: 'GET /enumerated-capabilities',
+      summary: 'Lists the capabilities that a controller may have',
+      description: 'What this controller can do is part of `/version`.',
+      access: 'public',
+      data: z.array(z.string()),
+    },
+    async () => ({ data: CAPABILITIES }),
+  ),
+  defineOperation(
+    {
+      route: 'GET /enumerated-router-capabilities',
+      summary: 'Lists the capabilities that a router may have',
+      access: 'partial',
+      data: z.array(z.string()),
+    },
+    async () => ({ data: [...ROUTER_CAPABILITIES] }),
+  ),
+] as const
+
+/** Lists the APIs that clients are sent to: the client API, and the OpenID provider where it is on. */
+export function clientApis(hasOpenId: boolean): Readonly<Record<string, string>> {
+  return { 'edge-client': CLIENT_BASE, ...(hasOpenId && { 'edge-oidc': OIDC_BASE }) }
+}
+
+/** Everything that a controller serves, by the names that deployed clients know: the paths below which it is. */
+export function servedApis(hasOpenId: boolean): Readonly<Record<string, string>> {
+  return {
+    ...clientApis(hasOpenId),
+    'edge-management': MANAGEMENT_BASE,
+    fabric: FABRIC_BASE,
+    'health-checks': HEALTH_CHECKS_BASE,
+    portcullis: PORTCULLIS_BASE,
+  }
+}
+
+export const protocols = defineOperation(
+  {
+    route: 'GET /protocols',
+    summary: 'Lists the protocols and addresses under which clients reach the controller',
+    access: 'public',
+    data: z.record(z.string(), described(z.object({ address: z.string() }), { address: 'Host and port.' })),
+  },
+  async ({ engine }) => ({ data: { https: { address: engine.network.address } } }),
+)

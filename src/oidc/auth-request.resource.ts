@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { ClientRequest, RequestLogin, SignerLogin } from '../../domain/oidc/auth-request.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id, Instant } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Id, Instant } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import type { ClientRequest, RequestLogin, SignerLogin } from './auth-request.rules.ts'
 
 const DEFINITION = {
   name: 'auth-requests',

@@ -1,3 +1,125 @@
+import type { LetIn, SignerProof } from '../credentials/login-basis.rules.ts'
+import { invalidRequest } from './oauth-error.rules.ts'
+
+/** The request with which a client sent somebody to log in. */
+export interface ClientRequest {
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly state: string | null
+  readonly nonce: string | null
+  readonly codeChallenge: string
+  /** Config types by id or name, or `all`. */
+  readonly configTypes: readonly string[]
+  readonly remoteAddress: string
+}
+
+/** Who logged in, by what, and what was proved besides. It speaks of one identity: another one begins anew. */
+export interface RequestLogin extends LetIn {
+  readonly identityId: string
+  /** Every method by which the identity logged in on this request, the last one included. */
+  readonly methods: readonly string[]
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** SHA-1 of the certificate that logged in, to which the tokens are bound; null for other methods. */
+  readonly fingerprint: string | null
+  /** True when the auth policy takes certificates that have expired. */
+  readonly mayHaveExpired: boolean
+  readonly isCertExtendable: boolean
+  readonly isExtendRequested: boolean
+  readonly isKeyRollRequested: boolean
+  readonly improper: boolean
+  readonly configTypes: readonly string[]
+  readonly envInfo: object | null
+  readonly sdkInfo: object | null
+  /** A signing request for a certificate of the session. */
+  readonly csrPem: string | null
+  readonly hasPassedTotp: boolean
+  /** The external signer whose token proved the second factor. */
+  readonly provenSigner: SignerProof | null
+}
+
+/** A login after another one on the same request: what was proved for one identity never counts for another. */
+export function nextLogin(before: RequestLogin | null, next: RequestLogin): RequestLogin {
+  if (before === null || before.identityId !== next.identityId) return next
+  return {
+    ...next,
+    methods: [...new Set([...before.methods, ...next.methods])],
+    hasPassedTotp: before.hasPassedTotp || next.hasPassedTotp,
+    provenSigner: next.provenSigner ?? before.provenSigner,
+    csrPem: next.csrPem ?? before.csrPem,
+  }
+}
+
+/** How the identity authenticated, as tokens say it: `password`, `cert`, `ext-jwt`, `totp`, `ejs:` and a signer's id. */
+export function methodsOf({ methods, hasPassedTotp, provenSigner }: RequestLogin): readonly string[] {
+  return [
+    ...methods,
+    ...(hasPassedTotp ? ['totp'] : []),
+    ...(provenSigner === null ? [] : [`ejs:${provenSigner.signerId}`]),
+  ]
+}
+
+/** A login at an external provider that somebody was sent to from the login page. */
+export interface SignerLogin {
+  readonly signerId: string
+  /** SHA-256 of what the provider gives back, and of what the browser keeps meanwhile: both have to come again. */
+  readonly stateDigest: string
+  readonly browserDigest: string
+  readonly nonce: string
+  /** The proof key, sealed. */
+  readonly sealedVerifier: string
+}
+
+/** SHA-256 as base64url without padding. */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
+
+/** Refuses a login without proof key (RFC 7636), or with one of another method than S256. Error: `invalid_request`. */
+export function requireChallenge(challenge: string | undefined, method: string | undefined): string {
+  if (!challenge) throw invalidRequest('code_challenge missing: the proof key S256 is demanded')
+  if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256')
+  if (!CHALLENGE.test(challenge)) throw invalidRequest('code_challenge is no SHA-256 in base64url')
+  return challenge
+}
+
+/** Reports whether the SHA-256 of a verifier, lower-case hexadecimal, is what the challenge announced. */
+export function isVerified(challenge: string, verifierSha256: string): boolean {
+  return challengeOf(verifierSha256) === challenge
+}
+
+/** The challenge that announces a verifier, by its SHA-256 in hexadecimal. */
+export function challengeOf(verifierSha256: string): string {
+  return base64UrlOfHex(verifierSha256)
+}
+
+/** Base64url without padding of bytes in hexadecimal. */
+function base64UrlOfHex(hex: string): string {
+  const binary = (hex.match(/../g) ?? []).map((byte) => String.fromCharCode(Number.parseInt(byte, 16))).join('')
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** The left half of a SHA-256 in hexadecimal, as `at_hash` and `c_hash` hold it. */
+export function leftHalf(sha256: string): string {
+  return base64UrlOfHex(sha256.slice(0, sha256.length / 2))
+}
+
+/** The clients that deployed SDKs call themselves: public, without secret, and both alike. */
+export const CLIENT_IDS: readonly string[] = ['openziti', 'native']
+
+/** Scopes that are kept; any other word is dropped. */
+const SCOPES: readonly string[] = ['openid', 'profile', 'email', 'phone', 'address', 'offline_access']
+
+/** The known words of a scope parameter, each once, in the order in which they were asked for. */
+export function scopesOf(scope: string): readonly string[] {
+  const words = scope.split(' ').filter((word) => SCOPES.includes(word))
+  return [...new Set(words)]
+}
+
+/** Every scope that a client may ask for. */
+export function allScopes(): readonly string[] {
+  return SCOPES
+}
+
 /** Where clients may be sent after a login, unless the configuration says otherwise. */
 export const DEFAULT_REDIRECT_URIS: readonly string[] = [
   'openziti://auth/callback',

@@ -1,19 +1,89 @@
-import { jsonBytes } from '../../../domain/bytes.ts'
-import { ControllerError } from '../../../domain/errors.ts'
-import { isDisabled } from '../../../domain/identity.ts'
-import type { ClientRequest, RequestLogin } from '../../../domain/oidc/auth-request.ts'
-import { OAuthError } from '../../../domain/oidc/oauth-error.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { authPolicies } from '../../../resources/login/auth-policies.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import { SYSTEM_CALL } from '../../context/call.ts'
-import { basisLost } from '../../credentials/login-basis.ts'
-import { newRecord } from '../../records/new-record.ts'
-import { writeEachInParts } from '../../records/parts.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
-import { PendingRequests } from './pending-requests.ts'
+import { isDisabled } from '../authority/authority.rules.ts'
+import { networkOf } from '../base/addresses.ts'
+import { jsonBytes } from '../base/bytes.ts'
+import { ControllerError } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { basisLost } from '../credentials/login-basis.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { writeEachInParts } from '../kernel/records/write-batches.ts'
+import { effectiveUris, storedSettings } from '../network/controller-settings.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { authRequests } from './auth-request.resource.ts'
+import { type ClientRequest, isListedUri, type RequestLogin } from './auth-request.rules.ts'
+import { OAuthError } from './oauth-error.rules.ts'
+import type { ProviderContext } from './token-issue.ts'
+
+/** How many logins may be under way of which nobody knows yet who it is: in all, and from one network. */
+const MAX_PENDING = 10_000
+const MAX_OF_NETWORK = 1000
+
+/** Requests that one network began: the bytes of each, in the order in which they were begun. */
+interface Begun {
+  readonly sizes: Map<string, number>
+  bytes: number
+}
+
+/**
+ * The auth requests that nobody logged in on: anybody can begin them, so this process bounds their number and their bytes. Who
+ * begins too much loses the oldest ones; where there is too much in all, the network that began most of it does.
+ */
+export class PendingRequests {
+  readonly #limits: Pick<Limits, 'loginBytesPerNetwork' | 'loginBytes'>
+  readonly #networks = new Map<string, string>()
+  readonly #begun = new Map<string, Begun>()
+  #bytes = 0
+
+  constructor(limits: Pick<Limits, 'loginBytesPerNetwork' | 'loginBytes'>) {
+    this.#limits = limits
+  }
+
+  /** Counts a request of `size` bytes for its address; answers the ids of those that have to go for it. */
+  add(id: string, address: string, size: number): readonly string[] {
+    const network = address === '' ? '' : networkOf(address)
+    const own = this.#begun.get(network) ?? { sizes: new Map<string, number>(), bytes: 0 }
+    this.#begun.set(network, own)
+    this.#networks.set(id, network)
+    own.sizes.set(id, size)
+    own.bytes += size
+    this.#bytes += size
+    const gone: string[] = []
+    const { loginBytesPerNetwork, loginBytes } = this.#limits
+    while (own.sizes.size > MAX_OF_NETWORK || own.bytes > loginBytesPerNetwork) gone.push(this.#drop(own))
+    while (this.#networks.size > MAX_PENDING) gone.push(this.#drop(this.#most(({ sizes }) => sizes.size)))
+    while (this.#bytes > loginBytes) gone.push(this.#drop(this.#most(({ bytes }) => bytes)))
+    return gone
+  }
+
+  /** Somebody logged in on the request, or it is over. */
+  delete(id: string): void {
+    const network = this.#networks.get(id)
+    const own = network === undefined ? undefined : this.#begun.get(network)
+    if (network === undefined || own === undefined) return
+    const size = own.sizes.get(id) ?? 0
+    this.#networks.delete(id)
+    own.sizes.delete(id)
+    own.bytes -= size
+    this.#bytes -= size
+    if (own.sizes.size === 0) this.#begun.delete(network)
+  }
+
+  /** The oldest request of a network goes; answers its id. */
+  #drop({ sizes }: Begun): string {
+    const [id = ''] = sizes.keys()
+    this.delete(id)
+    return id
+  }
+
+  #most(amount: (begun: Begun) => number): Begun {
+    let most: Begun = { sizes: new Map(), bytes: 0 }
+    for (const begun of this.#begun.values()) if (amount(begun) > amount(most)) most = begun
+    return most
+  }
+}
 
 export type AuthRequest = RecordOf<typeof authRequests>
 
@@ -116,4 +186,23 @@ export class AuthRequests {
     const { items } = await this.#context.storage.read((tx) => tx.collection(authRequests).find())
     for (const { id, expiresAt } of items) this.#context.timetable.set('auth-request', id, expiresAt)
   }
+}
+
+/** Reports whether clients may be sent to a URI after a login, by the settings of the controller now. */
+export async function isRedirectUri(context: ProviderContext, uri: string): Promise<boolean> {
+  if (isOwnPage(context, uri)) return true
+  const stored = await context.storage.read(storedSettings)
+  return isListedUri(uri, effectiveUris(context, stored).redirectUris)
+}
+
+/** The same after a logout; here an entry stands for itself alone, also one with a port left open. */
+export async function isPostLogoutUri(context: ProviderContext, uri: string): Promise<boolean> {
+  if (isOwnPage(context, uri)) return true
+  const stored = await context.storage.read(storedSettings)
+  return !uri.includes('*') && effectiveUris(context, stored).postLogoutUris.includes(uri)
+}
+
+/** The access explorer, which the controller itself answers at the host of an issuer, and nobody else does. */
+function isOwnPage({ provider }: ProviderContext, uri: string): boolean {
+  return provider.issuers.some((issuer) => uri === new URL('/portcullis/explorer/', issuer).href)
 }

@@ -1,13 +1,12 @@
-import type { ReadToken } from '../../domain/oidc/claims.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { Caller } from '../context/call.ts'
-import { isMissingBetweenRequests } from '../credentials/api-session-standing.ts'
-import { isTakenBack } from '../credentials/revoked-tokens.ts'
+import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts'
+import type { Caller } from '../kernel/context/call.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
-import { judgePresented } from './tokens/presented-token.ts'
-import { holdsKey } from './tokens/proof-of-possession.ts'
-import type { ProviderContext } from './tokens/provider-context.ts'
-import { VerifiedTokens } from './tokens/verified-tokens.ts'
+import { isTakenBack } from '../login/revoked-tokens.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { holdsKey } from './proof-of-possession.ts'
+import type { ReadToken } from './token-claims.rules.ts'
+import type { ProviderContext } from './token-issue.ts'
+import { judgePresented, VerifiedTokens } from './token-sessions.ts'
 
 /** Why no access token among the bearer tokens of a request was good. */
 export type BearerProblem = 'missing' | 'invalid' | 'expired'
@@ -42,8 +41,8 @@ export class BearerSessions {
   }
 
   /**
-   * What a good access token says, wherever it is presented from; `undefined` for any other, and while its session lacks a
-   * factor. A signer that was proved in the login counts: no other token comes along here.
+   * Reads a good access token, wherever it is presented from; `undefined` for any other, and while its session lacks a factor.
+   * A signer that was proved in the login counts: no other token comes along here.
    */
   async read(text: string): Promise<ReadToken | undefined> {
     const found = await this.#accessToken([text])

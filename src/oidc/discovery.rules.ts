@@ -1,4 +1,4 @@
-import { allScopes } from './clients.ts'
+import { allScopes } from './auth-request.rules.ts'
 
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
@@ -7,7 +7,7 @@ const CLAIMS = [
   'z_aid z_asid z_authid z_ia z_eid z_ct z_cfs z_acf z_sdk z_env z_ra z_ice z_cer z_ckrr z_iccc z_cae z_t',
 ].flatMap((words) => words.split(' '))
 
-/** What a client needs to know of the provider (OpenID Connect Discovery 1.0), with the endpoints of a login by SDK. */
+/** Makes the discovery document of the provider (OpenID Connect Discovery 1.0), with the endpoints of a login by SDK. */
 export function discoveryDocument(issuer: string, algorithm: string) {
   const at = (path: string) => `${issuer}${path}`
   const clientMethods = ['none', 'client_secret_basic', 'client_secret_post']
@@ -44,4 +44,43 @@ export function discoveryDocument(issuer: string, algorithm: string) {
       auth_queries: at('/login/auth-queries'),
     },
   }
+}
+
+/** Below this path of its host is everything that the provider answers. */
+export const OIDC_BASE = '/oidc'
+
+/** The issuer at a host, `host:port` with the port left out where it is 443: `https://ctrl.example:1280/oidc`. */
+function issuerAt(host: string): string {
+  return `https://${host}${OIDC_BASE}`
+}
+
+/**
+ * The issuer that a request's host chooses among those of the configuration, compared without case and with the standard
+ * port written or not; `undefined` for any other host.
+ */
+export function chooseIssuer(host: string, issuers: readonly string[]): string | undefined {
+  const wanted = normalHost(host)
+  return wanted === undefined ? undefined : issuers.find((issuer) => issuer === issuerAt(wanted))
+}
+
+/** Why a text cannot be an issuer; `undefined` for one that can. */
+export function issuerProblem(issuer: string): string | undefined {
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  if (url !== undefined && issuer === issuerAt(url.host)) return undefined
+  return `is no issuer such as ${issuerAt('ctrl.example:1280')}, in lower case and without port 443`
+}
+
+/** The issuers of hosts, each name or address without port; each once. IPv6 addresses may come without brackets. */
+export function issuersOf(hosts: readonly string[], port: number): readonly string[] {
+  const all = hosts.flatMap((host) => normalHost(`${host.includes(':') ? bracketed(host) : host}:${port}`) ?? [])
+  return [...new Set(all)].map(issuerAt)
+}
+
+function normalHost(host: string): string | undefined {
+  const url = `https://${host}`
+  return /[/?#@\\\s]/.test(host) || !URL.canParse(url) ? undefined : new URL(url).host
+}
+
+function bracketed(host: string): string {
+  return host.startsWith('[') ? host : `[${host}]`
 }

@@ -1,11 +1,11 @@
-/** What an external OpenID provider tells of itself, as far as a login of a person there needs it. */
+/** The metadata of an external OpenID provider, as far as a login of a person there needs them. */
 export interface ExternalProvider {
   readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
 }
 
-/** What a person is sent to an external provider with. */
+/** The parameters with which a person is sent to an external provider. */
 export interface ExternalRequest {
   readonly clientId: string
   readonly redirectUri: string

@@ -1,17 +1,18 @@
-import type { TokenEndpoints } from '../../ports/key-sets.ts'
-import { type ControllerEngine, contextOf } from '../engine.ts'
+import { isAdministrator } from '../authority/authority.rules.ts'
+import { type ControllerEngine, contextOf } from '../engine/engine.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { TokenEndpoints } from '../ports/credentials.ts'
+import { AuthRequests } from './auth-requests.ts'
 import { BearerSessions } from './bearer-sessions.ts'
 import { CodeGrant } from './grants/code-grant.ts'
+import { Codes } from './grants/codes.ts'
 import { ExchangeGrant } from './grants/exchange-grant.ts'
 import { RefreshGrant } from './grants/refresh-grant.ts'
-import { AuthRequests } from './requests/auth-requests.ts'
-import { Codes } from './requests/codes.ts'
-import { RequestLogins } from './requests/request-logins.ts'
-import { RequestTotp } from './requests/request-totp.ts'
+import { RequestLogins } from './request-logins.ts'
+import { RequestTotp } from './request-totp.ts'
 import { SessionEnd } from './session-end.ts'
-import { SignerLogins } from './signers/signer-logins.ts'
-import type { ProviderContext, ProviderSettings } from './tokens/provider-context.ts'
-import { TokenIssue } from './tokens/token-issue.ts'
+import { SignerLogins } from './signer-logins.ts'
+import { type ProviderContext, type ProviderSettings, TokenIssue } from './token-issue.ts'
 
 /**
  * An OpenID provider for the identities of the network: people, devices and workloads log in to it and get tokens, by which
@@ -46,4 +47,27 @@ export class OpenIdProvider {
     this.sessionEnd = new SessionEnd(context, engine.revocations)
     context.timetable.onDue('auth-request', (ids) => this.requests.endExpired(ids))
   }
+}
+
+/** The facts that the holder of an access token may know of its identity. */
+export interface UserInfo {
+  readonly sub: string
+  readonly name?: string
+  readonly z_ia?: boolean
+  readonly z_eid?: string
+}
+
+/** Who holds an access token; `undefined` when it is not good. Name and rights need the scope `openid`. */
+export async function userInfo(
+  context: ProviderContext,
+  sessions: BearerSessions,
+  accessToken: string,
+): Promise<UserInfo | undefined> {
+  const token = await sessions.read(accessToken)
+  const sub = token?.session.sub
+  const identity = sub && (await context.storage.read((tx) => tx.collection(identities).get(sub)))
+  if (!token || !identity) return undefined
+  if (!token.session.scopes?.includes('openid')) return { sub: identity.id }
+  const { id, name, externalId } = identity
+  return { sub: id, name, z_ia: isAdministrator(identity), ...(externalId && { z_eid: externalId }) }
 }

@@ -1,27 +1,26 @@
-import { jsonBytes } from '../../../domain/bytes.ts'
-import { ControllerError, TokenRefused } from '../../../domain/errors.ts'
-import { equals } from '../../../domain/filter/index.ts'
-import { isDisabled } from '../../../domain/identity.ts'
-import { tooLarge } from '../../../domain/limits.ts'
-import type { SignerProof } from '../../../domain/login/login-basis.ts'
-import { nextLogin, type RequestLogin } from '../../../domain/oidc/auth-request.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { authPolicies } from '../../../resources/login/auth-policies.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
-import { type Call, type MissingFactors, redeemed } from '../../context/call.ts'
-import { signerProof } from '../../credentials/external-logins.ts'
-import { requireBasis, signerProofOf } from '../../credentials/login-basis.ts'
-import type { ClientInfo, Start } from '../../login/api-session-start.ts'
-import { Authentication } from '../../login/authentication.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
+import { isDisabled } from '../authority/authority.rules.ts'
+import { jsonBytes } from '../base/bytes.ts'
+import { ControllerError, TokenRefused } from '../base/errors.ts'
+import { tooLarge } from '../base/limits.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import type { SignerProof } from '../credentials/login-basis.rules.ts'
+import { requireBasis, signerProofOf } from '../credentials/login-basis.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { signerProof } from '../credentials/signers/external-logins.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, type MissingFactors, redeemed } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import type { ClientInfo, Start } from '../login/api-session-start.ts'
+import { Authentication } from '../login/authentication.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { authRequests } from './auth-request.resource.ts'
+import { nextLogin, type RequestLogin } from './auth-request.rules.ts'
 import type { AuthRequest, AuthRequests } from './auth-requests.ts'
-import { missingOfRequest } from './request-factors.ts'
-import { policyOf } from './request-totp.ts'
+import { missingOfRequest, policyOf } from './request-totp.ts'
+import type { ProviderContext } from './token-issue.ts'
 
-/** What a client sends with its credentials. */
+/** The facts that a client sends with its credentials. */
 export interface LoginClient extends ClientInfo {
   /** A signing request for a certificate of the session; judged when the code is exchanged. */
   readonly csrPem: string | undefined
@@ -171,8 +170,8 @@ export class RequestLogins {
 }
 
 /**
- * An identity may have so many logins under way, of so many bytes; those that it began first go for a new one. Error:
- * `COULD_NOT_VALIDATE` for a login that is larger alone.
+ * Keeps the logins under way of an identity within their number and their bytes: those that it began first go for a new one.
+ * Error: `COULD_NOT_VALIDATE` for a login that is larger alone.
  */
 async function makeRoom(tx: WriteTransaction, entered: AuthRequest, most: number): Promise<void> {
   const size = jsonBytes(entered)
@@ -187,7 +186,7 @@ async function makeRoom(tx: WriteTransaction, entered: AuthRequest, most: number
   }
 }
 
-/** What a client tells of itself; a form says nothing by fields that are empty or not there. */
+/** Keeps the facts that a client tells of itself; a form tells nothing by fields that are empty or not there. */
 export function told<T extends object>(info: T | null | undefined): T | undefined {
   return info != null && Object.keys(info).length > 0 ? info : undefined
 }

@@ -1,18 +1,27 @@
-import { ControllerError, notFound } from '../../../domain/errors.ts'
-import type { RequestLogin } from '../../../domain/oidc/auth-request.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { authPolicies } from '../../../resources/login/auth-policies.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import { mfas } from '../../../resources/login/mfas.ts'
-import { type Call, type MissingFactors, redeemed } from '../../context/call.ts'
-import { type MfaRecord, withCode } from '../../login/mfa-codes.ts'
-import { insertMfa, type MfaSecrets, mfaSecretsOf, newMfa, removeMfa } from '../../login/mfa-records.ts'
-import { findOne } from '../../records/find-one.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
+import { ControllerError, notFound } from '../base/errors.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { provesStill } from '../credentials/login-basis.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, type MissingFactors, redeemed } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { findOne } from '../kernel/records/read-records.ts'
+import { mfas } from '../login/mfa/mfa.resource.ts'
+import {
+  insertMfa,
+  type MfaRecord,
+  type MfaSecrets,
+  mfaSecretsOf,
+  newMfa,
+  removeMfa,
+  withCode,
+} from '../login/mfa/mfa-records.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { authRequests } from './auth-request.resource.ts'
+import type { RequestLogin } from './auth-request.rules.ts'
 import type { AuthRequests } from './auth-requests.ts'
-import { missingOfRequest } from './request-factors.ts'
+import type { ProviderContext } from './token-issue.ts'
 
 /**
  * The second factor of a login: proving it, or enrolling in it on the way. Only a request on which somebody logged in has
@@ -27,7 +36,10 @@ export class RequestTotp {
     this.#requests = requests
   }
 
-  /** What is still to be proved on a request; nothing before anybody logged in. Error: `UNAUTHORIZED` for an unknown one. */
+  /**
+   * Lists the factors that a request still has to prove; none before anybody logged in. Error: `UNAUTHORIZED` for an unknown
+   * one.
+   */
   async missing(id: string): Promise<MissingFactors> {
     const { login } = await this.#requests.get(id)
     return login === null ? {} : this.#context.storage.read((tx) => this.#missing(tx, login))
@@ -55,7 +67,7 @@ export class RequestTotp {
     return { record, secrets: await this.#secretsOf(record) }
   }
 
-  /** What is shown while an enrollment is pending; `undefined` when none is. */
+  /** Reads the secrets of a pending enrollment; `undefined` when none is pending. */
   async pendingSecrets(id: string): Promise<MfaSecrets | undefined> {
     const { identityId } = await this.#login(id)
     const mfa = await this.#mfaOf(identityId)
@@ -133,4 +145,31 @@ export async function policyOf(
 ): Promise<RecordOf<typeof authPolicies> | undefined> {
   const identity = await tx.collection(identities).get(identityId)
   return identity && tx.collection(authPolicies).get(identity.authPolicyId)
+}
+
+/**
+ * Lists the factors that an auth request still has to prove after its login: TOTP where the identity has it or its auth policy
+ * demands it, and a token of the signer that the policy demands, which counts for as long as the signer names the identity so.
+ */
+export async function missingOfRequest(
+  context: Pick<EngineContext, 'digest' | 'clock'>,
+  tx: ReadTransaction,
+  { identityId, hasPassedTotp, provenSigner }: RequestLogin,
+  { secondary }: RecordOf<typeof authPolicies>,
+): Promise<MissingFactors> {
+  const mfa = hasPassedTotp ? undefined : await findOne(tx, mfas, 'identityId', identityId)
+  const isEnrolled = mfa?.isVerified ?? false
+  const needsTotp = !hasPassedTotp && (secondary.requireTotp || isEnrolled)
+  const wanted = secondary.requireExtJwtSigner
+  const required = wanted ? await tx.collection(externalJwtSigners).get(wanted) : undefined
+  const identity = required && (await tx.collection(identities).get(identityId))
+  const now = context.clock.now()
+  const isProven = required && identity && provesStill(context, provenSigner, required, identity, now)
+  const signer = isProven ? undefined : required
+  return { ...(needsTotp && { totp: { isEnrolled } }), ...(signer && { signer }) }
+}
+
+/** Reports whether nothing is missing. */
+export function isComplete({ totp, signer }: MissingFactors): boolean {
+  return totp === undefined && signer === undefined
 }

@@ -1,13 +1,13 @@
-import { textClaim } from '../../domain/login/claims.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
+import { textClaim } from '../credentials/signers/claims.rules.ts'
 import { judgeToken } from '../credentials/signing-keys.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
+import { type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
 import type { Revocations } from '../login/revocations.ts'
-import { deletePart, endReasonsOf } from '../records/deletion.ts'
-import { type Part, writeInParts } from '../records/parts.ts'
-import { judgePresented } from './tokens/presented-token.ts'
-import type { ProviderContext } from './tokens/provider-context.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import type { ProviderContext } from './token-issue.ts'
+import { judgePresented } from './token-sessions.ts'
 
 /** Takes tokens back, and ends sessions, on behalf of whoever holds a token of them. */
 export class SessionEnd {
@@ -51,10 +51,10 @@ export class SessionEnd {
   }
 
   async #end(id: string): Promise<void> {
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const session = await tx.collection(apiSessions).get(id)
-      return session?.tokensExpireAt == null ? undefined : deletePart(tx, apiSessions, id, part)
+      return session?.tokensExpireAt == null ? undefined : deleteBatch(tx, apiSessions, id, batch)
     }
-    await writeInParts(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
+    await writeInBatches(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
   }
 }

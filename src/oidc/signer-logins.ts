@@ -1,18 +1,64 @@
-import { offeredSigners } from '../../../domain/login/offered-signers.ts'
-import type { SignerLogin } from '../../../domain/oidc/auth-request.ts'
-import { authorizationUrl, type ExternalProvider, targetTokenIn } from '../../../domain/oidc/external-provider.ts'
-import { challengeOf } from '../../../domain/oidc/pkce.ts'
-import type { TokenEndpoints } from '../../../ports/key-sets.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import { externalJwtSigners } from '../../../resources/login/external-jwt-signers.ts'
-import { type Call, SYSTEM_CALL } from '../../context/call.ts'
-import { enabledSigners } from '../../credentials/external-logins.ts'
-import type { AuthRequest, AuthRequests } from '../requests/auth-requests.ts'
-import type { LoginStep, RequestLogins } from '../requests/request-logins.ts'
-import type { RequestTotp } from '../requests/request-totp.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
-import { KnownProviders } from './known-providers.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { enabledSigners } from '../credentials/signers/external-logins.ts'
+import { offeredSigners } from '../credentials/signers/offered-signers.rules.ts'
+import { type Call, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import type { TokenEndpoints } from '../ports/credentials.ts'
+import { authRequests } from './auth-request.resource.ts'
+import { challengeOf, type SignerLogin } from './auth-request.rules.ts'
+import type { AuthRequest, AuthRequests } from './auth-requests.ts'
+import {
+  authorizationUrl,
+  discoveryUrl,
+  type ExternalProvider,
+  readProvider,
+  targetTokenIn,
+} from './external-provider.rules.ts'
+import type { LoginStep, RequestLogins } from './request-logins.ts'
+import type { RequestTotp } from './request-totp.ts'
+import type { ProviderContext } from './token-issue.ts'
+
+/** How long a description is believed, and how long one that could not be fetched is not asked for again, in ms. */
+const FRESH_MS = 300_000
+const RETRY_MS = 5_000
+const MAX_REMEMBERED = 200
+
+interface Known {
+  readonly provider: Promise<ExternalProvider | undefined>
+  readonly askedAt: number
+  until: number
+}
+
+/** The metadata of external providers, as of a short while ago: however many people log in, each is asked once. */
+export class KnownProviders {
+  readonly #context: Pick<EngineContext, 'clock' | 'keySets'>
+  readonly #known = new BoundedMap<string, Known>(MAX_REMEMBERED)
+
+  constructor(context: Pick<EngineContext, 'clock' | 'keySets'>) {
+    this.#context = context
+  }
+
+  /** The provider at a base URL; `undefined` for one that cannot be reached, or is none. */
+  async at(baseUrl: string): Promise<ExternalProvider | undefined> {
+    const now = this.#context.clock.now()
+    const known = this.#known.get(baseUrl)
+    // An answer from ahead of now, got before the clock was put back, is an old one.
+    if (known !== undefined && known.askedAt <= now && now < known.until) return known.provider
+    const asked: Known = { provider: this.#ask(baseUrl), askedAt: now, until: now + FRESH_MS }
+    this.#known.set(baseUrl, asked)
+    const provider = await asked.provider
+    if (provider === undefined) asked.until = now + RETRY_MS
+    return provider
+  }
+
+  async #ask(baseUrl: string): Promise<ExternalProvider | undefined> {
+    const url = discoveryUrl(baseUrl)
+    if (this.#context.keySets.refusal(url) !== undefined) return undefined
+    return this.#context.keySets.fetch(url).then(readProvider, () => undefined)
+  }
+}
 
 type Signer = RecordOf<typeof externalJwtSigners>
 
@@ -38,13 +84,13 @@ export class SignerLoginRefused extends Error {
   }
 }
 
-/** What the browser brings back from a signer. */
+/** The parameters that the browser brings back from a signer. */
 export interface SignerAnswer {
   readonly state: string
   readonly code: string | undefined
   /** Who answers, where the provider tells (RFC 9207). */
   readonly issuer: string | undefined
-  /** What the browser keeps since it was sent. */
+  /** The secret that the browser keeps since it was sent. */
   readonly browser: string
   /** Where the provider sends people back to. */
   readonly redirectUri: string
@@ -142,7 +188,7 @@ export class SignerLogins {
     return provider
   }
 
-  /** What a browser was sent with, which counts once, and only for the browser and the signer that it was made for. */
+  /** Takes a login at a signer, which counts once, and only for the browser and the signer that it was made for. */
   async #taken(
     signerId: string,
     { state, browser }: SignerAnswer,

@@ -1,6 +1,6 @@
-import type { Claims } from '../login/claims.ts'
+import type { Claims } from '../credentials/signers/claims.rules.ts'
 
-/** What every token of a session says alike; it is carried over by refreshing and exchanging. */
+/** The claims that every token of a session has alike; they are carried over by refreshing and exchanging. */
 export interface SessionClaims {
   readonly sub: string
   readonly amr: readonly string[]
@@ -50,7 +50,7 @@ export function tokenClaims(session: SessionClaims, type: 'a' | 'r', jti: string
   }
 }
 
-/** What an id token says beside the session: hashes of what was issued with it, and the client's nonce. */
+/** The claims of an id token beside the session: hashes of the tokens that were issued with it, and the client's nonce. */
 export interface IdTokenFacts {
   readonly name: string
   readonly nonce?: string | undefined
@@ -81,7 +81,7 @@ export function idTokenClaims(session: SessionClaims, facts: IdTokenFacts, issue
   }
 }
 
-/** What a verified access or refresh token of ours says of its session, and of itself. */
+/** A verified access or refresh token of ours: its claims about its session, and about itself. */
 export interface ReadToken {
   readonly session: SessionClaims
   readonly type: 'a' | 'r'
@@ -107,7 +107,7 @@ export function readToken(claims: Claims): ReadToken | undefined {
 /** Claims that belong to one token and not to its session. */
 const OF_ONE_TOKEN = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti', 'client_id', 'z_t']
 
-/** What each claim of a session is: others hold the key that signs, too, that of the TLS server. */
+/** The check of each claim of a session: others hold the key that signs, too, that of the TLS server. */
 const SHAPES: Readonly<Record<keyof SessionClaims, (value: unknown) => boolean>> = {
   sub: isText,
   amr: isTexts,
@@ -156,4 +156,41 @@ function isObjectOrNull(value: unknown): boolean {
 
 function orAbsent(isRight: (value: unknown) => boolean): (value: unknown) => boolean {
   return (value) => value === undefined || isRight(value)
+}
+
+const TOTP = 'totp'
+
+/** The methods of an authentication after TOTP was passed in the session, or taken back from it. */
+function methodsWithTotp(amr: readonly string[], isPassed: boolean): readonly string[] {
+  const others = amr.filter((method) => method !== TOTP)
+  return isPassed ? [...others, TOTP] : others
+}
+
+/** The facts of an identity now, whatever a token says that was issued before. */
+export interface CurrentFacts {
+  readonly isAdmin: boolean
+  readonly externalId: string | null
+  readonly hasPassedTotp: boolean
+}
+
+/** The claims of a session, brought up to date for tokens that are issued now. */
+export function refreshedClaims(session: SessionClaims, now: CurrentFacts): SessionClaims {
+  const { z_ia: _wasAdmin, z_eid: _hadExternalId, ...kept } = session
+  return {
+    ...kept,
+    amr: methodsWithTotp(session.amr, now.hasPassedTotp),
+    ...(now.isAdmin && { z_ia: true }),
+    ...(now.externalId && { z_eid: now.externalId }),
+  }
+}
+
+/** The claims with another set of scopes; without any when it is empty. */
+export function withScopes(session: SessionClaims, scopes: readonly string[]): SessionClaims {
+  const { scopes: _before, ...kept } = session
+  return scopes.length === 0 ? kept : { ...kept, scopes }
+}
+
+/** The claims with the fingerprints of certificates to which the tokens are bound. */
+export function withCertificates(session: SessionClaims, fingerprints: readonly string[]): SessionClaims {
+  return { ...session, z_cfs: fingerprints.length === 0 ? null : fingerprints }
 }

@@ -1,12 +1,6 @@
-import {
-  type IdTokenFacts,
-  type Issue,
-  idTokenClaims,
-  type SessionClaims,
-  tokenClaims,
-} from '../../../domain/oidc/claims.ts'
-import { leftHalf } from '../../../domain/oidc/pkce.ts'
-import type { ProviderContext } from './provider-context.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { leftHalf } from './auth-request.rules.ts'
+import { type IdTokenFacts, type Issue, idTokenClaims, type SessionClaims, tokenClaims } from './token-claims.rules.ts'
 
 /** To whom tokens are issued, by which issuer. */
 export interface IssuedTo {
@@ -75,4 +69,33 @@ export class TokenIssue {
     const { digest, tokens } = this.#context
     return text === undefined || !tokens.algorithm.endsWith('256') ? undefined : leftHalf(digest.sha256(text))
   }
+}
+
+/** The answer of the token endpoint, member by member in this order. Seconds are those left. */
+export interface TokenResponse {
+  readonly access_token: string
+  readonly issued_token_type?: string
+  readonly token_type: 'Bearer' | 'N_A'
+  readonly refresh_token?: string
+  readonly expires_in?: number
+  readonly id_token?: string
+  readonly scope?: string
+  /** The certificate that was asked for and its intermediates, PEM. */
+  readonly session_cert?: string
+}
+
+/** Settings of the provider that a host decides. */
+export interface ProviderSettings {
+  /** Every issuer by which tokens are issued and taken; the first one is that of the advertised address, of now. */
+  readonly issuers: readonly string[]
+  /** Origins beside the own ones whose pages may log people in, as those of `cors`. */
+  readonly origins: readonly string[]
+  /** Milliseconds for which tokens are good; for access tokens see `EngineSettings`. */
+  readonly idTokenLifetimeMs: number
+  readonly refreshTokenLifetimeMs: number
+}
+
+/** The context that the services of the provider work in. */
+export interface ProviderContext extends EngineContext {
+  readonly provider: ProviderSettings
 }

@@ -1,18 +1,19 @@
-import { isAdministrator } from '../../../domain/identity.ts'
-import { dueAtOf } from '../../../domain/login/api-session-end.ts'
-import type { ReadToken, SessionClaims } from '../../../domain/oidc/claims.ts'
-import type { LiveToken } from '../../../domain/oidc/refresh-tokens.ts'
-import { refreshedClaims } from '../../../domain/oidc/session-claims.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import type { identities } from '../../../resources/identities/identities.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { type Call, redeemed } from '../../context/call.ts'
-import { apiSessionStanding } from '../../credentials/api-session-standing.ts'
-import { isTakenBack } from '../../credentials/revoked-tokens.ts'
-import { deletePart, endReasonsOf } from '../../records/deletion.ts'
-import { MORE, type Part, writeInParts } from '../../records/parts.ts'
-import type { ProviderContext } from './provider-context.ts'
+import { isAdministrator } from '../authority/authority.rules.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { apiSessionValidity } from '../credentials/api-session-validity.ts'
+import { dueAtOf } from '../credentials/login-basis.rules.ts'
+import { judgeToken } from '../credentials/signing-keys.ts'
+import type { identities } from '../identities/identity.resource.ts'
+import { type Call, redeemed } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { deleteBatch, endReasonsOf } from '../kernel/records/deletion.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../kernel/records/write-batches.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import { isTakenBack } from '../login/revoked-tokens.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import type { LiveToken } from './grants/refresh-tokens.rules.ts'
+import { type ReadToken, readToken, refreshedClaims, type SessionClaims } from './token-claims.rules.ts'
+import type { ProviderContext } from './token-issue.ts'
 
 /** A session whose tokens may be renewed: who it is, and what the next tokens say. */
 export interface LiveSession {
@@ -21,7 +22,7 @@ export interface LiveSession {
   readonly claims: SessionClaims
 }
 
-/** What becomes of the refresh tokens of a session; `undefined` for a token that was used up before. */
+/** A change of the refresh tokens of a session; it answers `undefined` for a token that was used up before. */
 export type Renewal = (live: readonly LiveToken[]) => readonly LiveToken[] | undefined
 
 /** Why a session was not renewed: it is over, or its token was used up before, which ends it. */
@@ -39,13 +40,13 @@ export async function renewSession(
   renewal: Renewal,
   tokensExpireAt: number,
 ): Promise<LiveSession | NotRenewed> {
-  const work = async (tx: WriteTransaction, part: Part): Promise<LiveSession | NotRenewed | typeof MORE> => {
+  const work = async (tx: WriteTransaction, batch: WriteBatch): Promise<LiveSession | NotRenewed | typeof MORE> => {
     const live = await liveSession(context, tx, token)
     if (live === undefined) return 'over'
     const { apiSession } = live
     const refreshTokens = renewal(apiSession.refreshTokens ?? [])
     if (refreshTokens === undefined) {
-      return (await deletePart(tx, apiSessions, apiSession.id, part)) === MORE ? MORE : 'reused'
+      return (await deleteBatch(tx, apiSessions, apiSession.id, batch)) === MORE ? MORE : 'reused'
     }
     const lastExpiry = Math.max(apiSession.tokensExpireAt ?? 0, tokensExpireAt)
     const renewed = { ...apiSession, refreshTokens, tokensExpireAt: lastExpiry }
@@ -53,7 +54,7 @@ export async function renewSession(
     await tx.collection(apiSessions).update({ ...renewed, dueAt })
     return live
   }
-  return writeInParts(context, redeemed(call), work, endReasonsOf(apiSessions))
+  return writeInBatches(context, redeemed(call), work, endReasonsOf(apiSessions))
 }
 
 /** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
@@ -65,11 +66,62 @@ export async function liveSession(
   const apiSession = await tx.collection(apiSessions).get(token.session.z_asid)
   if (apiSession === undefined || apiSession.tokensExpireAt === null) return undefined
   const now = context.clock.now()
-  const standing = await apiSessionStanding(context, tx, apiSession, now)
-  if (standing.is !== 'underway' || standing.identity.id !== token.session.sub) return undefined
+  const validity = await apiSessionValidity(context, tx, apiSession, now)
+  if (validity.is !== 'underway' || validity.identity.id !== token.session.sub) return undefined
   if (await isTakenBack(tx, token, now)) return undefined
-  const { identity } = standing
+  const { identity } = validity
   const { externalId } = identity
   const facts = { isAdmin: isAdministrator(identity), externalId, hasPassedTotp: apiSession.isMfaComplete }
   return { apiSession, identity, claims: refreshedClaims(token.session, facts) }
+}
+
+/** The outcome of reading a token that a client presents. `foreign` is signed by somebody, but is no token of this provider. */
+export type Presented =
+  | { readonly outcome: 'valid' | 'expired'; readonly token: ReadToken }
+  | { readonly outcome: 'foreign' }
+  | { readonly outcome: 'invalid' }
+
+/**
+ * Judges a token at `now` (epoch ms) by its signature, issuer and time: whether it is an access or refresh token of this
+ * provider. Revocations and the session are another question.
+ */
+export async function judgePresented(context: ProviderContext, token: string, now: number): Promise<Presented> {
+  const issuer = context.externalTokens.issuerOf(token)
+  if (issuer === undefined) return { outcome: isJwt(token) ? 'foreign' : 'invalid' }
+  if (!context.provider.issuers.includes(issuer)) return { outcome: 'foreign' }
+  const judgement = await judgeToken(context, token, now)
+  if (judgement.outcome !== 'valid' && judgement.outcome !== 'expired') return { outcome: 'invalid' }
+  const read = readToken(judgement.claims)
+  return read === undefined ? { outcome: 'foreign' } : { outcome: judgement.outcome, token: read }
+}
+
+function isJwt(token: string): boolean {
+  return /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/.test(token)
+}
+
+/** How many access tokens are remembered, some two thousand characters each. */
+const MAX_REMEMBERED = 10_000
+
+/** Access tokens whose signature was verified, by their digest: of those in use, most requests need no cryptography. */
+export class VerifiedTokens {
+  readonly #tokens = new BoundedMap<string, ReadToken>(MAX_REMEMBERED)
+
+  /** A token that was verified, unless it has expired at `now` (epoch ms) since. */
+  get(digest: string, now: number): ReadToken | undefined {
+    const known = this.#tokens.get(digest)
+    if (known === undefined) return undefined
+    this.#tokens.delete(digest)
+    if (known.expiresAt * 1000 <= now) return undefined
+    this.#tokens.set(digest, known)
+    return known
+  }
+
+  add(digest: string, token: ReadToken): void {
+    this.#tokens.set(digest, token)
+  }
+
+  /** The token is refused from now on, whoever said so: its signature tells nothing any more. */
+  delete(digest: string): void {
+    this.#tokens.delete(digest)
+  }
 }

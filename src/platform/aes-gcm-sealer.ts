@@ -1,6 +1,6 @@
-import { fromBase64, toBase64 } from '../domain/encoding/base64.ts'
-import { concatenated } from '../domain/encoding/concatenated.ts'
-import type { Sealer } from '../ports/credentials/sealer.ts'
+import { concatenated, fromBase64, toBase64 } from '../base/bytes.ts'
+
+import type { Sealer } from '../ports/credentials.ts'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12

@@ -1,6 +1,6 @@
-import { toBase64, toBase64Url } from '../domain/encoding/base64.ts'
-import type { TokenJudgement, Tokens } from '../ports/credentials/tokens.ts'
-import { loadJose } from './jose-library.ts'
+import { toBase64, toBase64Url } from '../base/bytes.ts'
+import type { TokenJudgement, Tokens } from '../ports/credentials.ts'
+import { loadJose, verifyToken } from './jose-library.ts'
 import type { ServerCredentials, TokenKey } from './server-credentials.ts'
 
 /** Longer ones are nobody's: ours hold some two thousand characters. */
@@ -28,12 +28,9 @@ export function createJwtTokens(
 ): Tokens {
   async function judge(token: string, now: number): Promise<TokenJudgement> {
     if (token.length > MAX_TOKEN_LENGTH) return { outcome: 'invalid' }
-    const { jwtVerify, errors } = await loadJose()
+    const { errors } = await loadJose()
     try {
-      const { payload } = await jwtVerify(token, (header) => verifyingKey(server, header), {
-        currentDate: new Date(now),
-      })
-      return { outcome: 'valid', claims: payload }
+      return { outcome: 'valid', claims: await verifyToken(token, (header) => verifyingKey(server, header), now) }
     } catch (problem) {
       if (problem instanceof errors.JWTClaimValidationFailed && typeof problem.payload.nbf === 'number')
         onEarly(problem.payload.nbf * 1000)

@@ -1,4 +1,12 @@
-import type { LogFields, Logger } from '../ports/logger.ts'
+import { visible } from '../base/text.ts'
+import type { LogFields, Logger } from '../ports/runtime.ts'
+
+/** Writes one line of JSON per entry to standard error; control characters in values cannot forge lines. */
+export function createConsoleLogger(): Logger {
+  const write = (level: string) => (message: string, fields?: LogFields) =>
+    console.error(visible(JSON.stringify({ level, message, ...fields })))
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}
 
 /**
  * A host's own logger as the one that the controller writes to. Loggers like pino and bunyan take the fields first and the

@@ -1,17 +1,23 @@
 import mitt from 'mitt'
+import { checkArgument, didYouMean } from '../base/arguments.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
-import { checkArgument } from '../domain/arguments/check-options.ts'
-import { didYouMean } from '../domain/arguments/nearest.ts'
-import { type ControllerEvents, EVENT_NAMES, type Events } from '../ports/events.ts'
-import type { Logger } from '../ports/logger.ts'
 
-/** Events within this process. Listeners run one after the other; one that throws, or rejects, is logged and disturbs nobody. */
-export function createEvents(logger: Logger): Events {
+import { type ControllerEvents, EVENT_NAMES, type Events } from '../ports/events.ts'
+import type { Logger } from '../ports/runtime.ts'
+
+/**
+ * Events within this process. Listeners run one after the other; one that throws, or rejects, is logged and disturbs nobody.
+ * `before` is called before each event.
+ */
+export function createEvents(logger: Logger, before: () => void): Events {
   // mitt's types describe its CommonJS form, where the function is a member; at run time the default import is the function.
   const createEmitter = mitt as unknown as typeof mitt.default
   const emitter = createEmitter<{ [E in keyof ControllerEvents]: ControllerEvents[E] }>()
   return {
-    emit: (name, event) => emitter.emit(name, event),
+    emit: (name, event) => {
+      before()
+      emitter.emit(name, event)
+    },
     on: (name, listener) => {
       if (!EVENT_NAMES.includes(name))
         throw new TypeError(`events.on: there is no event '${name}'${didYouMean(name, EVENT_NAMES)}`)

@@ -1,4 +1,4 @@
-import type { Totp } from '../ports/credentials/totp.ts'
+import type { Totp } from '../ports/credentials.ts'
 
 const SECRET_BYTES = 20
 const TOLERANCE_SECONDS = 60

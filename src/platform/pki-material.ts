@@ -1,13 +1,13 @@
 import type { webcrypto } from 'node:crypto'
 import type * as x509 from '@peculiar/x509'
-import { checkOptions, type OptionRules } from '../domain/arguments/check-options.ts'
-import { toHex } from './encoding/hex.ts'
-import { validityOf } from './x509/certificates/validity.ts'
-import { type Library, loadLibrary } from './x509/encoding/library.ts'
-import { writePem } from './x509/encoding/pem.ts'
-import { issueCertificate } from './x509/issuing/issue.ts'
-import { hostName, uriName } from './x509/names/general-name.ts'
-import { nameWithCommonName } from './x509/names/name.ts'
+import { checkOptions, type OptionRules } from '../base/arguments.ts'
+import { toHex } from '../base/bytes.ts'
+import { type Library, loadLibrary } from './x509/asn1-structures.ts'
+import { validityOf } from './x509/certificate.ts'
+import { hostName, nameWithCommonName, uriName } from './x509/distinguished-names.ts'
+import { issueCertificate } from './x509/issue.ts'
+import { writePem } from './x509/pem.ts'
+import type { HeldKey } from './x509/signing-key.ts'
 
 /** The certificates and private keys of one network, all PEM. */
 export interface PkiMaterial {
@@ -161,4 +161,38 @@ async function createKey({ x509, crypto }: Library, algorithm: typeof P256 | typ
     subjectKeyId: new x509.SubjectKeyIdentifierExtension(keyId),
     authorityKeyId: new x509.AuthorityKeyIdentifierExtension(keyId),
   }
+}
+
+/** The TLS server certificate with its key. */
+export type ServerCertificateSource = Pick<PkiMaterial, 'serverCertPem'> &
+  (Pick<PkiMaterial, 'serverKeyPem'> | { readonly serverKey: HeldKey })
+
+/** Certificates that are opened, or made, for the controller that asks for them; `await` opens them as they are. */
+export interface PkiOpening extends PromiseLike<PkiSource> {
+  /**
+   * Opens them for a controller that clients reach at a DNS name or IP address: a server certificate that is made now is for
+   * it as well, one that is there stays as it is.
+   */
+  openFor(host: string): Promise<PkiSource>
+}
+
+/** Certificates of one network, PEM, and its two private keys, each PEM text or held elsewhere. */
+export type PkiSource = Pick<PkiMaterial, 'caPem' | 'signingCertPem'> &
+  (Pick<PkiMaterial, 'signingKeyPem'> | { readonly signingKey: HeldKey }) &
+  ServerCertificateSource
+
+const PURPOSE = 'portcullis secrets at rest'
+
+/**
+ * The 32 bytes that seal MFA secrets in the storage, derived from the signing key (HKDF, RFC 5869): a restart and every
+ * process over the same storage and certificates have the same, and no further secret needs to be kept. Undefined where the
+ * signing key is held elsewhere and cannot be read.
+ */
+export async function deriveSecretsKey(pki: PkiSource): Promise<Uint8Array | undefined> {
+  const pem = 'signingKeyPem' in pki ? pki.signingKeyPem : pki.signingKey
+  if (typeof pem !== 'string') return undefined
+  const text = new TextEncoder()
+  const material = await crypto.subtle.importKey('raw', text.encode(pem.trim()), 'HKDF', false, ['deriveBits'])
+  const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: text.encode(PURPOSE) }
+  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, 256))
 }

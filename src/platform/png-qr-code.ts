@@ -1,9 +1,29 @@
+import type { QrCode } from '../ports/credentials.ts'
+
+/** Width and height in pixels. */
+const SIZE = 256
+/** Light modules around the code, without which a camera does not find it. */
+const QUIET_ZONE = 4
+
+/** QR codes by the package uqr, which is loaded on first use. */
+export const pngQrCode: QrCode = {
+  png: async (text) => {
+    const { encode } = await import('uqr')
+    const { data, size } = encode(text, { ecc: 'M', border: QUIET_ZONE })
+    const pixelsPerModule = Math.max(1, Math.floor(SIZE / size))
+    const width = Math.max(SIZE, size)
+    const margin = Math.floor((width - pixelsPerModule * size) / 2)
+    const moduleAt = (pixel: number) => Math.floor((pixel - margin) / pixelsPerModule)
+    return writeGreyPng(width, width, (x, y) => (data[moduleAt(y)]?.[moduleAt(x)] ? 0 : 255))
+  },
+}
+
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
 const BIT_DEPTH = 8
 const GREYSCALE = 0
 
 /** A PNG (ISO/IEC 15948) whose pixels are shades from 0, black, to 255, white. */
-export async function writeGreyPng(
+async function writeGreyPng(
   width: number,
   height: number,
   shadeAt: (x: number, y: number) => number,

@@ -1,6 +1,4 @@
-import type { Instrument, MetricAttributes, Metrics, Reading } from '../../ports/telemetry/metrics.ts'
-import { labelsOf, nameOf, seriesText } from './exposition.ts'
-import { type HistogramState, histogramLines, newHistogram, putInto } from './histogram.ts'
+import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
 /** Keeps figures for a server that comes for them. */
 export interface PrometheusMetrics extends Metrics {
@@ -69,4 +67,56 @@ function textOf({ instrument, sums, histograms }: Series): string {
     ...[...histograms].flatMap(([labels, histogram]) => histogramLines(name, labels, histogram)),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** How many values fell into which bucket. */
+export interface HistogramState {
+  readonly boundaries: readonly number[]
+  /** Values up to each boundary and above the one before; the last counts those above all. */
+  readonly counts: number[]
+  sum: number
+}
+
+function newHistogram(boundaries: readonly number[]): HistogramState {
+  return { boundaries, counts: new Array(boundaries.length + 1).fill(0), sum: 0 }
+}
+
+function putInto(histogram: HistogramState, value: number): void {
+  const found = histogram.boundaries.findIndex((boundary) => value <= boundary)
+  const bucket = found < 0 ? histogram.boundaries.length : found
+  histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1
+  histogram.sum += value
+}
+
+/** Buckets count all values up to their boundary. */
+function histogramLines(name: string, labels: string, { boundaries, counts, sum }: HistogramState): readonly string[] {
+  let below = 0
+  const buckets = counts.map((count, at) => {
+    below += count
+    const end = `le="${boundaries[at] ?? '+Inf'}"`
+    return seriesText(`${name}_bucket`, labels === '' ? end : `${labels},${end}`, below)
+  })
+  return [...buckets, seriesText(`${name}_sum`, labels, sum), seriesText(`${name}_count`, labels, below)]
+}
+
+const UNITS: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
+
+/** The name of an instrument as OpenTelemetry's own exporters spell it for Prometheus, so that dashboards fit both. */
+function nameOf({ name, unit, kind }: Instrument): string {
+  const base = `${name.replaceAll('.', '_')}${UNITS[unit] ?? ''}`
+  return kind === 'counter' ? `${base}_total` : base
+}
+
+/** Labels without their braces; an empty text for none. */
+function labelsOf(attributes: MetricAttributes): string {
+  const pairs = Object.entries(attributes)
+  return pairs.map(([name, value]) => `${name.replaceAll('.', '_')}="${escaped(String(value))}"`).join(',')
+}
+
+function seriesText(name: string, labels: string, value: number): string {
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${value}`
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

@@ -1,6 +1,58 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { RateLimiter, RateLimiters } from '../../ports/rate-limiter.ts'
-import { createRateLimiter, unlimited } from './rate-limiter.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import type { Clock, RateLimiter, RateLimiters, Taken } from '../ports/runtime.ts'
+
+export interface BoundedWindowsOptions {
+  /** Attempts that a key may make in one window. */
+  readonly limit: number
+  /** Milliseconds from the first taking to the end of a window. */
+  readonly windowMs: number
+  /** Keys that are remembered; beyond, the one that was not used for the longest time is forgotten. */
+  readonly maxKeys: number
+  readonly clock: Clock
+}
+
+interface Window {
+  readonly points: number
+  readonly endsAt: number
+}
+
+/**
+ * Counts in fixed windows, in the memory of this process. It follows the clock port, holds no timers, and is bounded: an
+ * attacker who makes up keys cannot make it grow. (The known libraries count by the system's clock and without a bound.)
+ */
+export class BoundedWindows implements RateLimiter {
+  readonly #windows: BoundedMap<string, Window>
+  readonly #options: BoundedWindowsOptions
+
+  constructor(options: BoundedWindowsOptions) {
+    this.#options = options
+    this.#windows = new BoundedMap(options.maxKeys)
+  }
+
+  /** How many keys are remembered. */
+  get size(): number {
+    return this.#windows.size
+  }
+
+  async take(key: string, cost = 1): Promise<Taken> {
+    const { limit, windowMs, clock } = this.#options
+    const now = clock.now()
+    const current = this.#windows.get(key)
+    // A window that ends further away than a window lasts was begun before the clock was put back.
+    const isOpen = current !== undefined && current.endsAt > now && current.endsAt <= now + windowMs
+    const window = isOpen ? { ...current, points: current.points + cost } : { points: cost, endsAt: now + windowMs }
+    this.#windows.set(key, window)
+    return window.points <= limit ? { allowed: true } : { allowed: false, retryAfterMs: window.endsAt - now }
+  }
+}
+
+/** Counts in the memory of this process. */
+export function createRateLimiter(options: BoundedWindowsOptions): RateLimiter {
+  return new BoundedWindows(options)
+}
+
+/** A limiter that refuses nothing. */
+const UNLIMITED: RateLimiter = { take: async () => ({ allowed: true }) }
 
 /** How often something may be done in how many milliseconds, counted from the first time. */
 export interface Rate {
@@ -12,7 +64,7 @@ export interface Rate {
 export type RateLimit = Rate | RateLimiter | false
 
 /**
- * What is limited; beyond it the answer is 429 `SERVER_TOO_MANY_REQUESTS` with `Retry-After`. Addresses are those that the
+ * Limits by name; beyond one the answer is 429 `SERVER_TOO_MANY_REQUESTS` with `Retry-After`. Addresses are those that the
  * host hands over (`ConnectionInfo.remoteAddress`), of IPv6 the first 64 bits; requests without address are not counted by
  * address.
  *
@@ -48,7 +100,7 @@ export function createRateLimiters(
   const limiter = (name: keyof RateLimiters): RateLimiter => {
     const usual = unlimitedLogins && name.startsWith('passwords') ? false : DEFAULTS[name]
     const asked = options === false ? false : (options[name] ?? usual)
-    if (asked === false) return unlimited
+    if (asked === false) return UNLIMITED
     if ('take' in asked) return asked
     if (!(asked.limit > 0 && asked.windowMs > 0))
       throw new Error(`rateLimits.${name} needs a positive limit and windowMs`)

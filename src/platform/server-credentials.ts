@@ -1,10 +1,9 @@
 import type { CertificateFacts } from '../ports/pki.ts'
-import type { ServerCertificateSource } from './pki-source.ts'
-import { type Certificate, readCertificates } from './x509/certificates/certificate.ts'
-import { certificateFacts } from './x509/certificates/facts.ts'
-import { type Library, loadLibrary } from './x509/encoding/library.ts'
-import { readPart } from './x509/encoding/read-part.ts'
-import { loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/keys/signing-key.ts'
+import type { ServerCertificateSource } from './pki-material.ts'
+import { type Library, loadLibrary, readPart } from './x509/asn1-structures.ts'
+import { type Certificate, certificateFacts, readCertificates } from './x509/certificate.ts'
+
+import { loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/signing-key.ts'
 
 /** The TLS server certificate, and its key, which signs the network's tokens. */
 export interface ServerCredential {

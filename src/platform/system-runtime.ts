@@ -1,4 +1,8 @@
-import type { Random } from '../ports/random.ts'
+import type { Digest } from '../ports/credentials.ts'
+import type { Clock, Random, Scheduler, Turns } from '../ports/runtime.ts'
+
+/** The clock of the host. */
+export const systemClock: Clock = { now: () => Date.now() }
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const BASE32_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -35,4 +39,61 @@ export const systemRandom: Random = {
   uuid: () => crypto.randomUUID(),
   base32: (length) =>
     Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => BASE32_LETTERS.charAt(byte % 32)).join(''),
+}
+
+/** Longest sleep (ms): timers overflow after 24.8 days, and a clock that was set forward is noticed within a minute. */
+const LONGEST_SLEEP_MS = 60_000
+
+/** Timers of the host, read against the controller's clock; they do not keep the process running. */
+export function createScheduler(clock: Clock): Scheduler {
+  return {
+    at(instant, work) {
+      let timer: ReturnType<typeof setTimeout>
+      const sleep = () => {
+        const remaining = Math.max(0, instant - clock.now())
+        timer = setTimeout(wake, Math.min(remaining, LONGEST_SLEEP_MS))
+        // Runtimes other than Node give a number, which holds nothing alive either.
+        if (typeof timer === 'object') timer.unref()
+      }
+      const wake = () => {
+        if (clock.now() < instant) sleep()
+        else void work()
+      }
+      sleep()
+      return () => clearTimeout(timer)
+    },
+  }
+}
+
+/** How long work may hold the event loop at once, in ms. */
+const SLICE_MS = 3
+
+/** Node lets input in before it calls back; a timer, which every host has, waits a millisecond at least. */
+function callLater(work: () => void): void {
+  if ('setImmediate' in globalThis) setImmediate(work)
+  else setTimeout(work, 0)
+}
+
+/** Turns of the host's event loop. */
+export const eventLoopTurns: Turns = {
+  begin() {
+    let since = performance.now()
+    return () => (performance.now() - since < SLICE_MS ? undefined : nextTurn())
+
+    async function nextTurn(): Promise<void> {
+      await new Promise<void>((resolve) => callLater(resolve))
+      since = performance.now()
+    }
+  },
+}
+
+/**
+ * Digests computed on the spot by the runtime's `node:crypto` (Node, Bun, Deno, Workers): WebCrypto's go through a thread,
+ * which costs a request more than all its other work.
+ */
+export async function createDigest(): Promise<Digest> {
+  const { createHash, hash } = await import('node:crypto')
+  // Not every runtime has the function that needs no object for a digest.
+  if (hash === undefined) return { sha256: (text) => createHash('sha256').update(text).digest('hex') }
+  return { sha256: (text) => hash('sha256', text) }
 }

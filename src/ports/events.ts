@@ -1,7 +1,7 @@
-import type { CircuitEnd } from '../domain/fabric/index.ts'
+import type { CircuitEnd } from '../fabric/rules/index.ts'
 import type { ChannelRefusal, Misbehaviour, RouterAlert } from './fabric/index.ts'
 
-/** What happened, told after the commit that made it true. Instants are epoch milliseconds; no payload holds a secret. */
+/** Events, told after the commit that made them true. Instants are epoch milliseconds; no payload holds a secret. */
 export interface ControllerEvents {
   /** An entity was created, updated or deleted. */
   'entity.changed': {
@@ -102,7 +102,7 @@ export interface ControllerEvents {
   'circuit.moved': CircuitFacts & { readonly path: readonly string[] }
   /** A circuit is over. */
   'circuit.closed': CircuitFacts & { readonly reason: CircuitEnd }
-  /** What a circuit carried at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
+  /** The load of a circuit at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
   'circuit.usage': CircuitFacts & {
     readonly routerId: string
     readonly from: number

@@ -1,11 +1,11 @@
-import type { FieldKind, Filter, OrderBy } from '../domain/filter/index.ts'
+import type { FieldKind, Filter, OrderBy } from '../kernel/filter/index.ts'
 
 /** The least that every stored record has. Records are immutable: a change inserts a new one under the same id. */
 export interface StoredRecord {
   readonly id: string
 }
 
-/** What a storage needs to know of a kind of record; every resource declaration is one. */
+/** The description of a kind of record that a storage needs; every resource declaration is one. */
 export interface RecordKind<T extends StoredRecord = StoredRecord> {
   /** The plural name on the wire, for example `service-policies`. */
   readonly name: string
@@ -19,11 +19,11 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly searchedJson?: readonly string[]
   /** JSON fields that are not searched, though their members may be asked for: what was kept for searches once may go. */
   readonly unsearchedJson?: readonly string[]
-  /** What the JSON fields hold, where it is always the same; a value of the other type is damage. */
+  /** The type of JSON fields that always hold the same one; a value of the other type is damage. */
   readonly jsonTypes?: Readonly<Record<string, 'list' | 'object'>>
   /** Fields that always hold something: a record in which one is null is damaged. */
   readonly required?: readonly string[]
-  /** What a record that was stored before a field was declared holds in it; null where nothing is said. */
+  /** The values of fields in records that were stored before these were declared; null where none is given. */
   readonly defaults?: Readonly<Record<string, unknown>>
   /** Fields that records had once: what is stored of them stays, and no record shows it. */
   readonly retired?: Readonly<Record<string, FieldKind>>
@@ -35,7 +35,7 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
 export interface FindQuery {
   readonly where?: Filter
   readonly orderBy?: readonly OrderBy[]
-  /** At most so many records; all of them when absent. */
+  /** Greatest number of records; all of them when absent. */
   readonly limit?: number
   readonly offset?: number
 }
@@ -116,7 +116,7 @@ export interface WriteTransaction extends ReadTransaction {
   collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T>
 }
 
-/** What a storage may know of a read. */
+/** The circumstances of a read that a storage may know. */
 export interface ReadOptions {
   /**
    * Whether the work may be begun afresh, over a later snapshot, before it has come to its end: it changes nothing outside but

@@ -9,7 +9,7 @@ export interface RouterVersion {
   readonly version: string
 }
 
-/** What a host knows of an edge router that is connected to its data plane. */
+/** An edge router that is connected to its data plane, as a host knows it. */
 export interface RouterConnection {
   readonly hostname: string
   /** Protocol to URL, for example `{ tls: 'tls://er1.example.org:3022' }`. */

@@ -1,4 +1,32 @@
-import type { Metrics } from './metrics.ts'
+/** A figure that is measured. Names, units and attributes are those of OpenTelemetry. */
+export interface Instrument {
+  /** Parts divided by dots, for example `portcullis.logins`. */
+  readonly name: string
+  readonly kind: 'counter' | 'up-down-counter' | 'gauge' | 'histogram'
+  /** `s` for seconds; what is counted stands in braces, for example `{login}`. */
+  readonly unit: string
+  readonly description: string
+  /** Of a histogram: where its buckets end, ascending. */
+  readonly boundaries?: readonly number[]
+}
+
+/** The attributes of a figure. Every value is one of few: no caller makes them up. */
+export type MetricAttributes = Readonly<Record<string, string | number>>
+
+/** A reading of a gauge. */
+export interface Reading {
+  readonly instrument: Instrument
+  readonly value: number
+  readonly attributes?: MetricAttributes
+}
+
+/** Takes what is measured. Neither function throws. */
+export interface Metrics {
+  /** Adds to a counter, or puts a value into a histogram. */
+  record(instrument: Instrument, value: number, attributes?: MetricAttributes): void
+  /** Asks `read` for these gauges whenever figures are given on. Answers the function that ends it. */
+  observe(gauges: readonly Instrument[], read: () => Promise<readonly Reading[]>): () => void
+}
 
 /** A request, as it may be told to others: neither its path nor its query, which hold ids and secrets. */
 export interface TracedRequest {

@@ -1,11 +1,10 @@
-import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../declaration/resource.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../wire/wire-forms.ts'
-import { patchSpellings } from './empty-choices.ts'
-import { isSent, readInput } from './read-body.ts'
+import type { CreateOf, PatchOf, ReplaceOf, Resource } from '../kernel/declaration/resource.ts'
+import { isSent, patchSpellings, readInput } from '../kernel/requests/read-body.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from './wire-forms.ts'
 
 // Each function reads a request by the resource's own schema, which is what the type of its answer says.
 
-/** What a create request says, in the names of the record and with every default. Error: `COULD_NOT_VALIDATE`. */
+/** Reads a create request, in the names of the record and with every default. Error: `COULD_NOT_VALIDATE`. */
 export function readCreate<R extends Resource>(resource: R, body: CreateBodyOf<R>): CreateOf<R> {
   return asCreate(resource, read(resource, 'create', body))
 }
@@ -17,22 +16,22 @@ export function missingAsDeployed<R extends Resource>(resource: R, body: CreateB
   return requiredAsDeployed.find((member) => !isSent(request, member))
 }
 
-/** What a create request says that was read already, as a part of a larger one. */
+/** Reads a create request whose body was validated already, as a part of a larger one. */
 export function asCreate<R extends Resource>(resource: R, body: object): CreateOf<R> {
   return inStoredNames(resource, body) as CreateOf<R>
 }
 
-/** What a replace request says; what is settled at creation may be sent again and changes nothing. */
+/** Reads a replace request; fields that are settled at creation may be sent again and change nothing. */
 export function readReplace<R extends Resource>(resource: R, body: ReplaceBodyOf<R>): ReplaceOf<R> {
   return withoutSettled(resource, inStoredNames(resource, read(resource, 'replace', body))) as ReplaceOf<R>
 }
 
-/** What a patch says: only what was sent, of it only what may change. */
+/** Reads a patch: only members that were sent, and of them only those that may change. */
 export function readPatch<R extends Resource>(resource: R, body: PatchBodyOf<R>): PatchOf<R> {
   return asPatch(resource, read(resource, 'patch', body))
 }
 
-/** What a patch says that was read already, as a part of a larger request. */
+/** Reads a patch whose body was validated already, as a part of a larger request. */
 export function asPatch<R extends Resource>(resource: R, body: object): PatchOf<R> {
   return withoutSettled(resource, inStoredNames(resource, body)) as PatchOf<R>
 }

@@ -1,72 +1,106 @@
-import type { RecordKind } from '../ports/storage.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './access/policies.ts'
-import { sessions } from './access/sessions.ts'
-import { controllerSettings } from './controller-settings.ts'
-import type { Resource } from './declaration/resource.ts'
-import { cas } from './enrollment/cas.ts'
-import { enrollments } from './enrollment/enrollments.ts'
-import { identities } from './identities/identities.ts'
-import { identityTypes } from './identities/identity-types.ts'
-import { apiSessionCertificates } from './login/api-session-certificates.ts'
-import { apiSessions } from './login/api-sessions.ts'
-import { authPolicies } from './login/auth-policies.ts'
-import { authRequests } from './login/auth-requests.ts'
-import { authenticators } from './login/authenticators.ts'
-import { externalJwtSigners } from './login/external-jwt-signers.ts'
-import { mfas } from './login/mfas.ts'
-import { revocations } from './login/revocations.ts'
-import { signingKeys } from './login/signing-keys.ts'
-import { postureCheckTypes } from './posture/posture-check-types.ts'
-import { postureChecks } from './posture/posture-checks.ts'
-import { endpointStates, failedServiceRequests, postureData, reportedProcesses } from './posture/posture-records.ts'
-import { controllerProcesses } from './routers/controller-processes.ts'
-import { edgeRouters } from './routers/edge-routers.ts'
-import { routerConnections } from './routers/router-connections.ts'
-import { terminators } from './routers/terminators.ts'
-import { transitRouters } from './routers/transit-routers.ts'
-import { configTypes } from './services/config-types.ts'
-import { configs } from './services/configs.ts'
-import { serviceConfigs } from './services/service-configs.ts'
-import { serviceViews } from './services/service-views.ts'
-import { services } from './services/services.ts'
-
-/** Every kind of record that a controller keeps. */
-export const RESOURCES: readonly Resource[] = [
-  apiSessionCertificates,
-  apiSessions,
-  authPolicies,
-  authRequests,
-  authenticators,
-  configTypes,
-  configs,
-  controllerProcesses,
-  controllerSettings,
-  cas,
-  edgeRouterPolicies,
-  edgeRouters,
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../access/policy.resource.ts'
+import { postureChecks, postureCheckTypes } from '../access/posture/posture-check.resource.ts'
+import {
   endpointStates,
-  enrollments,
-  externalJwtSigners,
   failedServiceRequests,
-  identities,
-  identityTypes,
-  mfas,
-  postureCheckTypes,
-  postureChecks,
   postureData,
   reportedProcesses,
-  revocations,
-  routerConnections,
-  serviceConfigs,
-  serviceEdgeRouterPolicies,
-  servicePolicies,
-  serviceViews,
-  services,
-  sessions,
-  signingKeys,
-  terminators,
-  transitRouters,
+} from '../access/posture/posture-data.resource.ts'
+import { sessions } from '../access/sessions/session.resource.ts'
+import { identityTypes } from '../authority/permissions.resource.ts'
+import { configs, configTypes, serviceConfigs } from '../configs/config.resource.ts'
+import { authPolicies } from '../credentials/auth-policy.resource.ts'
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { externalJwtSigners } from '../credentials/signers/external-jwt-signer.resource.ts'
+import { signingKeys } from '../credentials/signing-key.resource.ts'
+import { cas } from '../enrollment/ca.resource.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { identities } from '../identities/identity.resource.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { apiSessionCertificates, apiSessions } from '../login/api-session.resource.ts'
+import { mfas } from '../login/mfa/mfa.resource.ts'
+import { revocations } from '../login/revocation.resource.ts'
+import { controllerSettings } from '../network/controller-settings.resource.ts'
+import { authRequests } from '../oidc/auth-request.resource.ts'
+import type { RecordKind } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { controllerProcesses, routerConnections } from '../routers/router-connection.resource.ts'
+import { routerKeys } from '../routers/router-key.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { services, serviceViews } from '../services/service.resource.ts'
+import { terminators } from '../services/terminator.resource.ts'
+
+/** Facts about a kind of record: whom a change of it may concern. */
+export interface KindTraits {
+  /** Followers of a write read what a record was before: what was lost, to whom, and whose rights that concerns. */
+  readonly before: boolean
+  /** A change is told to the host. Otherwise it is bookkeeping of the controller's own. */
+  readonly news: boolean
+  /**
+   * The open circuits that a change may end: all of them, or those of the identity, the service, the API session's endpoint
+   * or the session of the record's id. A session that begins ends none.
+   */
+  readonly circuits: 'all' | 'identity' | 'service' | 'endpoint' | 'session' | 'none'
+  /** Whose list of services may look different after a change; of an owner the record has the id, or its API session's. */
+  readonly lists: 'everybody' | 'owner' | 'nobody'
+  /** A change may take from readers of the timeline what they may hear. */
+  readonly readers: boolean
+}
+
+/** Every kind of record that a controller keeps, each with all of its facts. */
+const KINDS: readonly (readonly [Resource, KindTraits])[] = [
+  kind(apiSessionCertificates, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(apiSessions, { before: true, news: true, circuits: 'session', lists: 'nobody', readers: true }),
+  kind(authPolicies, { before: true, news: true, circuits: 'all', lists: 'everybody', readers: true }),
+  kind(authRequests, { before: false, news: false, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(authenticators, { before: true, news: true, circuits: 'none', lists: 'nobody', readers: false }),
+  kind(configTypes, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(configs, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(controllerProcesses, { before: false, news: false, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(controllerSettings, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(cas, { before: true, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(edgeRouterPolicies, { before: false, news: true, circuits: 'all', lists: 'nobody', readers: false }),
+  kind(edgeRouters, { before: false, news: true, circuits: 'all', lists: 'nobody', readers: false }),
+  kind(endpointStates, { before: false, news: false, circuits: 'endpoint', lists: 'owner', readers: false }),
+  kind(enrollments, { before: true, news: true, circuits: 'none', lists: 'nobody', readers: false }),
+  kind(externalJwtSigners, { before: true, news: true, circuits: 'all', lists: 'everybody', readers: true }),
+  kind(failedServiceRequests, { before: false, news: false, circuits: 'none', lists: 'nobody', readers: false }),
+  kind(identities, { before: true, news: true, circuits: 'identity', lists: 'owner', readers: true }),
+  kind(identityTypes, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(mfas, { before: true, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(postureCheckTypes, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(postureChecks, { before: false, news: true, circuits: 'all', lists: 'everybody', readers: false }),
+  kind(postureData, { before: false, news: false, circuits: 'identity', lists: 'owner', readers: false }),
+  kind(reportedProcesses, { before: false, news: false, circuits: 'none', lists: 'nobody', readers: false }),
+  kind(revocations, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: true }),
+  kind(routerConnections, { before: false, news: false, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(routerKeys, { before: false, news: false, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(serviceConfigs, { before: true, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(serviceEdgeRouterPolicies, { before: false, news: true, circuits: 'all', lists: 'nobody', readers: false }),
+  kind(servicePolicies, { before: false, news: true, circuits: 'all', lists: 'everybody', readers: false }),
+  kind(serviceViews, { before: false, news: false, circuits: 'none', lists: 'nobody', readers: false }),
+  kind(services, { before: true, news: true, circuits: 'service', lists: 'everybody', readers: false }),
+  kind(sessions, { before: true, news: true, circuits: 'session', lists: 'nobody', readers: false }),
+  kind(signingKeys, { before: false, news: false, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(terminators, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
+  kind(transitRouters, { before: false, news: true, circuits: 'none', lists: 'everybody', readers: false }),
 ]
+
+/** Every kind of record that a controller keeps. */
+export const RESOURCES: readonly Resource[] = KINDS.map(([resource]) => resource)
+
+const TRAITS: ReadonlyMap<string, KindTraits> = new Map(KINDS.map(([{ name }, traits]) => [name, traits]))
+/** Another process may be of a later version: a kind that is not known here may concern anybody. */
+const UNKNOWN: KindTraits = { before: true, news: true, circuits: 'all', lists: 'everybody', readers: true }
+
+/** The facts about a kind, by its name. */
+export function traitsOf(kind: string): KindTraits {
+  return TRAITS.get(kind) ?? UNKNOWN
+}
+
+function kind(resource: Resource, traits: KindTraits): readonly [Resource, KindTraits] {
+  return [resource, traits]
+}
 
 /** The resource of a name; a name that no declaration has is a bug of ours. */
 export function resourceNamed(name: string): Resource {

@@ -1,7 +1,7 @@
-import type { PostureCheckTypeId } from '../../domain/posture/checks/index.ts'
-import type { Authenticators } from '../login/authenticators.ts'
-import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.ts'
-import type { PostureChecks } from '../posture/posture-checks.ts'
+import type { PostureCheckTypeId } from '../access/posture/checks/index.ts'
+import type { PostureChecks } from '../access/posture/posture-check.resource.ts'
+import type { POSTURE_CHECK_FIELDS } from '../access/posture/posture-check-fields.resource.ts'
+import type { Authenticators } from '../credentials/authenticator.resource.ts'
 import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm, Wire } from './wire-types.ts'
 
 type Having<T, K extends keyof T> = { readonly [P in K]-?: NonNullable<T[P]> }

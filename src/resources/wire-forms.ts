@@ -73,7 +73,7 @@ interface Named {
   readonly definition: { readonly name: string }
 }
 
-/** What travels of a resource. */
+/** The forms of a resource that travel. */
 interface Forms<Shown, Create = never, Replace = never, Patch = never> {
   readonly shown: Shown
   readonly create: Create
@@ -81,7 +81,7 @@ interface Forms<Shown, Create = never, Replace = never, Patch = never> {
   readonly patch: Patch
 }
 
-/** What travels of each resource, by the name of the resource. */
+/** The forms of each resource that travel, by the name of the resource. */
 interface FormsByName {
   readonly 'api-session-certificates': Forms<ApiSessionCertificate>
   readonly 'api-sessions': Forms<ApiSession>
@@ -130,11 +130,11 @@ type FormOf<R extends Named, Form extends keyof Forms<unknown>> = R['definition'
 
 /** The wire form of an entity of a resource. */
 export type ShownOf<R extends Named> = FormOf<R, 'shown'>
-/** What a client sends to create an entity of a resource. */
+/** The body by which a client creates an entity of a resource. */
 export type CreateBodyOf<R extends Named> = FormOf<R, 'create'>
-/** What a client sends to replace an entity of a resource. */
+/** The body by which a client replaces an entity of a resource. */
 export type ReplaceBodyOf<R extends Named> = FormOf<R, 'replace'>
-/** What a client sends to change an entity of a resource. */
+/** The body by which a client changes an entity of a resource. */
 export type PatchBodyOf<R extends Named> = FormOf<R, 'patch'>
 
 /** The wire form of an entity before it is written: instants are Date objects. */

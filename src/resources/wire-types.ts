@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { EntityRef, Links, NamedRole } from '../declaration/fields.ts'
-import type { Immutable, ResourceDefinition, ShapeOf } from '../declaration/resource.ts'
+import type { EntityRef, Links, NamedRole } from '../kernel/declaration/fields.ts'
+import type { Immutable, ResourceDefinition, ShapeOf } from '../kernel/declaration/resource.ts'
 
 /**
  * One object with all the members of `T`, so that editors show these and not how they came about. The second parameter
@@ -8,7 +8,7 @@ import type { Immutable, ResourceDefinition, ShapeOf } from '../declaration/reso
  */
 export type Flat<T, Member extends keyof T = keyof T> = { readonly [K in Member]: T[K] }
 
-/** What travels of a schema; what has a default travels always. */
+/** The values of a schema as they travel; a member with a default travels always. */
 export type Wire<S> = S extends {
   readonly _zod: { readonly input: infer I; readonly def: { readonly type: infer Type } }
 }
@@ -37,7 +37,7 @@ type Stored<D extends ResourceDefinition> = D['writable'] & ShapeOf<D, 'createOn
 type References<D> = { readonly [K in ShownReference<D>]: EntityRef | null }
 type MayBeAbsent<D> = D extends { readonly mayBeAbsent: readonly (infer A)[] } ? A & string : never
 type Displays<D> = { readonly [K in Display<D>]: readonly NamedRole[] }
-/** What is computed by an optional schema may be absent. */
+/** Computed members; those of an optional schema may be absent. */
 type Derived<S> = {
   readonly [K in keyof S as undefined extends Wire<S[K]> ? never : K]: Wire<S[K]>
 } & { readonly [K in keyof S as undefined extends Wire<S[K]> ? K : never]?: Wire<S[K]> }
@@ -63,14 +63,14 @@ type Body<D, S, Required> = Flat<
   } & { readonly tags?: Readonly<Record<string, unknown>> | null }
 >
 
-/** What a client sends to create an entity. */
+/** The body by which a client creates an entity. */
 export type CreateForm<D extends ResourceDefinition> = Body<
   D,
   D['writable'] & ShapeOf<D, 'createOnly'> & ShapeOf<D, 'createRequest'>,
   D['required'][number]
 >
 
-/** What a client sends to replace an entity. */
+/** The body by which a client replaces an entity. */
 export type ReplaceForm<D extends ResourceDefinition> = Body<
   D,
   D['writable'] & ShapeOf<D, 'createOnly'>,
@@ -79,7 +79,7 @@ export type ReplaceForm<D extends ResourceDefinition> = Body<
     : Exclude<D['required'][number], keyof ShapeOf<D, 'createOnly'>>
 >
 
-/** What a client sends to change an entity: members of nested objects may be sent alone. */
+/** The body by which a client changes an entity: members of nested objects may be sent alone. */
 export type PatchForm<D extends ResourceDefinition> = Parts<
   Body<
     D,

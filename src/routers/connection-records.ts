@@ -1,18 +1,16 @@
-import { Gate } from '../../concurrency/gate.ts'
-import { Lifetime } from '../../concurrency/lifetime.ts'
-import { equals } from '../../domain/filter/index.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { RouterConnection } from '../../ports/router-presence.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { controllerProcesses } from '../../resources/routers/controller-processes.ts'
-import { routerConnections } from '../../resources/routers/router-connections.ts'
-import { SYSTEM_CALL } from '../context/call.ts'
-import type { Timetable } from '../context/timetable.ts'
-import type { Writes } from '../context/writes.ts'
-import { deleteEach } from '../records/deletion.ts'
-import { newRecord } from '../records/new-record.ts'
-import { MORE, newPart, type Part, writeEachInParts, writeInParts } from '../records/parts.ts'
+import { Gate } from '../concurrency/gate.ts'
+import { Lifetime } from '../concurrency/lifetime.ts'
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { Timetable } from '../kernel/context/timetable.ts'
+import type { Writes } from '../kernel/context/writes.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { deleteEach } from '../kernel/records/deletion.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { MORE, newBatch, type WriteBatch, writeEachInParts, writeInBatches } from '../kernel/records/write-batches.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import type { RouterConnection } from '../ports/router-presence.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
+import { controllerProcesses, routerConnections } from './router-connection.resource.ts'
 
 interface Ports {
   readonly writes: Writes
@@ -69,10 +67,10 @@ export class ConnectionRecords {
   /** Routers reach this process at an address from now on: what a former process left that was reached there is void. */
   async open(address: string): Promise<void> {
     this.#address = address
-    await writeInParts(this.#ports, SYSTEM_CALL, async (tx, part) => {
+    await writeInBatches(this.#ports, SYSTEM_CALL, async (tx, batch) => {
       const { items } = await tx.collection(controllerProcesses).find({ where: equals('address', address) })
       for (const { id } of items) {
-        if (id !== this.#processId && (await forget(tx, id, part)) === MORE) return MORE
+        if (id !== this.#processId && (await forget(tx, id, batch)) === MORE) return MORE
       }
       return undefined
     })
@@ -98,7 +96,7 @@ export class ConnectionRecords {
   async #withdraw(): Promise<void> {
     if (!this.#isListed) return
     try {
-      await writeInParts(this.#ports, SYSTEM_CALL, (tx, part) => forget(tx, this.#processId, part))
+      await writeInBatches(this.#ports, SYSTEM_CALL, (tx, batch) => forget(tx, this.#processId, batch))
     } catch (error) {
       this.#ports.logger.error('connections of routers could not be withdrawn', { error: String(error) })
     }
@@ -145,10 +143,10 @@ export class ConnectionRecords {
     // Others cleared away what this process had said, when it was held still for long.
     const concerned = this.#isListed && known === undefined ? [...new Set([...connected, ...routerIds])] : routerIds
     for (const routerId of concerned.slice(0, ROUTERS_AT_ONCE)) await this.#storeOne(tx, routerId, now)
-    const part = newPart(this.#ports.clock)
+    const batch = newBatch(this.#ports.clock)
     for (const { id, aliveUntil: until } of (await processes.find()).items) {
-      // What is left of it goes with the next write.
-      if (now - until > FORGOTTEN_MS && (await forget(tx, id, part)) === MORE) break
+      // The rest of it goes with the next write.
+      if (now - until > FORGOTTEN_MS && (await forget(tx, id, batch)) === MORE) break
     }
     return { isListed: connected.length > 0, concerned }
   }
@@ -167,8 +165,8 @@ export class ConnectionRecords {
   }
 }
 
-async function forget(tx: WriteTransaction, processId: string, part: Part): Promise<undefined | typeof MORE> {
-  if ((await deleteEach(tx, routerConnections, equals('processId', processId), part)) === MORE) return MORE
+async function forget(tx: WriteTransaction, processId: string, batch: WriteBatch): Promise<undefined | typeof MORE> {
+  if ((await deleteEach(tx, routerConnections, equals('processId', processId), batch)) === MORE) return MORE
   await tx.collection(controllerProcesses).delete(processId)
   return undefined
 }

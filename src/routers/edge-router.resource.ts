@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { IS_CONNECTED, member } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Cost, JsonObject, Name, RoleAttributes, TextSet } from '../declaration/fields.ts'
-import { NetworkInterface } from '../declaration/network-interface.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
-import { ControlListeners, routerSpellings } from './router-fields.ts'
-import { ROUTER_WORDS } from './router-words.ts'
+import { IS_CONNECTED, member } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Cost, JsonObject, Name, NetworkInterface, RoleAttributes, TextSet } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
 /** How an edge router stands towards the data plane; offline routers have no addresses. */
-export const EdgeRouterPresence = {
+const EdgeRouterPresence = {
   capabilities: z.array(z.string()).optional(),
   hostname: z.string(),
   isOnline: z.boolean(),
@@ -18,8 +16,8 @@ export const EdgeRouterPresence = {
   version: z.string().optional(),
 } as const
 
-/** What the members of {@link EdgeRouterPresence} mean. */
-export const EDGE_ROUTER_PRESENCE_WORDS = {
+/** Descriptions of the members of {@link EdgeRouterPresence}. */
+const EDGE_ROUTER_PRESENCE_WORDS = {
   capabilities:
     'What the router can do, in the words of `/enumerated-router-capabilities`; absent while that is unknown.',
   hostname: 'The host name that the router reported; empty while it is offline.',
@@ -107,3 +105,26 @@ export const edgeRouters: EdgeRouters = defineResource(DEFINITION, {
   ...EDGE_ROUTER_PRESENCE_WORDS,
   versionInfo: 'The software of the router, as it reported it; empty texts while that is unknown.',
 })
+
+/** Descriptions of the members of {@link CommonEdgeRouter}. */
+export const COMMON_EDGE_ROUTER_WORDS = {
+  appData: 'Free data for applications.',
+  cost: 'The cost of a path through the router, 0 to 65535. Less is preferred.',
+  disabled: 'True for a router that may not connect.',
+  name: 'The name of the router.',
+  noTraversal: 'True for a router that no traffic passes on its way to another one.',
+  ...EDGE_ROUTER_PRESENCE_WORDS,
+} as const
+
+/** The members of an edge router that everybody sees who may use it. */
+export const CommonEdgeRouter = described(
+  z.object({
+    appData: JsonObject,
+    cost: z.int(),
+    disabled: z.boolean(),
+    name: z.string(),
+    noTraversal: z.boolean(),
+    ...EdgeRouterPresence,
+  }),
+  COMMON_EDGE_ROUTER_WORDS,
+)

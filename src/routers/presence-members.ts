@@ -1,5 +1,5 @@
-import type { RouterPresence } from '../../ports/router-presence.ts'
-import { capabilityNames } from '../../resources/routers/router-fields.ts'
+import type { RouterPresence } from '../ports/router-presence.ts'
+import { capabilityNames } from './router-fields.resource.ts'
 
 /** How a router stands towards the data plane; offline routers have no addresses. */
 export function presenceMembers(presence: RouterPresence, id: string) {

@@ -1,7 +1,10 @@
-import { callIsolated } from '../../concurrency/call-isolated.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Events } from '../../ports/events.ts'
-import type { Logger } from '../../ports/logger.ts'
+import { callIsolated } from '../concurrency/call-isolated.ts'
+import type { DataPlanePresence } from '../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { Timetable } from '../kernel/context/timetable.ts'
+import type { Writes } from '../kernel/context/writes.ts'
+import type { Events } from '../ports/events.ts'
+import type { ReadTransaction, Storage } from '../ports/record-storage.ts'
 import type {
   DisconnectReason,
   HostedPresence,
@@ -12,19 +15,14 @@ import type {
   RouterHello,
   RouterPresence,
   RouterVersion,
-} from '../../ports/router-presence.ts'
-import type { ReadTransaction, Storage } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import type { DataPlanePresence } from '../context/context.ts'
-import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
-import type { Timetable } from '../context/timetable.ts'
-import type { Writes } from '../context/writes.ts'
+} from '../ports/router-presence.ts'
+import type { Clock, Logger } from '../ports/runtime.ts'
 import { ConnectionRecords } from './connection-records.ts'
-import { ConnectedIdentities, UNKNOWN_MS } from './identity-connections.ts'
-import { OtherConnections } from './other-connections.ts'
+import { ConnectedIdentities, OtherConnections, UNKNOWN_MS } from './connections.ts'
+import { edgeRouters } from './edge-router.resource.ts'
 import { admitRouter, type RouterFacts, routerFacts } from './router-admission.ts'
 import { RouterWatch } from './router-watch.ts'
+import { transitRouters } from './transit-router.resource.ts'
 
 interface Ports {
   readonly storage: Storage
@@ -82,12 +80,20 @@ export class Presence implements HostedPresence, DataPlanePresence {
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
   }
 
-  async routerConnected(routerId: string, fingerprint: string): Promise<RouterAdmission> {
+  /** `alsoRead` reads what else there is to know of the router, in the snapshot by which it is judged. */
+  async routerConnected(
+    routerId: string,
+    fingerprint: string,
+    alsoRead: (tx: ReadTransaction) => Promise<void> = async () => undefined,
+  ): Promise<RouterAdmission> {
     // Known before the store is asked, so that a change in between is noticed.
     const channel: Channel = { fingerprint, isAdmitted: false, connection: SILENT }
     this.routerDisconnected(routerId)
     this.#channels.set(routerId, channel)
-    const router = await this.#ports.storage.read((tx) => routerFacts(tx, routerId))
+    const router = await this.#ports.storage.read(async (tx) => {
+      await alsoRead(tx)
+      return routerFacts(tx, routerId)
+    })
     const admission = admitRouter(router, fingerprint)
     if (this.#channels.get(routerId) !== channel) return { accepted: false, reason: 'unverified' }
     if (!admission.accepted) {

@@ -1,9 +1,9 @@
-import type { RouterAdmission } from '../../ports/router-presence.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import type { RouterAdmission } from '../ports/router-presence.ts'
+import { edgeRouters } from './edge-router.resource.ts'
+import { transitRouters } from './transit-router.resource.ts'
 
-/** What decides whether a router may be connected. */
+/** The facts that decide whether a router may be connected. */
 export interface RouterFacts {
   readonly disabled: boolean
   readonly isVerified: boolean

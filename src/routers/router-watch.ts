@@ -1,9 +1,9 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { ReadTransaction, Storage } from '../../ports/storage.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { transitRouters } from '../../resources/routers/transit-routers.ts'
-import type { Timetable } from '../context/timetable.ts'
+import type { Timetable } from '../kernel/context/timetable.ts'
+import type { ReadTransaction, Storage } from '../ports/record-storage.ts'
+import type { Clock } from '../ports/runtime.ts'
+import { edgeRouters } from './edge-router.resource.ts'
 import { type RouterFacts, routerFacts } from './router-admission.ts'
+import { transitRouters } from './transit-router.resource.ts'
 
 interface Ports {
   readonly storage: Storage

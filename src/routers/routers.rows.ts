@@ -1,10 +1,9 @@
-import { type TransitRouters, transitRouters } from '../../../resources/routers/transit-routers.ts'
-import { DONE } from '../../operations/answers.ts'
-import { crud } from '../../operations/crud.ts'
-import type { CrudRows } from '../../operations/crud-types.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import type { Operation } from '../../operations/operation.ts'
-import { wireSchema } from '../../operations/wire-schema.ts'
+import { z } from 'zod'
+import { type CrudRows, crud } from '../http/operations/crud.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { DONE, type Operation } from '../http/operations/operation.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { type TransitRouters, transitRouters } from './transit-router.resource.ts'
 
 const rows = crud(transitRouters)
 
@@ -66,4 +65,18 @@ export const edgeRouterReEnrollment = defineOperation(
     await engine.routerEnrollment.reEnroll(call, params.id)
     return DONE
   },
+)
+
+/** Clients see an empty path for a session without a circuit, known or not. */
+export const routePath = defineOperation(
+  {
+    route: 'GET /sessions/{id}/route-path',
+    summary: 'Shows the routers that the circuit of a session passes',
+    description: 'The newest circuit of this process counts; without one the path is empty.',
+    access: { entity: 'ops', action: 'read' },
+    data: described(z.object({ routePath: z.array(z.string()) }), {
+      routePath: 'Ids of routers, in the order of the path; empty without a circuit.',
+    }),
+  },
+  async ({ engine, params }) => ({ data: { routePath: [...engine.dataPlane.pathOf(params.id)] } }),
 )

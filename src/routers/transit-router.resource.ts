@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { IS_CONNECTED, member } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Cost, Name, TextSet } from '../declaration/fields.ts'
-import { NetworkInterface } from '../declaration/network-interface.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { ControlListeners, routerSpellings } from './router-fields.ts'
-import { ROUTER_WORDS } from './router-words.ts'
+import { IS_CONNECTED, member } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Cost, Name, NetworkInterface, TextSet } from '../kernel/declaration/fields.ts'
+
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
 const DEFINITION = {
   name: 'transit-routers',

@@ -1,12 +1,13 @@
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { Change, ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { serviceViews } from '../../resources/services/service-views.ts'
-import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { whatIsLeft } from '../context/recorded-changes.ts'
-import { newRecord } from '../records/new-record.ts'
+import { BoundedMap } from '../base/bounded-map.ts'
+import { type Call, type Caller, callerOf, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import type { Change, ReadTransaction } from '../ports/record-storage.ts'
+import { traitsOf } from '../resources/index.ts'
+import { serviceViews } from './service.resource.ts'
 import { type ServiceView, viewServices } from './service-view.ts'
 
 /** How many API sessions are remembered; of a forgotten one the view is taken anew. */
@@ -100,24 +101,10 @@ async function hasMovedSinceStart(tx: ReadTransaction, caller: Caller): Promise<
   return startRevision === null || (await mayHaveChanged(tx, startRevision, caller))
 }
 
-/** Kinds that no service list shows anything of. */
-const UNSEEN_KINDS: ReadonlySet<string> = new Set([
-  'api-sessions',
-  'authenticators',
-  'edge-router-policies',
-  'edge-routers',
-  'enrollments',
-  'failed-service-requests',
-  'reported-processes',
-  'service-edge-router-policies',
-  'service-views',
-  'sessions',
-])
-/** Kinds of which a service list shows what is the caller's own; their records have the identity's id, or the API session's. */
-const OWN_KINDS: ReadonlySet<string> = new Set(['endpoint-states', 'identities', 'posture-data'])
-
 async function mayHaveChanged(tx: ReadTransaction, since: number, { identity, apiSession }: Caller): Promise<boolean> {
-  const concerns = ({ kind, id }: Change) =>
-    !UNSEEN_KINDS.has(kind) && (!OWN_KINDS.has(kind) || id === identity.id || id === apiSession.id)
+  const concerns = ({ kind, id }: Change) => {
+    const { lists } = traitsOf(kind)
+    return lists === 'everybody' || (lists === 'owner' && (id === identity.id || id === apiSession.id))
+  }
   return (await tx.changesSince(since))?.some(concerns) ?? true
 }

@@ -1,28 +1,26 @@
-import type { Grant } from '../../domain/access-index/index.ts'
-import { ids } from '../../domain/filter/index.ts'
+import { factsFor, reachableServices } from '../access/decision.ts'
+import type { CheckedGrant } from '../access/posture/posture-of.ts'
 import {
+  emptyPostureData,
   nextDeadline,
   nextPolicyDeadline,
   type PostureData,
   postureQuery,
   queryUpdatedAt,
-} from '../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { services } from '../../resources/services/services.ts'
+} from '../access/posture/rules/index.ts'
 import { ALL_CONFIG_TYPES, type ConfigMap, configMaps } from '../configs/config-map.ts'
-import type { Caller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { type CheckedGrant, checkedGrants, grantsOf } from '../posture/posture-facts.ts'
-import { postureFor } from '../posture/posture-of.ts'
-import { ownDetail } from '../records/wire-form/render.ts'
-import { fingerprint } from './fingerprint.ts'
-import { reachableServices } from './service-access.ts'
+import type { Caller } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import { ownDetail } from '../kernel/records/render.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { services } from './service.resource.ts'
 
 /** How many services are looked at without a pause. */
 const CHUNK = 64
 
-/** What an API session sees in its whole service list, apart from what merely ticks. */
+/** The services that an API session sees in its whole list, apart from fields that merely tick. */
 export interface ServiceView {
   /** Equal for equal views. */
   readonly digest: string
@@ -46,15 +44,12 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
   // Clients name config types in each request for the list, so a change of any of their configs concerns them.
   const configs = await configMaps(tx, items, identity.id, [ALL_CONFIG_TYPES])
   await turn()
-  const granted = grantsOf(
-    context,
-    index,
-    identity.id,
-    items.map(({ id }) => id),
-  )
+  const pairs = items.map(({ id: serviceId }) => ({ identityId: identity.id, serviceId, apiSessionId: apiSession.id }))
+  const facts = await factsFor(context, tx, pairs)
   await turn()
-  const checked = [...(await checkedGrants(tx, new Set([...new Set(granted)].flat()))).values()]
-  const data = await postureFor(checked, tx, identity.id, apiSession.id)
+  const granted = facts.map(({ grants }) => grants)
+  const checked = [...new Set([...new Set(granted)].flat())]
+  const data = facts[0]?.posture?.data ?? emptyPostureData()
   const hasChecks = index.hasAny('posture-checks')
   const steady = {
     services: await servicesDigest(context, items, configs),
@@ -81,8 +76,8 @@ async function servicesDigest(
     const prints = records
       .slice(from, from + CHUNK)
       .map((record, at) => [
-        fingerprint(digest, ownDetail(context, services, record)),
-        ...Object.entries(configs[from + at] ?? {}).map(([name, config]) => [name, fingerprint(digest, config)]),
+        fingerprint(context, ownDetail(context, services, record)),
+        ...Object.entries(configs[from + at] ?? {}).map(([name, config]) => [name, fingerprint(context, config)]),
       ])
     before = digest.sha256(JSON.stringify([before, prints]))
     await turn()
@@ -90,12 +85,15 @@ async function servicesDigest(
   return before
 }
 
-/** What is shown of lists of grants, each text once, with the services (by position) that show it: many show the same. */
+/**
+ * Groups services by the text of their grants: each text once, with the services (by position) that show it, as many show the
+ * same.
+ */
 function positionsByText(
-  lists: readonly (readonly Grant[])[],
-  textOf: (grants: readonly Grant[]) => string,
+  lists: readonly (readonly CheckedGrant[])[],
+  textOf: (grants: readonly CheckedGrant[]) => string,
 ): readonly (readonly [string, readonly number[]])[] {
-  const texts = new Map<readonly Grant[], string>()
+  const texts = new Map<readonly CheckedGrant[], string>()
   const positions = new Map<string, number[]>()
   for (const [position, list] of lists.entries()) {
     const text = texts.get(list) ?? textOf(list)
@@ -108,8 +106,9 @@ function positionsByText(
 }
 
 /** Where there are posture checks, services show which policies ask for which; and else what they permit. */
-function shownOf(grants: readonly Grant[], hasChecks: boolean): string {
-  return JSON.stringify(hasChecks ? grants : grants.map(({ type }) => type))
+function shownOf(grants: readonly CheckedGrant[], hasChecks: boolean): string {
+  const shown = ({ policyId, type, checks }: CheckedGrant) => ({ policyId, type, checks: checks.map(({ id }) => id) })
+  return JSON.stringify(grants.map((grant) => (hasChecks ? shown(grant) : grant.type)))
 }
 
 /** The posture query of each check, with the instant at which a timeout ends in place of the seconds until then. */
@@ -120,4 +119,15 @@ function steadyQueries(grants: readonly CheckedGrant[], data: PostureData, apiSe
     const end = timeoutRemaining > 0 ? nextDeadline(check, data, apiSessionId, now) : timeoutRemaining
     return { ...query, id, createdAt, tags, updatedAt: queryUpdatedAt(check, data, apiSessionId, updatedAt), end }
   })
+}
+
+/** Hexadecimal digits of a fingerprint: 128 bits. */
+const LENGTH = 32
+
+/**
+ * Equal for objects with equal JSON text and, for all practical purposes, for no others. It is computed once for each
+ * object, so the object must not change: a part of a stored record, or something that was made of one.
+ */
+function fingerprint({ digest, texts }: Pick<EngineContext, 'digest' | 'texts'>, value: object): string {
+  return texts.made('fingerprint', value, () => digest.sha256(JSON.stringify(value)).slice(0, LENGTH))
 }

@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { Links, Tags } from '../declaration/fields.ts'
-import { described } from '../declaration/words.ts'
+import { always } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Id, Instant, JsonObject, Links, Name, RoleAttributes, Tags, TextSet } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
+import { described } from '../kernel/declaration/words.ts'
 
 const QueriedProcess = described(z.object({ osType: z.string(), path: z.string() }), {
   osType: 'The operating system that the process is asked for on.',
   path: 'The path of its binary.',
 })
 
-/** What a client is asked to report for one posture check. */
+/** A question to a client, for one posture check. */
 const PostureQuery = described(
   z.object({
     _links: Links,
@@ -47,7 +50,7 @@ const PostureQuery = described(
 )
 
 /** The posture queries of one service policy that grants the service to the caller. */
-export const PostureQueries = described(
+const PostureQueries = described(
   z.object({
     isPassing: z.boolean(),
     policyId: z.string(),
@@ -61,3 +64,75 @@ export const PostureQueries = described(
     postureQueries: 'What to report for each posture check of the policy; empty when it has none.',
   },
 )
+
+const DEFINITION = {
+  name: 'services',
+  singular: 'service',
+  storeName: 'services',
+  permission: 'service',
+  writable: {
+    name: Name,
+    configs: TextSet.default([]),
+    maxIdleTimeMillis: z.int().min(0).default(0),
+    roleAttributes: RoleAttributes.default([]),
+    terminatorStrategy: z.enum(['smartrouting', 'random', 'weighted', 'sticky']).default('smartrouting'),
+  },
+  createOnly: {
+    encryptionRequired: z.boolean().default(false),
+  },
+  derived: {
+    config: z.record(z.string(), JsonObject),
+    permissions: z.array(z.enum(['Dial', 'Bind', 'Invalid'])),
+    postureQueries: z.array(PostureQueries),
+  },
+  nullWhenEmpty: ['configs', 'roleAttributes'],
+  required: ['name'],
+  requiredAsDeployed: ['encryptionRequired'],
+  unique: ['name'],
+  references: { configs: { to: 'configs', onDelete: 'clear' } },
+  links: ['configs', 'service-edge-router-policies', 'service-policies', 'terminators'],
+  computed: { isFabricOnly: always('boolean', false) },
+  operations: ['get', 'create', 'replace', 'patch', 'delete'],
+} as const satisfies ResourceDefinition
+
+/** The services that can be dialed and bound on the network. */
+export interface Services extends Resource<typeof DEFINITION> {}
+export const services: Services = defineResource(DEFINITION, {
+  configs: 'Ids of configs whose type is for services, at most one of each type. Empty by default.',
+  maxIdleTimeMillis: 'Milliseconds after which an idle circuit to the service is closed; 0 (the default) for never.',
+  terminatorStrategy: 'How a terminator is chosen for a new circuit; `smartrouting`, the least cost, by default.',
+  encryptionRequired: 'Whether traffic must be encrypted from end to end; false by default. Settled at creation.',
+  config:
+    'The data of the configs that the reader sees, by the name of their type: those of the types that the request or the API session names.',
+  permissions:
+    'What the reader may do with the service by policy: `Dial`, `Bind` or both; `Invalid` alone for nothing.',
+  postureQueries: 'What must be known of the endpoint, for each service policy that grants the service to the reader.',
+})
+
+const VIEW_DEFINITION = {
+  name: 'service-views',
+  singular: 'service view',
+  storeName: 'serviceViews',
+  permission: 'ops',
+  writable: {},
+  system: {
+    apiSessionId: Id,
+    digest: z.string(),
+    lastChangeAt: Instant,
+    /** The store's revision as of which the view was taken: an older look never replaces a newer one. */
+    revision: z.int(),
+  },
+  required: [],
+  indexed: ['apiSessionId'],
+  references: { apiSessionId: { to: 'api-sessions', onDelete: 'cascade' } },
+  operations: [],
+} as const satisfies ResourceDefinition
+
+/** The service list that an API session would see, as a digest, and since when; the id is the API session's. */
+export interface ServiceViews extends Resource<typeof VIEW_DEFINITION> {}
+export const serviceViews: ServiceViews = defineResource(VIEW_DEFINITION, {
+  apiSessionId: 'The id of the API session that looked.',
+  digest: 'SHA-256 of what it saw, hex.',
+  lastChangeAt: 'Since when it sees that, RFC 3339.',
+  revision: 'The revision of the store at which it looked.',
+})

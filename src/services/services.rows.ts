@@ -1,9 +1,30 @@
-import { callerOf } from '../../engine/context/call.ts'
-import { services } from '../../resources/services/services.ts'
-import { ConfigTypesQuery, configTypesIn } from '../operations/config-types-query.ts'
-import { crudForAdmins } from '../operations/crud.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { wireSchema } from '../operations/wire-schema.ts'
+import { z } from 'zod'
+import { ControllerError } from '../base/errors.ts'
+import { crudForAdmins } from '../http/operations/crud.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { ConfigTypesQuery, configTypesIn } from '../http/operations/list-query.ts'
+import { callerOf, isAdminCall } from '../kernel/context/call.ts'
+import { services } from './service.resource.ts'
+
+/** The list of all services; an admin may look at it as another identity does. */
+export const serviceList = defineOperation(
+  {
+    route: 'GET /services',
+    summary: 'Lists services; with asIdentity (id or name), as that identity sees them',
+    access: { entity: 'service', action: 'read' },
+    query: ConfigTypesQuery.extend({ asIdentity: z.string().optional() }),
+    data: wireSchema(services),
+    symbols: services.symbols,
+    byRole: true,
+    errors: ['NOT_FOUND'],
+  },
+  async ({ engine, call, query, find }) => {
+    if (query.asIdentity && !isAdminCall(call)) throw new ControllerError('UNAUTHORIZED')
+    const identityId = query.asIdentity ? await engine.reader.identityIdOf(query.asIdentity) : undefined
+    const serviceView = { ...configTypesIn(query), ...(identityId !== undefined && { identityId }) }
+    return { page: await engine.reader.list({ ...call, serviceView }, services, find) }
+  },
+)
 
 /** The services that the caller may dial or bind; an admin sees its own, too. */
 export const clientServiceOperations = [
@@ -45,5 +66,5 @@ export const clientServiceOperations = [
   ),
 ] as const
 
-/** What deployed clients of admins expect here, too. */
+/** Operations on services that deployed clients of admins expect here, too. */
 export const serviceAdministration = crudForAdmins(services, ['replace', 'patch', 'delete'])

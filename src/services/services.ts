@@ -1,11 +1,14 @@
-import type { Filter } from '../../domain/filter/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { type Services, services } from '../../resources/services/services.ts'
-import { checkAttachedConfigs } from '../configs/attached-configs.ts'
-import type { Behaviour } from '../records/behaviour.ts'
-import { changeEach, MORE, type Part } from '../records/parts.ts'
+import { checkAttachedConfigs } from '../configs/config-map.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Filter, ids } from '../kernel/filter/index.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { changeEach, MORE, type WriteBatch } from '../kernel/records/write-batches.ts'
+import type { WriteTransaction } from '../ports/record-storage.ts'
+import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { transitRouters } from '../routers/transit-router.resource.ts'
+import { type Services, services } from './service.resource.ts'
 import { serviceMembers } from './service-members.ts'
+import { type Terminators, terminators } from './terminator.resource.ts'
 
 /**
  * A service takes configs whose types are meant for services, one of each type. What identities said of hosting a service
@@ -19,15 +22,19 @@ export const serviceBehaviour: Behaviour<Services> = {
     return after
   },
 
-  async precede(tx, { kind, before }, part) {
-    return kind === 'delete' ? forgetHosting(tx, before.id, part) : undefined
+  async beforeWrite(tx, { kind, before }, batch) {
+    return kind === 'delete' ? forgetHosting(tx, before.id, batch) : undefined
   },
 
   members: serviceMembers,
 }
 
-async function forgetHosting(tx: WriteTransaction, serviceId: string, part: Part): Promise<undefined | typeof MORE> {
-  const isDone = await changeEach(tx, identities, hosts(serviceId), part, (identity) => ({
+async function forgetHosting(
+  tx: WriteTransaction,
+  serviceId: string,
+  batch: WriteBatch,
+): Promise<undefined | typeof MORE> {
+  const isDone = await changeEach(tx, identities, hosts(serviceId), batch, (identity) => ({
     ...identity,
     serviceHostingCosts: without(identity.serviceHostingCosts, serviceId),
     serviceHostingPrecedences: without(identity.serviceHostingPrecedences, serviceId),
@@ -47,4 +54,28 @@ function hosts(serviceId: string): Filter {
 
 function without<T>(map: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(map).filter(([name]) => name !== key))
+}
+
+/** A terminator stays with its service; an empty binding follows from the address. */
+export const terminatorBehaviour: Behaviour<Terminators> = {
+  resource: terminators,
+
+  async guard(_context, _tx, _call, { before, after }) {
+    if (after === undefined) return after
+    const implied = after.address.startsWith('udp:') ? 'udp' : 'transport'
+    return { ...after, binding: after.binding || implied, serviceId: before?.serviceId ?? after.serviceId }
+  },
+
+  /** Deployed clients know every router as a transit router here. */
+  async members({ dataPlane }, tx, _call, records) {
+    const where = ids(new Set(records.map(({ routerId }) => routerId)))
+    const edge = await tx.collection(edgeRouters).find({ where })
+    const transit = await tx.collection(transitRouters).find({ where })
+    const names = new Map([...edge.items, ...transit.items].map(({ id, name }) => [id, name]))
+    return records.map(({ id, routerId }) => {
+      const _links = { self: { href: `./transit-routers/${routerId}` } }
+      const router = { _links, entity: 'transit-routers', id: routerId, name: names.get(routerId) ?? '' }
+      return { dynamicCost: dataPlane.view?.dynamicCostOf(id) ?? 0, router }
+    })
+  },
 }

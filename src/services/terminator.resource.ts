@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { always, ofReference } from '../declaration/computed-symbol.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Base64, Cost, EntityRef, Id, Precedence, Text } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { always, ofReference } from '../kernel/declaration/computed-symbol.ts'
+import { defineResource } from '../kernel/declaration/define-resource.ts'
+import { Base64, Cost, EntityRef, Id, Precedence, Text } from '../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../kernel/declaration/resource.ts'
 
 const DEFINITION = {
   name: 'terminators',

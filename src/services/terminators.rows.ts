@@ -1,13 +1,27 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import { callerOf } from '../../engine/context/call.ts'
-import { EntityRef, Id, Links, Tags } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { terminators } from '../../resources/routers/terminators.ts'
-import { services } from '../../resources/services/services.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { onlyMembers } from '../operations/only-members.ts'
-import { shownSymbols } from '../operations/shown-symbols.ts'
+import { defineOperation, wireSchema } from '../http/operations/define-operation.ts'
+import { shownSymbols } from '../http/operations/list-query.ts'
+import { onlyMembers } from '../http/operations/operation.ts'
+import { callerOf } from '../kernel/context/call.ts'
+import { EntityRef, Id, Links, Tags } from '../kernel/declaration/fields.ts'
+import { described } from '../kernel/declaration/words.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { services } from './service.resource.ts'
+import { terminators } from './terminator.resource.ts'
+
+export const terminatorsOfService = defineOperation(
+  {
+    route: 'GET /services/{id}/terminators',
+    summary: 'Lists the terminators of one service',
+    access: { entity: 'terminator', action: 'read' },
+    data: wireSchema(terminators),
+    symbols: terminators.symbols,
+  },
+  async ({ engine, call, params, find }) => {
+    await engine.reader.serviceAbove(params.id)
+    return { page: await engine.reader.list(call, terminators, find, async () => equals('serviceId', params.id)) }
+  },
+)
 
 /** A terminator as who may dial its service sees it: without address and costs. */
 const ClientTerminator = described(

@@ -2,9 +2,10 @@ import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { resume } from '../../src/engine/access/enforcement/resume.ts'
+import { servicePolicies } from '../../src/access/policy.resource.ts'
+import { resume } from '../../src/access/sessions/enforcement.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { servicePolicies } from '../../src/resources/access/policies.ts'
 import { type Person, type World, world } from '../support/world.ts'
 
 interface Staged extends World {
@@ -60,14 +61,14 @@ describe('a session ends, before the change is answered, when', () => {
       'access-lost',
     ],
     [
-      'only the semantic of its service policy changes (R24)',
+      'only the semantic of its service policy changes',
       ({ admin, policyId }) =>
         admin.call('PATCH /service-policies/{id}', { ...params(policyId), body: { semantic: 'AllOf' } }),
       'bob',
       'access-lost',
     ],
     [
-      'only the type of its service policy changes (R24)',
+      'only the type of its service policy changes',
       ({ admin, policyId }) =>
         admin.call('PATCH /service-policies/{id}', { ...params(policyId), body: { type: 'Bind' } }),
       'both',
@@ -164,27 +165,33 @@ describe('a session goes on when', () => {
 it('a change that cannot be enforced at once is enforced a minute later', async () => {
   const memory = memoryStorage()
   let isAway = false
+  let goesAway = false
   const storage: Storage = {
     ...memory,
-    write: (work) => (isAway ? Promise.reject(new Error('the storage is away')) : memory.write(work)),
+    async write(work) {
+      if (isAway) throw new Error('the storage is away')
+      const answer = await memory.write(work)
+      isAway = goesAway
+      return answer
+    },
   }
   const here = await stage({ storage })
-  here.controller.events.on('entity.changed', ({ kind }) => {
-    // Goes away right after the commit of the change.
-    isAway = kind === 'service-policies'
-  })
+  await here.admin.call('GET /service-policies/{id}', params(here.policyId))
+  // Right after the commit of the change.
+  goesAway = true
   await expect(here.admin.call('DELETE /service-policies/{id}', params(here.policyId))).rejects.toThrow('UNHANDLED')
   expect(await here.sessions()).toHaveLength(2)
   await here.controller.elapse(60_000)
   expect(await here.sessions()).toHaveLength(2)
   isAway = false
+  goesAway = false
   await here.controller.elapse(60_000)
   expect(await here.sessions()).toEqual([])
 })
 
 it('a restart judges the sessions of its store, so that one left by a crash does not outlive it', async () => {
   const here = await stage()
-  const context = contextOf(here.controller.engine)
+  const context = contextOf(engineOf(here.controller.engine))
   // What a crash right after the commit of a change leaves: the change without its consequence.
   await here.controller.storage.write((tx) => tx.collection(servicePolicies).delete(here.policyId))
   expect(await here.sessions()).toHaveLength(2)

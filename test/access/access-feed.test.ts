@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/memory/index.ts'
-import { AccessFeed } from '../../src/engine/access/access-feed.ts'
-import { RECORD_KINDS, type Storage } from '../../src/index.ts'
-import { eventLoopTurns } from '../../src/platform/event-loop-turns.ts'
+import { AccessFeed } from '../../src/access/access-feed.ts'
+import type { Storage } from '../../src/index.ts'
+import { eventLoopTurns } from '../../src/platform/system-runtime.ts'
+import { RECORD_KINDS } from '../../src/storage.ts'
 
 /** A store with one identity for each id, and one write for each. */
 async function storeOf(...ids: readonly string[]): Promise<Storage> {

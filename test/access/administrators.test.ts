@@ -1,6 +1,7 @@
 import { type AnonymousCall, SYSTEM_CALL } from 'portcullis'
 import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 
 const SOMEBODY: AnonymousCall = { by: 'anonymous' }
 
@@ -14,7 +15,7 @@ describe('who has every right', () => {
 
   it('is not asked of a call that says nothing: it is refused before anything is done for it', async () => {
     const { engine } = await createTestController()
-    await expect(async () => engine.mfa.enroll(SOMEBODY)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    await expect(async () => engineOf(engine).mfa.enroll(SOMEBODY)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   it('is the default admin too, who is told to a host as an administrator', async () => {

@@ -1,10 +1,10 @@
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
+import { servicePolicies } from '../../src/access/policy.resource.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
 import type { Storage } from '../../src/index.ts'
-import { servicePolicies } from '../../src/resources/access/policies.ts'
-import type { Resource } from '../../src/resources/declaration/resource.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { services } from '../../src/resources/services/services.ts'
+import type { Resource } from '../../src/kernel/declaration/resource.ts'
+import { services } from '../../src/services/service.resource.ts'
 import { adminToken, delegate } from '../support/delegate.ts'
 
 const IDENTITIES = 500

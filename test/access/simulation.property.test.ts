@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import { indexedEntity, indexedPolicy } from '../../src/engine/access/access-feed.ts'
-import type { SimulatedChange } from '../../src/engine/access/simulation/simulated-change.ts'
-import type { ChangedPair } from '../../src/engine/access/simulation/simulation-result.ts'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { indexedEntity, indexedPolicy } from '../../src/access/access-feed.ts'
+import { servicePolicies } from '../../src/access/policy.resource.ts'
+import type { ChangedPair } from '../../src/access/simulation/audience-changes.ts'
+import type { SimulatedChange } from '../../src/access/simulation/resolve-changes.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { servicePolicies } from '../../src/resources/access/policies.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { services } from '../../src/resources/services/services.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { services } from '../../src/services/service.resource.ts'
 import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 
@@ -135,7 +136,7 @@ const SERVICE = {
 
 /** Everything that is granted, by the rule applied to every pair. */
 async function granted({ engine }: TestController): Promise<ReadonlySet<string>> {
-  return contextOf(engine).storage.read(async (tx) => {
+  return contextOf(engineOf(engine)).storage.read(async (tx) => {
     const naive = new NaiveAccess()
     const people = (await tx.collection(identities).find()).items
     const offered = (await tx.collection(services).find()).items

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PERMISSIONS } from '../../src/resources/identities/permissions.ts'
+import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
 import {
   type Answer,
   adminOf,

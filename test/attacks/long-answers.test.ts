@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { sessions } from '../../src/access/sessions/session.resource.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { sessions } from '../../src/resources/access/sessions.ts'
-import { apiSessions } from '../../src/resources/login/api-sessions.ts'
+import { apiSessions } from '../../src/login/api-session.resource.ts'
 import { expectDone } from '../contract/http/errors.ts'
 import { adminOf, create } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
@@ -42,7 +43,7 @@ describe('a list of more bytes than an answer may have', () => {
 function watchDeletions({ controller }: MountedController) {
   const removed: number[] = []
   const reasons = new Set<string>()
-  contextOf(controller.engine).writes.follow(({ changes }) => {
+  contextOf(engineOf(controller.engine)).writes.follow(({ changes }) => {
     const count = changes.filter(({ operation }) => operation === 'delete').length
     if (count > 0) removed.push(count)
   })

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { findInconsistencies } from '../../src/engine/database/integrity/find-inconsistencies.ts'
-import { eventLoopTurns } from '../../src/platform/event-loop-turns.ts'
-import { sessions } from '../../src/resources/access/sessions.ts'
-import { apiSessions } from '../../src/resources/login/api-sessions.ts'
-import { mfas } from '../../src/resources/login/mfas.ts'
-import { serviceViews } from '../../src/resources/services/service-views.ts'
+import { sessions } from '../../src/access/sessions/session.resource.ts'
+import { apiSessions } from '../../src/login/api-session.resource.ts'
+import { mfas } from '../../src/login/mfa/mfa.resource.ts'
+import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
+import { eventLoopTurns } from '../../src/platform/system-runtime.ts'
+import { serviceViews } from '../../src/services/service.resource.ts'
 import {
   type Answer,
   adminOf,

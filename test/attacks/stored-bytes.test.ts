@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { sessions } from '../../src/access/sessions/session.resource.ts'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { sessions } from '../../src/resources/access/sessions.ts'
-import type { RecordOf, Resource } from '../../src/resources/declaration/resource.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import type { RecordOf, Resource } from '../../src/kernel/declaration/resource.ts'
+import { apiSessions } from '../../src/login/api-session.resource.ts'
 import { RESOURCES } from '../../src/resources/index.ts'
-import { apiSessions } from '../../src/resources/login/api-sessions.ts'
 import { expectDone, expectFieldError } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, foreignClient, passwordLogin, read } from '../contract/http/foreign-client.ts'
 import { network } from '../contract/http/scenario.ts'
@@ -46,7 +47,7 @@ describe('what is stored', () => {
   it.each(FIELDS)('of $kind has $field of at most $most bytes', async ({ field, most, resource, makeValue }) => {
     const { engine } = (await mount()).controller
     const insert = (value: unknown) =>
-      contextOf(engine).writes.run(SYSTEM_CALL, (tx) =>
+      contextOf(engineOf(engine)).writes.run(SYSTEM_CALL, (tx) =>
         tx.collection(resource).insert({ ...emptyRecord(resource), [field]: value }),
       )
     await expect(insert(makeValue(most + 6))).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field } })

@@ -172,11 +172,12 @@ describe('A14: a token is good from one second to another', () => {
     ['exp', -1, 200],
     ['exp', 0, 401],
     ['exp', 1, 401],
-    ['nbf', -1, 401],
-    ['nbf', 0, 200],
+    // The clock of who issued it may be a minute ahead.
+    ['nbf', -61, 401],
+    ['nbf', -60, 200],
     ['nbf', 1, 200],
-    ['iat', -1, 401],
-    ['iat', 0, 200],
+    ['iat', -61, 401],
+    ['iat', -60, 200],
   ])('%s, seen %d s after it: %d', async (claim, later, status) => {
     const { mounted, idp, alice, now, ways } = await scene()
     const at = Math.floor(now() / 1000) + 100

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { STATUS_OF } from '../../src/http/pipeline/answer/problem.ts'
+import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from '../../src/domain/access-index/index.ts'
-import { SlotSet } from '../../src/domain/access-index/slot-set.ts'
+import { AccessIndex, type AccessType, type EntityKind, type PolicyKind } from '../../src/access/index/index.ts'
+import { SlotSet } from '../../src/access/index/slot-set.ts'
 import { type ComparableAccess, NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 

@@ -1,61 +1,74 @@
 import { readFileSync } from 'node:fs'
+import { createTestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { profileOf } from '../../src/domain/compatibility.ts'
-
-const OPTIONS = [
-  ['allowTotpReuse', false, true],
-  ['allowUnlimitedCodes', false, true],
-  ['allowUnlimitedLogins', false, true],
-  ['allowPrivateJwks', false, true],
-  ['allowWeakPasswords', false, true],
-  ['allowSelfDeletion', false, true],
-  ['allowTokensOfOthers', false, true],
-  ['keepSessionsOnPasswordChange', false, true],
-  ['recoveryCodeLength', 10, 6],
-  ['refreshTokenGraceMs', 10_000, 60_000],
-] as const
-
-/** What has no option of its own, in the order of the second table of the README. */
-const OTHERS = [
-  'allowsUntypedKeys',
-  'clearsUnsentClaims',
-  'answersDeployedStatus',
-  'keepsHexAsWritten',
-  'disablesLockedOut',
-  'tellsPassingAccess',
-  'namesEveryPolicy',
-  'showsEmptyAsDeployed',
-  'listsEdgeRoutersAsRouters',
-  'requiresDeployedMembers',
-  'listsBelowUnknownServices',
-  'knowsDefaultTypeAlone',
-] as const
+import { DEPLOYED_HABITS, LENIENCIES, profileOf } from '../../src/base/compatibility.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const [FIRST_TABLE = '', SECOND_TABLE = ''] =
-  README.split('## Compatibility')[1]?.split('\n## ')[0]?.split('Where no safety is at stake') ?? []
+const CHAPTER = README.split('## Compatibility')[1]?.split('\n## ')[0] ?? ''
+const [OPTIONS_TABLE, HABITS_TABLE] = CHAPTER.split('Where no safety is at stake').map(rowsOf)
 
-/** The first cells of the rows of a table, without its head. */
-function rowsOf(table: string): readonly string[] {
-  return [...table.matchAll(/^\| ([^|]+) \|/gm)].slice(1).map(([, cell = '']) => cell)
+/** The rows of a table, without its head. */
+function rowsOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+}
+
+const options = Object.entries(LENIENCIES)
+const habits = Object.entries(DEPLOYED_HABITS)
+
+/** A value as the README writes it: numbers with their thousands apart. */
+function shown(value: boolean | number): string {
+  return `\`${String(value).replace(/(?<=\d)(?=(\d{3})+$)/g, '_')}\``
 }
 
 describe('the profile', () => {
-  it.each(OPTIONS)('%s is %j by default and %j with compat, and what is given wins', (option, strict, lenient) => {
-    expect(profileOf({})[option]).toBe(strict)
-    expect(profileOf({ compat: 'openziti' })[option]).toBe(lenient)
-    expect(profileOf({ [option]: lenient })).toEqual({ ...profileOf({}), [option]: lenient })
-    expect(profileOf({ compat: 'openziti', [option]: strict })[option]).toBe(strict)
+  it.each(options)('%s is strict by default and lenient with compat, and what is given wins', (name, row) => {
+    const { strict, deployed } = row
+    expect(profileOf({})).toHaveProperty(name, strict)
+    expect(profileOf({ compat: 'openziti' })).toHaveProperty(name, deployed)
+    expect(profileOf({ [name]: deployed })).toEqual({ ...profileOf({}), [name]: deployed })
+    expect(profileOf({ compat: 'openziti', [name]: strict })).toHaveProperty(name, strict)
   })
 
-  it.each(OTHERS)('%s follows compat alone', (member) => {
-    expect([profileOf({})[member], profileOf({ compat: 'openziti' })[member]]).toEqual([false, true])
-    expect(profileOf({ [member]: true })[member]).toBe(false)
+  it.each(habits)('%s follows compat alone', (name) => {
+    expect(profileOf({})).toHaveProperty(name, false)
+    expect(profileOf({ compat: 'openziti' })).toHaveProperty(name, true)
+    expect(profileOf({ [name]: true })).toHaveProperty(name, false)
   })
 
-  it('is nothing else, and each member has a row in a table of the README', () => {
-    expect(Object.keys(profileOf({}))).toEqual([...OPTIONS.map(([option]) => option), ...OTHERS])
-    expect(rowsOf(FIRST_TABLE)).toEqual(OPTIONS.map(([option]) => `\`${option}\``))
-    expect(rowsOf(SECOND_TABLE)).toHaveLength(OTHERS.length)
+  it('is looser in nothing than deployed controllers by default', () => {
+    for (const [name, { strict }] of options) expect([name, strict]).not.toEqual([name, true])
+    expect(profileOf({}).recoveryCodeLength).toBeGreaterThan(profileOf({ compat: 'openziti' }).recoveryCodeLength)
+    expect(profileOf({}).refreshTokenGraceMs).toBeLessThan(profileOf({ compat: 'openziti' }).refreshTokenGraceMs)
+  })
+})
+
+describe('an option that gives up strictness', () => {
+  it.each(options)('%s of another type is refused by its name', async (name, { strict }) => {
+    await expect(createTestController({ [name]: String(strict) })).rejects.toThrow(name)
+  })
+
+  it.each(options.flatMap(([name, row]) => ('range' in row ? [[name, row.range] as const] : [])))(
+    '%s beyond %j is refused',
+    async (name, [least, greatest]) => {
+      await expect(createTestController({ [name]: least - 1 })).rejects.toThrow(name)
+      await expect(createTestController({ [name]: greatest + 1 })).rejects.toThrow(name)
+    },
+  )
+})
+
+describe('the README has, in this order,', () => {
+  it('a row for every option', () => {
+    const rows = options.map(
+      ([name, { strict, deployed, doc }]) =>
+        `| \`${name}\` | ${shown(strict)}: ${doc[0]} | ${shown(deployed)}: ${doc[1]} |`,
+    )
+    expect(OPTIONS_TABLE).toEqual(rows)
+  })
+
+  it('a row for everything that compat alone decides', () => {
+    expect(HABITS_TABLE).toEqual(habits.map(([, { doc }]) => `| ${doc.join(' | ')} |`))
   })
 })

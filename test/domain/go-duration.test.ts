@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseGoDuration } from '../../src/domain/time/go-duration.ts'
+import { parseGoDuration } from '../../src/base/time.ts'
 
 describe('spans as Go writes them', () => {
   it.each([

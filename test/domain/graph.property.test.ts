@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccessIndex } from '../../src/domain/access-index/index.ts'
+import { AccessIndex } from '../../src/access/index/index.ts'
+import { selects } from '../../src/base/roles.ts'
 import {
   classify,
   ENDS,
@@ -11,8 +12,7 @@ import {
   gather,
   type LinkType,
   RolePolicies,
-} from '../../src/domain/graph/index.ts'
-import { selects } from '../../src/domain/roles.ts'
+} from '../../src/insight/graph/index.ts'
 import { patience, runs } from '../support/property-runs.ts'
 
 const TYPES: readonly LinkType[] = ['Dial', 'Bind', 'edge-router', 'service-edge-router']

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { foldName, NameOrder } from '../../src/domain/names/name-order.ts'
+import { foldName, NameOrder } from '../../src/base/name-order.ts'
 
 const write = fc.record({ id: fc.nat({ max: 900 }), name: fc.string({ maxLength: 3 }), isRemoved: fc.boolean() })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { networkOf } from '../../src/domain/network-of.ts'
+import { networkOf } from '../../src/base/addresses.ts'
 
 describe('the network of', () => {
   it.each([

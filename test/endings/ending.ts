@@ -93,7 +93,8 @@ export async function cellsOf(
       const expected = door.expects(asking)
       // Whether it is let in or not: what is open to both is not asked.
       if (expected === undefined) continue
-      const waits = !expected && how !== 'looked at' && asking.waits(made ?? 'A')
+      const isWaiting = () => (made === undefined ? asking.waitsAnew() : asking.waits(made))
+      const waits = !expected && how !== 'looked at' && isWaiting()
       cells.push({ ending: ending.name, way, column, made: made ?? '', at, expected, waits, seen: await door.ask() })
     }
     return cells

@@ -78,5 +78,5 @@ it(
       runs(60, 4),
     )
   },
-  patience(180_000),
+  patience(600_000),
 )

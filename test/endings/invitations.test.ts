@@ -109,7 +109,7 @@ const ENDINGS: readonly (readonly [
 describe('an invitation', () => {
   let two: TwoProcesses
   beforeAll(async () => {
-    two = await startTwo(network.storage.fork(), network.pki, network.startsAt)
+    two = await startTwo(await network.store.fork(), network.pki, network.startsAt)
     await two.A.told('PATCH', `/external-jwt-signers/${network.signer.id}`, {
       enrollToTokenEnabled: true,
       enrollNameClaimsSelector: '/sub',
@@ -119,7 +119,7 @@ describe('an invitation', () => {
 
   /** Both processes over what there is now, so that what one test ends is there for the next. */
   async function forked(): Promise<TwoProcesses> {
-    return startTwo(two.storage.fork(), network.pki, network.startsAt)
+    return startTwo(await two.store.fork(), network.pki, network.startsAt)
   }
 
   it.each(Object.entries(INVITE))('by %s is good at either process while nothing ends', async (method, invite) => {

@@ -21,6 +21,8 @@ export type Fiat =
   | 'channels-r1'
   | 'channels-r2'
   | 'process-A'
+  /** The session by which its holder replaced the credential, and which goes on with the next one. */
+  | `kept-${Kind}-A`
 
 /** What a signer or an authority says that decides whom it lets in. */
 const DECISIVE = ['issuer', 'audience', 'certPem', 'kid', 'claimsProperty', 'useExternalId', 'externalIdClaim'] as const
@@ -55,12 +57,18 @@ export class Judge {
   /** Whether an API session is still there: nothing that it was made from ever failed since. */
   stands(kind: Kind | 'begun', made: Made): boolean {
     if (this.#fiats.has(kind === 'begun' ? 'begun' : `${kind}-${made}`)) return false
-    return this.#always((facts, before) => this.#isLetIn(facts) && !this.#gainedUnvouched(before, facts))
+    const isKept = kind !== 'begun' && made === 'A' && this.#fiats.has(`kept-${kind}-A`)
+    return this.#always((facts, before) => this.#isLetIn(facts, isKept) && !this.#gainedUnvouched(before, facts))
   }
 
   acts(kind: Kind, made: Made): boolean {
     if (kind === 'bearer' && this.#fiats.has(`access-${made}`)) return false
     return this.stands(kind, made) && !this.#lacksFactor(this.#now)
+  }
+
+  /** Whether a new login is let in, and all that it needs is a factor. */
+  waitsAnew(): boolean {
+    return this.#isLetIn(this.#now) && this.#lacksFactor(this.#now, true)
   }
 
   /** Whether a session is there, and all that it needs is a factor. */
@@ -134,7 +142,11 @@ export class Judge {
 
   /** Whether others are led to a terminator of before. */
   isDialed(kind: Kind, made: Made): boolean | undefined {
-    return this.#isCarried(this.#now, 'Bind') && this.#isTerminatorGood(kind, made)
+    if (!this.#isCarried(this.#now, 'Bind')) return false
+    if (this.#isTerminatorGood(kind, made)) return true
+    // A session that lacked a factor waits, and so does what it hosts, if its router has not taken that away.
+    const hasWaited = this.acts(kind, made) && this.#hasSession('Bind', made, kind) && this.isConnected('r2')
+    return hasWaited && !this.#fiats.has('terminators') ? undefined : false
   }
 
   streamsOn(made: Made): boolean | undefined {
@@ -142,8 +154,9 @@ export class Judge {
   }
 
   isAnnounced(made: Made): boolean | undefined {
-    if (!this.stands('zt', made)) return false
-    return this.#lacksFactor(this.#now) || !this.isConnected('r1') ? undefined : true
+    // A router without a channel is told nothing any more: it carries nothing either.
+    if (!this.isConnected('r1')) return undefined
+    return this.stands('zt', made) && !this.#lacksFactor(this.#now)
   }
 
   /** A router that judges tokens by itself has to hear that they are over; that they expire they say themselves. */
@@ -217,11 +230,11 @@ export class Judge {
   }
 
   /** Whether the first factor gets in. */
-  #isLetIn(facts: Facts): boolean {
+  #isLetIn(facts: Facts, isKept = false): boolean {
     const { identity, policy } = this.#parts(facts)
     if (identity === undefined || policy === undefined || identity.disabled) return false
     const { updb, cert, extJwt } = policy.primary
-    if (this.#fiats.has('credential') && facts !== this.#history[0]) return false
+    if (this.#fiats.has('credential') && !isKept && facts !== this.#history[0]) return false
     switch (this.#subject.way) {
       case 'password':
       case 'totp':

@@ -21,7 +21,7 @@ export interface Scene {
 
 /** Forks a network for one ending; `startsAt` (epoch ms) is when the subject logs in. */
 export async function openScene(network: Network, way: Way, startsAt = network.startsAt): Promise<Scene> {
-  const two = await startTwo(network.storage.fork(), network.pki, startsAt)
+  const two = await startTwo(await network.store.fork(), network.pki, startsAt)
   const subject = network.subjects[way]
   for (const name of PROCESSES) {
     for (const router of [network.r1, network.r2]) (await two[name].connect(router)).subscribe()

@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
 import { type Controller, createController, type PkiMaterial } from 'portcullis'
 import { type ControlListener, openControlListener } from 'portcullis/fabric'
-import type { MemoryStorage } from 'portcullis/memory'
+import { snapshotSqlite, sqliteStorage } from 'portcullis/kysely'
+import { memoryStorage } from 'portcullis/memory'
+import type { Storage } from 'portcullis/storage'
 import {
   type EnrolledRouter,
   fakeClock,
@@ -139,11 +142,40 @@ export class Process {
   }
 }
 
+/** A store that both processes open. */
+export interface SharedStore {
+  open(): Promise<Storage>
+  /** A copy, to which nothing happens that happens to this one. */
+  fork(): Promise<SharedStore>
+}
+
+/** A store in the memory of both, which outlives a process. */
+export function memoryStore(storage = memoryStorage()): SharedStore {
+  return {
+    open: async () => ({ ...storage, close: async () => undefined }),
+    fork: async () => memoryStore(storage.fork()),
+  }
+}
+
+let forks = 0
+
+/** A SQLite file, which each process opens by itself. */
+export function sqliteStore(folder: string, file = 'network.db'): SharedStore {
+  return {
+    open: () => sqliteStorage(join(folder, file), { synchronous: 'normal' }),
+    fork: async () => {
+      forks += 1
+      await snapshotSqlite(join(folder, file), join(folder, `fork-${forks}.db`))
+      return sqliteStore(folder, `fork-${forks}.db`)
+    },
+  }
+}
+
 /** Two processes with one clock. */
 export interface TwoProcesses {
   readonly A: Process
   readonly B: Process
-  readonly storage: MemoryStorage
+  readonly store: SharedStore
   now(): number
   /** Lets time pass: what either process does by itself in it is done. */
   elapse(milliseconds: number): Promise<void>
@@ -151,17 +183,17 @@ export interface TwoProcesses {
 }
 
 /** Starts both processes over a store. */
-export async function startTwo(storage: MemoryStorage, pki: PkiMaterial, now: number): Promise<TwoProcesses> {
+export async function startTwo(store: SharedStore, pki: PkiMaterial, now: number): Promise<TwoProcesses> {
   const clock = fakeClock(now)
   const scheduler = fakeScheduler(clock)
-  const revision = await storage.read(async (tx) => tx.revision)
-  // The store outlives a process.
-  const shared = { ...storage, close: async () => undefined }
+  const seen = await store.open()
+  const revision = await seen.read(async (tx) => tx.revision)
+  await seen.close()
   const start = async (name: ProcessName) => {
     const logger = recordingLogger()
     const controller = await createController({
       address: 'controller.test:1280',
-      storage: shared,
+      storage: await store.open(),
       pki,
       clock,
       scheduler,
@@ -181,7 +213,7 @@ export async function startTwo(storage: MemoryStorage, pki: PkiMaterial, now: nu
   return {
     A,
     B,
-    storage,
+    store,
     now: () => clock.now(),
     elapse: (milliseconds) => scheduler.runUntil(clock.now() + milliseconds),
     close: async () => {

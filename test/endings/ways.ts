@@ -1,6 +1,5 @@
 import { SignJWT } from 'jose'
 import { createPkiMaterial, type PkiMaterial } from 'portcullis'
-import { type MemoryStorage, memoryStorage } from 'portcullis/memory'
 import { type EnrolledRouter, enrollEdgeRouter } from 'portcullis/testing'
 import type { ClientCertificate } from '../contract/http/mount.ts'
 import {
@@ -17,7 +16,7 @@ import {
 import { authPolicy } from '../support/people.ts'
 import { CLAIM, clientOf, TRUSTED } from '../support/third-party.ts'
 import { totp } from '../support/totp.ts'
-import { type Answered, type Process, startTwo } from './two-processes.ts'
+import { type Answered, memoryStore, type Process, type SharedStore, startTwo } from './two-processes.ts'
 
 /** How somebody logs in. Each way has an identity of its own, and whatever that logs in by. */
 export const WAYS = ['password', 'totp', 'cert', 'ca', 'claim', 'jwt', 'signed'] as const
@@ -40,7 +39,7 @@ export interface Subject {
 
 /** A network before anything in it ended, to be forked. */
 export interface Network {
-  readonly storage: MemoryStorage
+  readonly store: SharedStore
   readonly pki: PkiMaterial
   readonly subjects: Readonly<Record<Way, Subject>>
   readonly r1: EnrolledRouter
@@ -65,11 +64,10 @@ export const PASSWORD = 'Correct-Horse-1'
 export const THIRD_PARTY_ENDS = now + day
 const YEAR_MS = 365 * day
 
-export async function buildNetwork(): Promise<Network> {
-  const storage = memoryStorage()
+export async function buildNetwork(store = memoryStore()): Promise<Network> {
   const midnight = new Date(now).setUTCHours(0, 0, 0, 0)
   const pki = await createPkiMaterial({ hosts: ['controller.test'], trustDomain: 'portcullis.internal', now: midnight })
-  const two = await startTwo(storage, pki, now)
+  const two = await startTwo(store, pki, now)
   const { A } = two
   const login = { json: { username: 'admin', password: 'admin-password' } }
   const { token } = (await A.ask('POST', '/edge/management/v1/authenticate?method=password', login)).body.data
@@ -86,7 +84,7 @@ export async function buildNetwork(): Promise<Network> {
   }
   await two.close()
   return {
-    storage,
+    store,
     pki,
     subjects: subjects as Record<Way, Subject>,
     r1,

@@ -148,7 +148,7 @@ describe('certificates of an API session', () => {
 })
 
 describe('a controller before enrollment', () => {
-  it('proves on a nonce that it holds the key of its enrollment tokens (R11)', async () => {
+  it('proves on a nonce that it holds the key of its enrollment tokens', async () => {
     const mounted = await mount()
     const anybody = foreignClient(mounted, CLIENT)
     const { keys } = (await anybody.get('/enroll/jwks')).body

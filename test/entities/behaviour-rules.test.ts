@@ -4,7 +4,7 @@ import { world } from '../support/world.ts'
 const params = (id: string) => ({ params: { id } })
 const SECOND = 1000
 
-describe('interface.md, behaviour rules', () => {
+describe('the rules of behaviour', () => {
   it('1: an identity gets access through service policies of the matching type', async () => {
     const here = await world()
     const web = await here.service('web')
@@ -127,7 +127,7 @@ describe('interface.md, behaviour rules', () => {
     expect(await alive()).toEqual([])
   })
 
-  it('7: connecting needs an edge router that both sides may use by policy (R22: advice tells whether it is online)', async () => {
+  it('7: connecting needs an edge router that both sides may use by policy (advice tells whether it is online)', async () => {
     const here = await world()
     const web = await here.service('web')
     const alice = await here.person('alice')

@@ -1,10 +1,11 @@
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { inconsistenciesOf } from '../../src/engine/database/integrity/inconsistency.ts'
-import { servicePolicies } from '../../src/resources/access/policies.ts'
-import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
-import { terminators } from '../../src/resources/routers/terminators.ts'
-import { services } from '../../src/resources/services/services.ts'
+import { servicePolicies } from '../../src/access/policy.resource.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { inconsistenciesOf } from '../../src/network/database/inconsistency.ts'
+import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
+import { services } from '../../src/services/service.resource.ts'
+import { terminators } from '../../src/services/terminator.resource.ts'
 import { expectDone, expectError } from '../contract/http/errors.ts'
 import { create, type ForeignClient, read } from '../contract/http/foreign-client.ts'
 import type { MountedController } from '../contract/http/mount.ts'
@@ -30,7 +31,7 @@ async function damaged() {
 }
 
 async function resultsOf(mounted: MountedController, admin: ForeignClient) {
-  await mounted.controller.engine.dataIntegrity.finished()
+  await engineOf(mounted.controller.engine).dataIntegrity.finished()
   return admin.get('/database/data-integrity-results')
 }
 
@@ -103,7 +104,7 @@ describe('data integrity', () => {
     const { data } = (await admin.get('/database/data-integrity-results')).body
     expect(data).toMatchObject({ inProgress: true, fixingErrors: true, endTime: null })
     gate.resolve()
-    await mounted.controller.engine.dataIntegrity.finished()
+    await engineOf(mounted.controller.engine).dataIntegrity.finished()
     expect((await start(admin, 'check')).status).toBe(202)
     expect((await resultsOf(mounted, admin)).body.data.inProgress).toBe(false)
   })
@@ -115,7 +116,7 @@ describe('data integrity', () => {
     const { data } = (await resultsOf(mounted, admin)).body
     expect(data).toMatchObject({ inProgress: false, error: expect.stringContaining('failed'), results: [] })
     expect((await start(admin, 'check')).status).toBe(202)
-    await mounted.controller.engine.dataIntegrity.finished()
+    await engineOf(mounted.controller.engine).dataIntegrity.finished()
   })
 
   it('only an admin may', async () => {

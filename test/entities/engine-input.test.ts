@@ -1,15 +1,16 @@
 import fc from 'fast-check'
-import { type ControllerEngine, SYSTEM_CALL } from 'portcullis'
+import { type HostEngine, SYSTEM_CALL } from 'portcullis'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { apiSessions } from '../../src/resources/login/api-sessions.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { apiSessions } from '../../src/login/api-session.resource.ts'
 
 /** What a host may hand in that no types hold back, as from JavaScript. */
 function untyped<T>(value: unknown): T {
   return value as T
 }
 
-async function engine(): Promise<ControllerEngine> {
+async function engine(): Promise<HostEngine> {
   return (await createTestController()).engine
 }
 
@@ -90,18 +91,19 @@ describe('what a host hands to the engine', () => {
   })
 
   it('makes nothing that the APIs do not make', async () => {
-    const service = (await engine()).of(apiSessions)
+    const service = engineOf(await engine()).of(apiSessions)
     await expect(service.create(SYSTEM_CALL, untyped({}))).rejects.toMatchObject({ code: 'METHOD_NOT_ALLOWED' })
   })
 
   it('is refused with the name of the field where it reports posture', async () => {
-    const { apiSessions, identities, posture } = await engine()
+    const host = await engine()
+    const { apiSessions, identities, posture } = host
     const { id } = await identities.create(SYSTEM_CALL, { name: 'alice', type: 'User', isAdmin: false })
     const caller = await apiSessions.startFor(SYSTEM_CALL, id)
     await expect(
       posture.submit({ by: 'caller', caller }, untyped([{ id: 'x', typeId: 'DOMAIN', domain: 1 }])),
     ).rejects.toMatchObject({ code: 'COULD_NOT_VALIDATE', details: { field: 'domain' } })
-    expect((await posture.dataOf(id)).domain).toMatchObject({ domain: null })
+    expect((await engineOf(host).posture.dataOf(id)).domain).toMatchObject({ domain: null })
   })
 
   it('is judged as the API judges it, whatever a member holds', async () => {
@@ -140,7 +142,9 @@ describe('a caller', () => {
     const caller = await apiSessions.startFor(SYSTEM_CALL, id)
     expect(caller).toMatchObject({ identity: { id }, isFullyAuthenticated: true })
     expect(await apiSessions.resolve(caller.token)).toMatchObject({ identity: { id } })
-    await expect(apiSessions.startFor({ by: 'caller', caller }, id)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    await expect(apiSessions.startFor(untyped({ by: 'caller', caller }), id)).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+    })
     await expect(apiSessions.startFor(SYSTEM_CALL, 'nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

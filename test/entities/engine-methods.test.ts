@@ -1,11 +1,12 @@
-import { type Call, ControllerEngine, ControllerError, SYSTEM_CALL } from 'portcullis'
+import { type Call, ControllerError, SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { SimulatedChanges } from '../../src/resources/access/access-questions.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { readBody, readRequest } from '../../src/resources/requests/read-body.ts'
-import { ServiceConfigPairs } from '../../src/resources/services/service-config-requests.ts'
+import { SimulatedChanges } from '../../src/access/access-questions.resource.ts'
+import { ServiceConfigPairs } from '../../src/configs/config.resource.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { ControllerEngine } from '../../src/engine/engine.ts'
+import { readBody, readRequest } from '../../src/kernel/requests/read-body.ts'
 
 type MethodOf<T> = { [M in keyof T]: T[M] extends (...given: never) => unknown ? M : never }[keyof T] & string
 type PartOf<T> = {
@@ -288,7 +289,7 @@ it.each(Object.entries(CASES))(
       if (taken === 'inner') continue
       for (const { given, named } of hostileArguments(taken)) {
         const all = withoutCall ? given : [callBy(by), ...given]
-        const error: unknown = await run(controller.engine, part, method, all).then(
+        const error: unknown = await run(engineOf(controller.engine), part, method, all).then(
           () => undefined,
           (thrown) => thrown,
         )
@@ -307,7 +308,7 @@ it.each(Object.entries(CASES))(
 
 it('lists every method that the engine has at run time', async () => {
   const { controller } = await stage()
-  const parts = Object.entries(controller.engine).filter(([, part]) => typeof part === 'object')
+  const parts = Object.entries(engineOf(controller.engine)).filter(([, part]) => typeof part === 'object')
   for (const [name, part] of parts) {
     const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(part)).filter(
       (member) =>
@@ -355,7 +356,7 @@ it.each<[string, readonly unknown[], string]>([
 it('reads each request by the schema of the API, with its defaults', async () => {
   const { controller } = await stage()
   const { engine } = controller
-  const [{ id } = { id: '' }] = (await engine.of(identities).find()).items
+  const [{ id } = { id: '' }] = (await engine.identities.find()).items
   const { expiresAt } = await engine.enrollments.create(SYSTEM_CALL, {
     identityId: id,
     method: 'ott',

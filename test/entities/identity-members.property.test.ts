@@ -1,13 +1,15 @@
 import fc from 'fast-check'
-import { RECORD_KINDS, SYSTEM_CALL } from 'portcullis'
+import { SYSTEM_CALL } from 'portcullis'
+import { RECORD_KINDS } from 'portcullis/storage'
 import { createTestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { CredentialsFeed } from '../../src/credentials/identity-credentials.ts'
 import { behaviourOf } from '../../src/engine/behaviours.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { EntityReader } from '../../src/engine/entities/entity-reader.ts'
-import { CredentialsFeed } from '../../src/engine/identities/identity-credentials.ts'
-import { jsonText } from '../../src/engine/records/wire-form/json-text.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
+import { EntityReader } from '../../src/entities/entity-reader.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
+import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
 import { runs } from '../support/property-runs.ts'
 
 const NAMES = ['alice', 'bob', 'carol'] as const
@@ -52,7 +54,7 @@ it('an identity is shown as by a process that remembers nothing, whatever was wr
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
       const { engine, storage, clock } = await createTestController()
-      const context = contextOf(engine)
+      const context = contextOf(engineOf(engine))
       const ids: string[] = []
       for (const name of NAMES) {
         ids.push((await engine.identities.create(SYSTEM_CALL, { name, type: 'Device', isAdmin: false })).id)
@@ -68,9 +70,10 @@ it('an identity is shown as by a process that remembers nothing, whatever was wr
         })
       const look = async (id: string) => {
         const forgetful = new CredentialsFeed(() => storage.read(async (tx) => tx.revision))
-        const stranger = new EntityReader({ ...context, credentials: forgetful }, behaviourOf)
-        const expected = jsonText(await stranger.get(SYSTEM_CALL, identities, id))
-        expect(jsonText(await engine.reader.get(SYSTEM_CALL, identities, id))).toBe(expected)
+        const stranger = new EntityReader({ ...context, texts: new WireTexts(), credentials: forgetful }, behaviourOf)
+        const { reader } = engineOf(engine)
+        const expected = stranger.texts.jsonText(await stranger.get(SYSTEM_CALL, identities, id))
+        expect(reader.texts.jsonText(await reader.get(SYSTEM_CALL, identities, id))).toBe(expected)
         return JSON.parse(expected)
       }
       for (const step of commands) {

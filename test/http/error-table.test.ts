@@ -6,7 +6,7 @@ import { mount } from '../support/mount.ts'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const password = { username: 'a'.repeat(101), password: 'some-password' }
 
-/** Lines of wire 4.3 whose words clients show: a request, the code that it is answered with, and its cause. */
+/** Refusals whose words clients show: a request, the code that it is answered with, and its cause. */
 const TABLE: readonly (readonly [string, string, unknown, string, object])[] = [
   [
     'POST',

@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { keepText } from '../../src/engine/records/wire-form/json-text.ts'
-import { KeptLists } from '../../src/http/pipeline/answer/kept-lists.ts'
+import { KeptLists } from '../../src/http/pipeline/kept-lists.ts'
+import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
 import { runs } from '../support/property-runs.ts'
 
-const FORMS = Array.from({ length: 6 }, (_, number) => keepText({ id: `ü${number}`, text: 'x'.repeat(number * 7) }))
+const texts = new WireTexts()
+const FORMS = Array.from({ length: 6 }, (_, number) => texts.keep({ id: `ü${number}`, text: 'x'.repeat(number * 7) }))
 const page = fc.record({ items: fc.array(fc.constantFrom(...FORMS), { maxLength: 6 }), offset: fc.nat(2) })
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 it('a list is answered as it is written, whatever lists were asked for before', () => {
   fc.assert(
     fc.property(fc.array(page, { maxLength: 12 }), fc.constantFrom(1, 40, 90, 10_000), (pages, most) => {
-      const lists = new KeptLists()
+      const lists = new KeptLists(texts)
       for (const { items, offset } of pages) {
         const tailOf = (count: number) => `],"meta":{"limit":${count},"offset":${offset}}}\n`
         const bytes = lists.bytes(items, most, tailOf)
@@ -36,12 +37,12 @@ it('a list is answered as it is written, whatever lists were asked for before', 
 })
 
 it('a list with an item that is written for its answer alone is not put together of bytes', () => {
-  expect(new KeptLists().bytes([...FORMS, { id: 'own' }], 10_000, () => ']}')).toBeUndefined()
+  expect(new KeptLists(texts).bytes([...FORMS, { id: 'own' }], 10_000, () => ']}')).toBeUndefined()
 })
 
 it('a long list is put together anew each time', () => {
-  const lists = new KeptLists()
-  const items = Array.from({ length: 4 }, () => keepText({ text: 'x'.repeat(100_000) }))
+  const lists = new KeptLists(texts)
+  const items = Array.from({ length: 4 }, () => texts.keep({ text: 'x'.repeat(100_000) }))
   const [first, second] = [0, 1].map(() => lists.bytes(items, 1_000_000, () => ']}'))
   expect(first).toEqual(second)
   expect(first).not.toBe(second)

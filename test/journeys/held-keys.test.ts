@@ -3,6 +3,7 @@ import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { openTls } from '../adapters/node/tls-client.ts'
 import { adminOf, CLIENT, create, foreignClient, read } from '../contract/http/foreign-client.ts'
@@ -81,7 +82,7 @@ describe('a controller whose keys are held elsewhere', () => {
 describe('a renewed server certificate', () => {
   it('signs from then on; what the one before signed stays good, and a wrong one changes nothing', async () => {
     const controller = await createTestController({ now, pki: material })
-    const { tokens, pki } = contextOf(controller.engine)
+    const { tokens, pki } = contextOf(engineOf(controller.engine))
     const early = await tokens.sign({ jti: 'early' })
     const next = await createPkiMaterial({ hosts: ['localhost'], trustDomain: 'held.test', now })
     await expect(

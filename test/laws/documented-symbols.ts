@@ -20,7 +20,7 @@ const ROUTER = {
   connected: 'boolean',
 } as const
 
-/** What filters of each list may name, besides what all may (wire 5.5). */
+/** The symbols that filters of each list may name, besides those that all may. */
 export const SYMBOLS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   '/api-sessions': {
     token: 'text',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { APIS } from '../../src/http/api.ts'
+import { APIS } from '../../src/apis/apis.ts'
 import { adminOf, CLIENT, create, foreignClient, MANAGEMENT } from '../contract/http/foreign-client.ts'
 import { mount } from '../support/mount.ts'
 

@@ -124,7 +124,7 @@ describe('authenticators of admins', () => {
     ['requireSpecialChar', { requireSpecialChar: true }],
     ['requireNumberChar', { requireNumberChar: true }],
     ['requireMixedCase', { requireMixedCase: true }],
-  ])('keep the rule %s wherever a password is set (R38)', async (_rule, updb) => {
+  ])('keep the rule %s wherever a password is set', async (_rule, updb) => {
     const { mounted, admin, soon } = await scene()
     const authPolicyId = await create(admin, '/auth-policies', authPolicy('strict', updb))
     const bob = await person(mounted, admin, 'bobby', { authPolicyId })

@@ -1,6 +1,7 @@
 import { createPkiMaterial, type PkiMaterial } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 import { expectDone, expectError, expectUnknown } from '../contract/http/errors.ts'
 import { adminOf, CLIENT, create, type ForeignClient, foreignClient, read } from '../contract/http/foreign-client.ts'
@@ -94,7 +95,7 @@ describe('an MFA enrollment', () => {
     expect((await login(mounted, alice)).body.data).toMatchObject({ isMfaRequired: false, authQueries: [] })
   })
 
-  it('A9, R27: is ended by an admin, but not by a delegate for an admin', async () => {
+  it('is ended by an admin, but not by a delegate for an admin', async () => {
     const { mounted, admin, alice } = await scene({ isAdmin: true })
     await completeMfa(mounted, alice)
     const delegate = await person(mounted, admin, 'delegate', { permissions: ['identity'] })
@@ -262,8 +263,10 @@ describe('recovery codes', () => {
   it('A19: and secrets are not readable in the store', async () => {
     const { mounted, alice } = await scene()
     const { secret, recoveryCodes } = await completeMfa(mounted, alice)
-    const { mfas } = await import('../../src/resources/login/mfas.ts')
-    const { items } = await contextOf(mounted.controller.engine).storage.read((tx) => tx.collection(mfas).find())
+    const { mfas } = await import('../../src/login/mfa/mfa.resource.ts')
+    const { items } = await contextOf(engineOf(mounted.controller.engine)).storage.read((tx) =>
+      tx.collection(mfas).find(),
+    )
     const stored = JSON.stringify(items)
     for (const plain of [secret, ...recoveryCodes]) expect(stored).not.toContain(plain)
   })

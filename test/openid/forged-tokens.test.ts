@@ -94,7 +94,7 @@ describe('the algorithm is fixed by the key, and the key by the controller', () 
       await sign({ z_t: 's' }),
       await sign({ z_t: 't' }),
       await sign({ exp: now - 1 }),
-      await sign({ nbf: now + 60 }),
+      await sign({ nbf: now + 61 }),
       await sign({ z_asid: '00000000-0000-4000-8000-000000000000' }),
       await sign({ sub: 'somebody-else' }),
       await new SignJWT(untyped).setProtectedHeader({ alg: 'ES256', kid }).sign(key),

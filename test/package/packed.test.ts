@@ -42,23 +42,24 @@ const NODES = ['20.19.0', '22', '24']
 
 /** Bytes, gzipped, of what an entry point loads of the package by itself; it may grow, but not unnoticed. */
 const SIZES: Readonly<Record<string, number>> = {
-  '.': 345_000,
+  '.': 362_000,
   './client': 6_500,
-  './policy': 38_000,
+  './policy': 41_000,
   './storage': 55_000,
   './storage/contract': 30_000,
-  './model': 390_000,
+  './model': 404_000,
   './memory': 13_000,
-  './node': 365_000,
+  './node': 383_000,
   './fabric': 34_000,
-  './testing': 392_000,
-  './testing/jest': 19_000,
-  './testing/vitest': 19_000,
+  './sdk': 71_000,
+  './testing': 414_000,
+  './testing/jest': 38_000,
+  './testing/vitest': 38_000,
   './explorer': 5_000,
-  './express': 366_000,
-  './fastify': 366_000,
+  './express': 383_000,
+  './fastify': 383_000,
   './hono': 5_000,
-  './kysely': 78_000,
+  './kysely': 82_000,
   './opentelemetry': 5_000,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
@@ -120,11 +121,11 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }))
 
 describe('the packed package in an empty project', () => {
-  it('brings at most 12 dependencies of its own and 45 packages in all', async () => {
+  it('brings at most 13 dependencies of its own and 47 packages in all', async () => {
     const installed = Object.keys(lock.packages).filter((path) => path.startsWith('node_modules/'))
-    expect(Object.keys(lock.packages['node_modules/portcullis']?.dependencies ?? {}).length).toBeLessThanOrEqual(12)
+    expect(Object.keys(lock.packages['node_modules/portcullis']?.dependencies ?? {}).length).toBeLessThanOrEqual(13)
     expect(installed.length).toBeGreaterThan(1)
-    expect(installed.length).toBeLessThanOrEqual(45)
+    expect(installed.length).toBeLessThanOrEqual(47)
   })
 
   it.each(NODES)('runs a program of a new user on Node %s', async (version) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isDistinguished, readSequence } from '../../src/platform/x509/encoding/read-der.ts'
-import { writeDer } from '../../src/platform/x509/encoding/write-der.ts'
-import { ecdsaFromDer, ecdsaToDer } from '../../src/platform/x509/keys/ecdsa-form.ts'
+import { isDistinguished, readSequence, writeDer } from '../../src/platform/x509/der.ts'
+
+import { ecdsaFromDer, ecdsaToDer } from '../../src/platform/x509/public-key.ts'
 
 const octets = (hex: string) => new Uint8Array(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
 const long = (length: number) => writeDer(0x04, new Uint8Array(length))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FORMATS } from '../../src/platform/json-schema/formats.ts'
+import { FORMATS } from '../../src/platform/json-schema/json-schema-formats.ts'
 
 const TEXTS: readonly (readonly [format: string, valid: readonly string[], invalid: readonly string[]])[] = [
   ['date', ['2024-02-29'], ['', '2023-02-29', '2023-13-01', '2024-1-1']],

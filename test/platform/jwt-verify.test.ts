@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createJwtTokens } from '../../src/platform/jwt-tokens.ts'
-import { createPkiMaterial } from '../../src/platform/pki-material.ts'
-import type { ServerCertificateSource } from '../../src/platform/pki-source.ts'
+import { createPkiMaterial, type ServerCertificateSource } from '../../src/platform/pki-material.ts'
+
 import { ServerCredentials } from '../../src/platform/server-credentials.ts'
 import { createKeys, issue, type KeyKind, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 

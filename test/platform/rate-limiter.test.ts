@@ -1,8 +1,6 @@
 import { fakeClock } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
-import { BoundedWindows } from '../../src/platform/rate-limiter/bounded-windows.ts'
-import { createRateLimiter } from '../../src/platform/rate-limiter/rate-limiter.ts'
-import { createRateLimiters } from '../../src/platform/rate-limiter/rate-limits.ts'
+import { BoundedWindows, createRateLimiter, createRateLimiters } from '../../src/platform/rate-limits.ts'
 
 const ALLOWED = { allowed: true }
 const refused = (retryAfterMs: number) => ({ allowed: false, retryAfterMs })

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createSealer, findNativeCipher, webCipher } from '../../src/platform/aes-gcm-sealer.ts'
-import { createDigest } from '../../src/platform/sha256-digest.ts'
-import { systemClock } from '../../src/platform/system-clock.ts'
-import { systemRandom } from '../../src/platform/system-random.ts'
+import { createDigest, systemClock, systemRandom } from '../../src/platform/system-runtime.ts'
 
 describe('system clock', () => {
   it('answers the milliseconds of the host', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createScheduler } from '../../src/platform/system-scheduler.ts'
+import { createScheduler } from '../../src/platform/system-runtime.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 

@@ -1,6 +1,6 @@
 import { Crypto } from '@peculiar/webcrypto'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
-import { createX509Pki } from '../../src/platform/x509-pki.ts'
+import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { pkiContract } from '../contract/pki.ts'
 import {
   createKeys,

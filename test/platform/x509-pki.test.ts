@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { webcrypto, X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createPkiMaterial } from '../../src/platform/pki-material.ts'
-import { createX509Pki } from '../../src/platform/x509-pki.ts'
+import { createX509Pki } from '../../src/platform/x509/x509-pki.ts'
 import { createCsrPem, now } from '../support/certificates/certificates.ts'
 
 /** The WebCrypto of the runtime, with a list of the calls to it. */
@@ -74,7 +74,7 @@ it('loads the X.509 library when an authority is created, not when the module is
     import { createRequire } from 'node:module'
     const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('@peculiar/x509/'))
     const { createPkiMaterial } = await import('./src/platform/pki-material.ts')
-    await import('./src/platform/x509-pki.ts')
+    await import('./src/platform/x509/x509-pki.ts')
     const before = isLoaded()
     await createPkiMaterial({ hosts: [], trustDomain: 'example.org', now: 0 })
     console.log(before, isLoaded())

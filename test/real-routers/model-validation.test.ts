@@ -36,6 +36,8 @@ let controller: Awaited<ReturnType<typeof createController>>
 let server: RunningServer
 let admin: Admin
 let routerId: string
+/** Epoch ms at which the router that compares came online, and asked for changes of the model. */
+let subscribedAt: number
 let router: ChildProcess
 /** A router of the line 1.6 would end if it compared identities that have configs of their own. */
 let takesOverrides = true
@@ -97,6 +99,7 @@ describe.skipIf(ziti === undefined)('a real router compares its data model with 
     // A model that somebody follows goes on: a router that comes back is told what it missed, and not all of it.
     await newRouter('other')
     routerId = await newRouter('router')
+    subscribedAt = Date.now()
     // What routers derive for connected clients is compared as well.
     await device('host', 'hosts')
     await device('client', 'clients')
@@ -143,6 +146,22 @@ describe.skipIf(ziti === undefined)('a real router compares its data model with 
     expect(notCompared).toEqual(await partsLeftOut())
     expect(router.exitCode).toBeNull()
   }, 180_000)
+
+  it('and has every change that was made between the end of its subscription and the renewal', async () => {
+    // Routers ask for five minutes of changes, and ask anew up to half a minute after these are over.
+    const at = (seconds: number) => subscribedAt + seconds * 1000
+    await sleep(Math.max(at(295) - Date.now(), 0))
+    let changes = 0
+    for (let round = 0; Date.now() < at(340); round += 1) {
+      await changeAtRandom(admin, { count: 5, seed: 100 + round, withOverrides: takesOverrides })
+      changes += 5
+      const { differences } = await settled()
+      expect(differences, `${Math.round((Date.now() - subscribedAt) / 1000)} s after the subscription`).toEqual([])
+      await sleep(500)
+    }
+    expect(changes).toBeGreaterThan(100)
+    expect(router.exitCode).toBeNull()
+  }, 420_000)
 
   it('and finds what was damaged in the model that it kept', async () => {
     const service = await admin.create('/services', { name: 'kept', encryptionRequired: false })

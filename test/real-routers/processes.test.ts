@@ -4,7 +4,9 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { routerSide } from 'portcullis/fabric'
 import { httpsFetch } from 'portcullis/node'
+import { FakeRouter, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { enrollDevice, enrollRouter } from '../../examples/traffic/enroll.ts'
 import { type Admin, createNetwork, letRoutersCarry, logIn } from '../../examples/traffic/network.ts'
@@ -13,9 +15,10 @@ import { fetchFile, freePorts, openClock, serveWeb } from '../../examples/traffi
 import { findZiti, ZitiProcesses } from '../../examples/traffic/ziti.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres.ts'
 import type { RoutedProcessTask } from '../support/routed-process.ts'
+import { adminToken, enrollTlsRouter, overTls } from '../support/tls-router.ts'
 import { changeAtRandom } from './random-changes.ts'
 
-const ADMIN = { username: 'keeper', password: 'a-secret-of-mine' }
+const { CONTENT_TYPE, Subscribe } = routerSide
 const ziti = findZiti()
 const MINUTE = 60_000
 const NONE = '0: []'
@@ -42,16 +45,36 @@ async function startController(port: number): Promise<Admin> {
   })
   running.set(port, child)
   const others = ports.filter((other) => other !== port)
-  const task: RoutedProcessTask = { url: database.url, pki: file('pki'), port, others, admin: ADMIN }
+  const task: RoutedProcessTask = { url: database.url, pki: file('pki'), port, others, admin: TEST_ADMIN }
   child.send(task)
   await once(child, 'message')
   return adminOf(port)
 }
 
 async function adminOf(port: number): Promise<Admin> {
+  return logIn(await reach(port), TEST_ADMIN)
+}
+
+/** The controller of a port, over TLS. */
+async function reach(port: number) {
   const fetch = httpsFetch({ ca: await readFile(file('pki/ca.pem'), 'utf8') })
-  const at = (url: string) => url.replace('localhost', `127.0.0.1:${port}`)
-  return logIn({ fetch: (request) => fetch(new Request(at(request.url), request)) }, ADMIN)
+  return {
+    fetch: (request: Request) => {
+      const { pathname, search } = new URL(request.url)
+      return fetch(new Request(`https://127.0.0.1:${port}${pathname}${search}`, request))
+    },
+  }
+}
+
+/** Has a controller read the model while there is nearly nothing in it: what it remembers of it must not reach anybody later. */
+async function subscribeEarly(port: number): Promise<void> {
+  const controller = await reach(port)
+  const bystander = await enrollTlsRouter(controller, await adminToken(controller), `bystander-${port}`)
+  const router = new FakeRouter(bystander, overTls(port, bystander))
+  await router.connect()
+  const body = Subscribe.encode({ subscriptionId: 'mine', subscriptionDurationSeconds: 300 })
+  router.send(CONTENT_TYPE.subscribeToModel, body)
+  await router.next(({ contentType }) => contentType === CONTENT_TYPE.modelState)
 }
 
 async function killController(port: number): Promise<void> {
@@ -96,6 +119,7 @@ describe.skipIf(ziti === undefined)('real routers of two controllers over one Po
     ;[byRouter = 0, byProxy = 0] = proxied
     const admin = await startController(one)
     await startController(two)
+    for (const port of ports) await subscribeEarly(port)
     await createNetwork(admin, web.port)
     const hosting = await startRouter(admin, 'hosting', { linkPort: link1, edgePort: edge1 })
     const dials = { service: 'web-by-router', port: byRouter }

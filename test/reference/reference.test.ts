@@ -1,7 +1,7 @@
 import { apiDocuments, VERSION } from 'portcullis'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { APIS } from '../../src/http/api.ts'
+import { APIS } from '../../src/apis/apis.ts'
 import { IS_SHORT } from '../support/suite.ts'
 
 const BASE = 'https://controller.test:1280'

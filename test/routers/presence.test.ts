@@ -1,8 +1,9 @@
 import type { RouterAdmission, RouterConnection } from 'portcullis'
 import { describe, expect, it } from 'vitest'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 import { type World, world } from '../support/world.ts'
 
 const FINGERPRINT = 'aa'.repeat(20)
@@ -12,7 +13,7 @@ const VERSION = { arch: 'amd64', buildDate: '2026-01-01', os: 'linux', revision:
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ controller }: World, id: string, fingerprint = FINGERPRINT): Promise<void> {
-  await contextOf(controller.engine).writes.run(SYSTEM_CALL, async (tx) => {
+  await contextOf(engineOf(controller.engine)).writes.run(SYSTEM_CALL, async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })
@@ -67,7 +68,7 @@ describe('an edge router that connects', () => {
     expect(await here.presence.routerConnected(here.id, FINGERPRINT)).toEqual(admission)
     expect(told).toHaveLength(admission.accepted ? 1 : 0)
     here.presence.routerHello(here.id, { hostname: 'er1', listeners: [] })
-    const { storage, presence } = contextOf(here.controller.engine)
+    const { storage, presence } = contextOf(engineOf(here.controller.engine))
     const known = await storage.read((tx) => presence.at(tx))
     expect(known.connectionOf(here.id) !== undefined).toBe(admission.accepted)
   })

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../adapters/kysely/index.ts'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { edgeRouters } from '../../src/resources/routers/edge-routers.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
+import { edgeRouters } from '../../src/routers/edge-router.resource.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-watch-'))
 let files = 0
@@ -18,7 +19,7 @@ const NOTICED_MS = 2_000
 
 /** Gives an edge router a certificate, as its enrollment does. */
 async function enrollRouter({ engine }: TestController, id: string, fingerprint: string): Promise<void> {
-  await contextOf(engine).writes.run(SYSTEM_CALL, async (tx) => {
+  await contextOf(engineOf(engine)).writes.run(SYSTEM_CALL, async (tx) => {
     const router = await tx.collection(edgeRouters).get(id)
     if (router !== undefined) await tx.collection(edgeRouters).update({ ...router, fingerprint, isVerified: true })
   })
@@ -66,7 +67,7 @@ describe('a router that is connected to another process', () => {
     expect(two.told).toEqual([])
     await two.there.elapse(NOTICED_MS)
     expect(two.told).toEqual([[two.id, reason]])
-    const { storage, presence } = contextOf(two.there.engine)
+    const { storage, presence } = contextOf(engineOf(two.there.engine))
     const known = await storage.read((tx) => presence.at(tx))
     expect(known.connectionOf(two.id)).toBeUndefined()
     expect(known.connectionOf(two.otherId)).toBeDefined()

@@ -1,4 +1,4 @@
-import { APIS } from '../../src/http/api.ts'
+import { APIS } from '../../src/apis/apis.ts'
 import { CLIENT, MANAGEMENT } from '../contract/http/foreign-client.ts'
 
 /** Where our own operations are. */

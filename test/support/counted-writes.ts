@@ -1,4 +1,5 @@
-import type { Collection, RecordKind, Storage, StoredRecord, WriteTransaction } from '../../src/index.ts'
+import type { Storage } from '../../src/index.ts'
+import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../src/storage.ts'
 
 /** A storage that counts how many records each committed write inserts, updates or deletes. */
 export interface CountedStorage extends Storage {

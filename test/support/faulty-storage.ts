@@ -1,4 +1,5 @@
-import { type ReadTransaction, type Storage, StorageUnavailable, type WriteTransaction } from '../../src/index.ts'
+import type { Storage } from '../../src/index.ts'
+import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from '../../src/storage.ts'
 
 /** Where the next failure happens: at the `call`-th storage call from now, before or after what it does. */
 export interface Fault {

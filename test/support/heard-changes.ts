@@ -1,4 +1,5 @@
 import type { TestController } from 'portcullis/testing'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
 
 /** What was changed since somebody began to listen, each change as a line, sorted. */
@@ -13,7 +14,7 @@ export interface Changes {
 export async function listenToWrites({ engine, storage }: TestController): Promise<() => Promise<Changes>> {
   let heard: string[] = []
   let since = await storage.read(async (tx) => tx.revision)
-  contextOf(engine).writes.follow(({ changes }) => {
+  contextOf(engineOf(engine)).writes.follow(({ changes }) => {
     heard.push(...changes.map(lineOf))
   })
   return () =>

@@ -1,10 +1,11 @@
 import { SYSTEM_CALL } from 'portcullis'
 import type { TestController } from 'portcullis/testing'
-import { newAuthenticator } from '../../src/engine/credentials/new-authenticator.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { authPolicies } from '../../src/credentials/auth-policy.resource.ts'
+import { authenticators } from '../../src/credentials/authenticator.resource.ts'
+import { newAuthenticator } from '../../src/credentials/new-authenticator.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { authPolicies } from '../../src/resources/login/auth-policies.ts'
-import { authenticators } from '../../src/resources/login/authenticators.ts'
+import { identities } from '../../src/identities/identity.resource.ts'
 
 /** Differences from the default auth policy. */
 export interface AuthPolicyChange {
@@ -51,7 +52,7 @@ export async function givePassword(
   identityId: string,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<void> {
-  const context = contextOf(engine)
+  const context = contextOf(engineOf(engine))
   const passwordHash = await context.passwordHasher.hash(password)
   const authenticator = newAuthenticator(context, identityId, { username, passwordHash }, clock.now())
   await context.writes.run(SYSTEM_CALL, (tx) => tx.collection(authenticators).insert(authenticator))

@@ -2,11 +2,12 @@ import type { ControllerEvents, EventName } from 'portcullis'
 import type { ApiClient, ClientApi, ManagementApi } from 'portcullis/client'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { onTestFinished } from 'vitest'
-import { recordMfaPass } from '../../src/domain/posture/index.ts'
-import { SYSTEM_CALL } from '../../src/engine/context/call.ts'
+import { changePosture } from '../../src/access/posture/posture-store.ts'
+import { recordMfaPass } from '../../src/access/posture/rules/index.ts'
+import { sessions as sessionRecords } from '../../src/access/sessions/session.resource.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { changePosture } from '../../src/engine/posture/posture-store.ts'
-import { sessions as sessionRecords } from '../../src/resources/access/sessions.ts'
+import { SYSTEM_CALL } from '../../src/kernel/context/call.ts'
 import { givePassword } from './identity-state.ts'
 import { withSharedPki } from './shared-pki.ts'
 
@@ -109,7 +110,7 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return data.id
     },
     passMfa: async ({ id, apiSessionId }) => {
-      const context = contextOf(controller.engine)
+      const context = contextOf(engineOf(controller.engine))
       const now = context.clock.now()
       await context.writes.run(SYSTEM_CALL, async (tx) => {
         const endpoint = { identityId: id, apiSessionId, now }
@@ -121,7 +122,9 @@ export async function world(options: TestControllerOptions = {}): Promise<World>
       return data.id
     },
     sessions: async () => {
-      const { items } = await contextOf(controller.engine).storage.read((tx) => tx.collection(sessionRecords).find())
+      const { items } = await contextOf(engineOf(controller.engine)).storage.read((tx) =>
+        tx.collection(sessionRecords).find(),
+      )
       return items.map(({ id }) => id).sort()
     },
     heard: (name) => {

@@ -1,8 +1,14 @@
+import { decodeJwt } from 'jose'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { describe, expect, it } from 'vitest'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { contextOf } from '../../src/engine/engine.ts'
-import { MANAGEMENT } from '../contract/http/foreign-client.ts'
+import { adminOf, CLIENT, create, MANAGEMENT } from '../contract/http/foreign-client.ts'
+import { identityProvider } from '../support/jwks-server.ts'
+import { mount } from '../support/mount.ts'
+import { bearing, openIdTokens, refresh } from '../support/openid.ts'
+import { authPolicy, login, person } from '../support/people.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
@@ -53,7 +59,7 @@ const WAYS: readonly (readonly [string, (behind: TestController, ahead: TestCont
     'a token that is not valid yet',
     async (behind, ahead) => {
       const [nbf, exp] = [0, 600].map((later) => Math.floor(ahead.clock.now() / 1000) + later)
-      const token = await contextOf(ahead.engine).tokens.sign({
+      const token = await contextOf(engineOf(ahead.engine)).tokens.sign({
         iss: 'https://controller.test:1280/oidc',
         sub: 'a',
         nbf,
@@ -87,6 +93,47 @@ describe('two processes over one storage whose clocks differ', () => {
     const { behind, ahead, warnings } = await two(30 * SECOND_MS)
     await meet(behind, ahead)
     expect([warnings, await readiness(behind)]).toEqual([[], [200, 'ok\n']])
+  })
+
+  it.each([
+    [59, 200],
+    [60, 200],
+    [61, 401],
+  ])(
+    'by %d seconds: tokens of the one that is ahead are answered %d by the one that is behind',
+    async (apart, status) => {
+      const storage = memoryStorage()
+      const behind = await mount({ storage, now: NOW, allowPrivateJwks: true })
+      const ahead = await mount({ storage, now: NOW + apart * SECOND_MS, allowPrivateJwks: true })
+      const { access_token, refresh_token } = await openIdTokens(ahead)
+      expect((await bearing(behind, access_token)).status).toBe(status)
+      expect((await refresh(behind, refresh_token)).status).toBe(status === 200 ? 200 : 400)
+      // Tokens end when they say so, by the clock of whoever is asked.
+      const { exp = 0 } = decodeJwt(access_token)
+      behind.clock.set(exp * SECOND_MS)
+      expect((await bearing(behind, access_token)).status).toBe(401)
+    },
+  )
+
+  it.each([
+    [60, 200],
+    [61, 401],
+  ])('by %d seconds: a second factor of a signer whose clock is right is answered %d', async (apart, status) => {
+    const storage = memoryStorage()
+    const behind = await mount({ storage, now: NOW, allowPrivateJwks: true })
+    const ahead = await mount({ storage, now: NOW + apart * SECOND_MS, allowPrivateJwks: true })
+    const admin = await adminOf(ahead)
+    const idp = await identityProvider()
+    const { issuer, endpoint } = idp
+    const signer = { name: 'idp', issuer, audience: 'network', enabled: true, jwksEndpoint: endpoint }
+    const id = await create(admin, '/external-jwt-signers', signer)
+    const authPolicyId = await create(admin, '/auth-policies', authPolicy('guarded', {}, { requireExtJwtSigner: id }))
+    const alice = await person(ahead, admin, 'alice', { authPolicyId })
+    const { token } = (await login(behind, alice)).body.data
+    const seconds = Math.floor(ahead.clock.now() / 1000)
+    const proof = await idp.token(ahead.clock.now(), { sub: alice.id, iat: seconds, nbf: seconds })
+    const headers = { authorization: `Bearer ${proof}`, 'zt-session': token }
+    expect((await behind.fetch(`${CLIENT}/services`, { headers })).status).toBe(status)
   })
 
   it('are found by the doctor on the machine that is behind', async () => {

@@ -1,10 +1,10 @@
 // Compiled by `npm run check:types`, never run: what handlers may and may not answer.
 import { z } from 'zod'
-import { DONE } from '../../src/http/operations/answers.ts'
-import { defineOperation } from '../../src/http/operations/define-operation.ts'
-import { wireSchema } from '../../src/http/operations/wire-schema.ts'
-import { identities } from '../../src/resources/identities/identities.ts'
-import { services } from '../../src/resources/services/services.ts'
+import { defineOperation, wireSchema } from '../../src/http/operations/define-operation.ts'
+import { DONE } from '../../src/http/operations/operation.ts'
+
+import { identities } from '../../src/identities/identity.resource.ts'
+import { services } from '../../src/services/service.resource.ts'
 
 const base = { summary: 'An operation', access: 'admin' } as const
 const data = z.object({ name: z.string(), at: z.iso.datetime(), kind: z.enum(['a', 'b']) })

@@ -1,8 +1,9 @@
 // Compiled by `npm run check:types`, never run: how a host may and may not call the engine.
-import { type Controller, type PostureCheckCreate, type Service, SYSTEM_CALL } from 'portcullis'
+import { type Controller, type ServiceRecord, SYSTEM_CALL } from 'portcullis'
+import type { PostureCheckCreate } from 'portcullis/client'
 
 export async function use({ engine }: Controller): Promise<readonly (string | number)[]> {
-  const service: Service = await engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
+  const service: ServiceRecord = await engine.services.create(SYSTEM_CALL, { name: 'web', roleAttributes: ['apps'] })
   const strategy: 'smartrouting' | 'random' | 'weighted' | 'sticky' = service.terminatorStrategy
   const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
   await engine.sessions.create({ by: 'caller', caller }, { serviceId: service.id, type: 'Dial' })

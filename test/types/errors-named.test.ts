@@ -10,7 +10,7 @@ const { options } = ts.parseJsonConfigFileContent(
   ts.sys,
   ROOT,
 )
-const FRONT_DOOR = join(ROOT, 'src/index.ts')
+const FRONT_DOOR = join(ROOT, 'src/engine/engine.ts')
 const program = ts.createProgram([FRONT_DOOR], options)
 const methods = publicMethods(program, FRONT_DOOR, 'ControllerEngine')
 const engine = methods.find(({ name }) => name === 'ControllerEngine.explain')?.node.parent

@@ -5,7 +5,7 @@ import type { ProtobufWriter } from './writer.ts'
 /** One field of a message: its number, how it is written, and how it comes together when it arrives in pieces. */
 export interface Field<T> {
   readonly number: number
-  /** What a message holds that does not hold the field. */
+  /** Makes the value of a message that does not hold the field. */
   empty(): T
   write(writer: ProtobufWriter, value: T): void
   /** Reads the field once, after what was read of it before. */

@@ -1,11 +1,17 @@
-import { ProtobufError } from './protobuf-error.ts'
+/** Bytes that are no message of the expected type. */
+export class ProtobufError extends Error {
+  constructor(problem: string) {
+    super(`malformed message: ${problem}`)
+    this.name = 'ProtobufError'
+  }
+}
 
 /** How many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
 const MOST_MEMBERS = 200_000
 const MOST_VARINT_BYTES = 10
 const UTF8 = new TextDecoder()
 
-/** What all parts of one message share. */
+/** The budget that all parts of one message share. */
 interface Budget {
   members: number
 }

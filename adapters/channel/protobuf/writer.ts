@@ -1,6 +1,6 @@
 const LEAST_ROOM = 64
 const UTF8 = new TextEncoder()
-/** The length of so long a text is one byte. */
+/** Bytes of the longest text whose length is one byte. */
 const SHORT = 0x7f
 
 /** Collects the bytes of a message in a buffer that grows by doubling. */

@@ -1,14 +1,14 @@
-import type { Terminal } from '../output/terminal.ts'
-import type { Environment } from '../settings/setting.ts'
+import type { Terminal } from '../output.ts'
 import type { GivenArguments, OptionDeclarations } from './options.ts'
+import type { Environment } from './usage.ts'
 
-/** What a command is run with. */
+/** The arguments and the surroundings that a command is run with. */
 export interface CommandCall<Name extends string = string> extends GivenArguments<Name> {
   readonly environment: Environment
   readonly terminal: Terminal
 }
 
-/** What a command found out: printed as text, or as JSON where that is asked for. */
+/** The result of a command: printed as text, or as JSON where that is asked for. */
 export interface Answer {
   /** For people; no line end at its end. */
   readonly text: string
@@ -25,9 +25,9 @@ export interface Answer {
 export interface Command<Declared extends OptionDeclarations = OptionDeclarations> {
   /** One word, or two: `explain`, `admin reset-password`. */
   readonly name: string
-  /** What it does, in one line that fits beside its name. */
+  /** The purpose of the command, in one line that fits beside its name. */
   readonly summary: string
-  /** What stands between its name and its options, such as `FILE...`; without it the command takes nothing but options. */
+  /** The operands between its name and its options, such as `FILE...`; without them the command takes nothing but options. */
   readonly operands?: string
   /** Words that may stand as operands, for completion. */
   readonly words?: readonly string[]
@@ -39,13 +39,13 @@ export interface Command<Declared extends OptionDeclarations = OptionDeclaration
   /** Paragraphs of help, below the summary. */
   readonly details?: string
   readonly examples?: readonly string[]
-  /** What its exit codes mean, where they are others than {@link USUAL_EXIT_CODES}. */
+  /** Meanings of its exit codes, where they are others than {@link USUAL_EXIT_CODES}. */
   readonly exitCodes?: Readonly<Record<number, string>>
   /** Does it. A command that writes to standard output by itself answers its exit code. Throws {@link UsageError}. */
   run(call: CommandCall<keyof Declared & string>): Promise<Answer | number>
 }
 
-/** What every command may end with. */
+/** Exit codes that every command may end with. */
 export const USUAL_EXIT_CODES: Readonly<Record<number, string>> = {
   0: 'done, and the answer is yes where there was a question',
   1: 'a failure: the controller cannot be reached, it refused, the storage is away',
@@ -60,6 +60,6 @@ export const EXIT_UNUSABLE = 2
 
 /** Declares a command; `run` sees its options by their names. */
 export function defineCommand<const Declared extends OptionDeclarations>(command: Command<Declared>): Command {
-  // What `run` is called with was read by these very declarations.
+  // The arguments of `run` were read by these very declarations.
   return command as unknown as Command
 }

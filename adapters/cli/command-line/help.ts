@@ -1,4 +1,4 @@
-import type { Style } from '../output/terminal.ts'
+import type { Style } from '../output.ts'
 import { type Command, EXIT_NO, USUAL_EXIT_CODES } from './command.ts'
 import { variableName } from './options.ts'
 

@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util'
-import type { Environment, Setting } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import { type Environment, type Setting, UsageError } from './usage.ts'
 
 /** An option as it is declared once: parsing, help and completion follow from it. */
 export interface OptionDeclaration {
-  /** What it decides, and its default, for help. */
+  /** The choice that it makes, and its default, for help. */
   readonly summary: string
-  /** What stands for its value in help, such as `FILE`; an option without one is a flag. */
+  /** The placeholder of its value in help, such as `FILE`; an option without one is a flag. */
   readonly value?: string
   /** Values to choose from, for completion. */
   readonly choices?: readonly string[]
@@ -23,20 +22,20 @@ export type OptionDeclarations = Readonly<Record<string, OptionDeclaration>>
 export interface GivenOptions<Name extends string> {
   /** Whether a flag was given, else what its variable says. Throws {@link UsageError} for neither `true` nor `false`. */
   flag(name: Name): boolean
-  /** What was typed, else the variable that stands for it. Throws {@link UsageError} for an empty value. */
+  /** Reads the typed value, else the variable that stands for it. Throws {@link UsageError} for an empty value. */
   setting(name: Name): Setting | undefined
   /** The value of the setting. */
   value(name: Name): string | undefined
-  /** What was typed on the command line itself. Throws {@link UsageError} for an empty value. */
+  /** Reads the value that was typed on the command line itself. Throws {@link UsageError} for an empty value. */
   typed(name: Name): string | undefined
   /** Every value of an option that may be repeated. */
   settings(name: Name): readonly Setting[]
 }
 
-/** What stands after the name of a command. */
+/** The arguments behind the name of a command. */
 export interface GivenArguments<Name extends string> {
   readonly options: GivenOptions<Name>
-  /** What is no option, in order. */
+  /** Arguments that are no options, in order. */
   readonly operands: readonly string[]
 }
 

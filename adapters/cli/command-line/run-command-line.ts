@@ -1,13 +1,12 @@
-import { didYouMean } from '../../../src/domain/arguments/nearest.ts'
+import { didYouMean } from '../../../src/base/arguments.ts'
 import { VERSION } from '../../../src/version.ts'
-import type { Terminal } from '../output/terminal.ts'
-import type { Environment } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import type { Terminal } from '../output.ts'
 import type { Answer, Command } from './command.ts'
 import { type CommandGroup, commandHelp, prefixHelp, programHelp } from './help.ts'
 import { type OptionDeclarations, readArguments } from './options.ts'
+import { type Environment, UsageError } from './usage.ts'
 
-/** What surrounds a run of the program. */
+/** The surroundings of a run of the program. */
 export interface Surroundings {
   readonly environment: Environment
   readonly terminal: Terminal

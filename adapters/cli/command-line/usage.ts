@@ -1,3 +1,11 @@
+/** A command that cannot be done as it was asked: it ends with code 2. The message is one line that says what to change. */
+export class UsageError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'UsageError'
+  }
+}
+
 /** Something that the command was told, and the option or environment variable that told it. */
 export interface Setting {
   /** For messages: `--listen` or `PORTCULLIS_LISTEN`. */

@@ -1,7 +1,7 @@
-import type { Command } from '../../command-line/command.ts'
-import type { OptionDeclaration } from '../../command-line/options.ts'
+import type { Command } from '../command-line/command.ts'
+import type { OptionDeclaration } from '../command-line/options.ts'
 
-/** What may stand behind some words of a command line: words, and the options of a command with their choices. */
+/** The continuations of some words of a command line: words, and the options of a command with their choices. */
 interface Place {
   /** The words before it, with blanks between: nothing, `admin`, `admin reset-password`. */
   readonly path: string

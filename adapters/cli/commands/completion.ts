@@ -1,5 +1,5 @@
-import { type Command, defineCommand } from '../../command-line/command.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { type Command, defineCommand } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 

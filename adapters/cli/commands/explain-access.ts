@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
-import { type Explanation, explanationText } from '../../../../src/index.ts'
-import { type Answer, type CommandCall, EXIT_NO, EXIT_UNUSABLE } from '../../command-line/command.ts'
-import { withConnection } from '../../connection/connect.ts'
-import { withOperator } from '../../input/open-operator.ts'
-import { DEFAULT_STORAGE_FILE } from '../../input/open-storage.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { type Explanation, explanationText } from '../../../src/index.ts'
+import { type Answer, type CommandCall, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { withConnection } from '../connection/connect.ts'
+import { DEFAULT_STORAGE_FILE, withOperator } from '../input/open-storage.ts'
 import type { EXPLAIN_OPTIONS } from './explain-options.ts'
 
 type ExplainCall = CommandCall<keyof typeof EXPLAIN_OPTIONS>
 
-/** What was asked; identity and service by id or name. */
+/** The question as it was asked; identity and service by id or name. */
 interface Question {
   readonly identity: string
   readonly service: string

@@ -1,5 +1,5 @@
-import { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
-import { STORAGE_OPTIONS } from '../../input/storage-options.ts'
+import { CONNECTION_OPTIONS } from '../connection/connection-options.ts'
+import { STORAGE_OPTIONS } from '../input/storage-options.ts'
 
 /** The options of `portcullis explain`. */
 export const EXPLAIN_OPTIONS = {

@@ -1,4 +1,4 @@
-import { defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../../command-line/command.ts'
+import { defineCommand, EXIT_NO, EXIT_UNUSABLE } from '../command-line/command.ts'
 import { EXPLAIN_OPTIONS } from './explain-options.ts'
 
 /** `portcullis explain`. */

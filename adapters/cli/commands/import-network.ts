@@ -1,20 +1,29 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { visibleLine } from '../../../../src/domain/visible-text.ts'
-import { type ImportReport, type Operator, openOperator, type PkiMaterial } from '../../../../src/index.ts'
-import { memoryStorage } from '../../../memory/index.ts'
-import { checkMoved, holdSecondFactors, identitiesWithSecondFactor, leadsTo, readSource } from '../../../model/index.ts'
-import { PkiFileError, pkiFilesIn, readPkiFiles } from '../../../node/index.ts'
-import { type Answer, EXIT_NO } from '../../command-line/command.ts'
-import type { GivenOptions } from '../../command-line/options.ts'
-import { withConnection } from '../../connection/connect.ts'
-import { DEFAULT_STORAGE, openStorage } from '../../input/open-storage.ts'
-import { readTables } from '../../input/table-options.ts'
-import type { Terminal } from '../../output/terminal.ts'
-import type { Environment } from '../../settings/setting.ts'
-import { UsageError } from '../../settings/usage-error.ts'
-import { readPkiSource } from '../serve/pki-options.ts'
-import { importFile } from './import-file.ts'
+import { visibleLine } from '../../../src/base/text.ts'
+import { type ImportReport, type Operator, openOperator, type PkiMaterial } from '../../../src/index.ts'
+import { memoryStorage } from '../../memory/index.ts'
+import {
+  applyPlan,
+  checkMoved,
+  holdSecondFactors,
+  identitiesWithSecondFactor,
+  leadsTo,
+  planModel,
+  planText,
+  readExport,
+  readSource,
+} from '../../model/index.ts'
+import { PkiFileError, pkiFilesIn, readPkiFiles } from '../../node/index.ts'
+import { type Answer, EXIT_NO } from '../command-line/command.ts'
+import type { GivenOptions } from '../command-line/options.ts'
+import { type Environment, UsageError } from '../command-line/usage.ts'
+import { withConnection } from '../connection/connect.ts'
+import { DEFAULT_STORAGE, openStorage } from '../input/open-storage.ts'
+import { readTables } from '../input/storage-options.ts'
+import type { Terminal } from '../output.ts'
+import { withoutMistakes } from './model/model-files.ts'
+import { readPkiSource } from './serve/limit-options.ts'
 
 export type ImportOptionName =
   | 'from'
@@ -122,7 +131,7 @@ async function withStore<T>(options: Options, pki: PkiMaterial, work: (operator:
     prefix: options.setting('table-prefix'),
     schema: options.setting('schema'),
   })
-  // What is only looked at must not be made.
+  // A database that is only looked at must not be made.
   const isMissing = options.flag('dry-run') && file !== undefined && !existsSync(file)
   const storage = isMissing ? memoryStorage() : (await openStorage(setting, tables)).storage
   const operator = await openOperator({ storage, pki })
@@ -163,4 +172,29 @@ function certificateText({ serverCertPem }: PkiMaterial, bundle: string | undefi
   return leadsTo(serverCertPem, bundle)
     ? 'The server certificate leads to the bundle that devices pin.'
     : 'differs: the server certificate does not lead to the bundle that devices pin: they will not connect'
+}
+
+/** Applies what `ziti ops export` wrote to a running controller, as a model file is applied. */
+async function importFile(
+  file: string,
+  options: GivenOptions<'url' | 'ca' | 'profile' | 'dry-run'>,
+  environment: Environment,
+  terminal: Terminal,
+): Promise<Answer> {
+  return withoutMistakes(async () => {
+    const { model, notes, withSecondFactor } = await readExport(file)
+    for (const note of notes) terminal.tell(`warning: ${note}`)
+    return withConnection({ options, environment }, async ({ access: admin }) => {
+      const plan = await planModel(admin, model)
+      const { changes, unchanged, access } = plan
+      if (!options.flag('dry-run')) {
+        await applyPlan(admin, plan, ({ done, total }) => terminal.progress(`${done} of ${total}`))
+        terminal.endProgress()
+      }
+      const lost = withSecondFactor === 1 ? '1 identity has' : `${withSecondFactor} identities have`
+      const warning = `warning: ${lost} a second factor that is not in the file: nothing asks for one when they enroll again.`
+      const text = withSecondFactor === 0 ? planText(plan) : `${planText(plan)}\n\n${warning}`
+      return { text, value: { changes, unchanged, access, notes, secondFactors: { lost: withSecondFactor } } }
+    })
+  })
 }

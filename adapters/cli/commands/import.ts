@@ -1,5 +1,5 @@
-import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
-import { STORAGE_OPTIONS } from '../../input/storage-options.ts'
+import { defineCommand, EXIT_NO } from '../command-line/command.ts'
+import { STORAGE_OPTIONS } from '../input/storage-options.ts'
 
 /** `portcullis import`. */
 export const IMPORT = defineCommand({

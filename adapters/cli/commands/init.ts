@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command-line/command.ts'
-import { PASSWORD_OPTIONS } from '../../input/read-password.ts'
+import { defineCommand } from '../command-line/command.ts'
+import { PASSWORD_OPTIONS } from '../input/admin-credentials.ts'
 
 /** `portcullis init`. */
 export const INIT = defineCommand({

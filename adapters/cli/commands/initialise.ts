@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ControllerError, openOperator } from '../../../../src/index.ts'
-import { openPkiDirectory } from '../../../node/index.ts'
-import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../../input/open-storage.ts'
-import { type PASSWORD_OPTIONS, readPassword } from '../../input/read-password.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { ControllerError, openOperator } from '../../../src/index.ts'
+import { openPkiDirectory } from '../../node/index.ts'
+import type { Answer, CommandCall } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { type PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
+import { DEFAULT_STORAGE, DEFAULT_STORAGE_FILE, openStorage } from '../input/open-storage.ts'
 
 const PKI_DIRECTORY = '.portcullis/pki'
 

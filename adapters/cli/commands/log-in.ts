@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { type ApiClient, createManagementClient, type ManagementApi } from '../../../../src/client/index.ts'
-import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { logInByPassword, readControllerUrl } from '../../connection/connect.ts'
-import { readTrustBundle, type TrustBundle, trustingFetch } from '../../connection/https-fetch.ts'
-import { DEFAULT_PROFILE, Profiles } from '../../connection/profiles.ts'
-import { type PASSWORD_OPTIONS, readPassword } from '../../input/read-password.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { type ApiClient, createManagementClient, type ManagementApi } from '../../../src/client/index.ts'
+import type { Answer, CommandCall } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { logInByPassword, readControllerUrl } from '../connection/connect.ts'
+import { readTrustBundle, type TrustBundle, trustingFetch } from '../connection/https-fetch.ts'
+import { DEFAULT_PROFILE, Profiles } from '../connection/profiles.ts'
+import { type PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
 
 type LoginOption = keyof typeof PASSWORD_OPTIONS | 'username' | 'ca' | 'code' | 'profile'
 

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command-line/command.ts'
-import { PASSWORD_OPTIONS } from '../../input/read-password.ts'
+import { defineCommand } from '../command-line/command.ts'
+import { PASSWORD_OPTIONS } from '../input/admin-credentials.ts'
 
 const PROFILE = { value: 'NAME', variable: true, summary: 'which login; default: default' } as const
 

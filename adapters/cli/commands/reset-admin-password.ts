@@ -1,9 +1,9 @@
-import { ControllerError, type PasswordResetReport } from '../../../../src/index.ts'
-import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { withOperator } from '../../input/open-operator.ts'
-import { type PASSWORD_OPTIONS, readPassword } from '../../input/read-password.ts'
-import type { STORAGE_OPTIONS } from '../../input/storage-options.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { ControllerError, type PasswordResetReport } from '../../../src/index.ts'
+import type { Answer, CommandCall } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { type PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
+import { withOperator } from '../input/open-storage.ts'
+import type { STORAGE_OPTIONS } from '../input/storage-options.ts'
 
 type Options = keyof typeof PASSWORD_OPTIONS | keyof typeof STORAGE_OPTIONS | 'password-only'
 
@@ -31,7 +31,7 @@ function textOf({ username, isNew, wasDisabled, hasOtherPolicy, hasLostMfa }: Pa
   ].join('\n')
 }
 
-/** What the rules refuse is for whoever asked to change. */
+/** Turns a refusal by the rules into an error for whoever asked to change. */
 function asUsageError(error: unknown): never {
   if (!(error instanceof ControllerError)) throw error
   throw new UsageError(error.message, { cause: error })

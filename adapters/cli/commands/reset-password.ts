@@ -1,6 +1,6 @@
-import { defineCommand } from '../../command-line/command.ts'
-import { PASSWORD_OPTIONS } from '../../input/read-password.ts'
-import { STORAGE_OPTIONS } from '../../input/storage-options.ts'
+import { defineCommand } from '../command-line/command.ts'
+import { PASSWORD_OPTIONS } from '../input/admin-credentials.ts'
+import { STORAGE_OPTIONS } from '../input/storage-options.ts'
 
 /** `portcullis admin reset-password`. */
 export const RESET_PASSWORD = defineCommand({

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../command-line/command.ts'
+import { defineCommand } from '../command-line/command.ts'
 
 const STORAGE = {
   value: 'STORAGE',
@@ -16,7 +16,7 @@ export const SNAPSHOT = defineCommand({
   details: 'A PostgreSQL database is copied with pg_dump.',
   examples: ['portcullis snapshot --storage sqlite:.portcullis/portcullis.sqlite --to monday.sqlite'],
   run: async (call) => {
-    const { copyStorage } = await import('./copy-storage.ts')
+    const { copyStorage } = await import('./stored-changes.ts')
     return copyStorage('snapshot', call)
   },
 })
@@ -30,7 +30,7 @@ export const RESTORE = defineCommand({
   details: 'A PostgreSQL database is put back with pg_restore.',
   examples: ['portcullis restore --from monday.sqlite --storage sqlite:.portcullis/portcullis.sqlite --force'],
   run: async (call) => {
-    const { copyStorage } = await import('./copy-storage.ts')
+    const { copyStorage } = await import('./stored-changes.ts')
     return copyStorage('restore', call)
   },
 })
@@ -48,7 +48,7 @@ export const MIGRATE = defineCommand({
   hasJson: true,
   examples: ['portcullis migrate --storage postgres://db/net --dry-run'],
   run: async (call) => {
-    const { migrateStorage } = await import('./migrate-storage.ts')
+    const { migrateStorage } = await import('./stored-changes.ts')
     return migrateStorage(call)
   },
 })

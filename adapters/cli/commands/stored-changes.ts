@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import type { Answer, CommandCall } from '../../command-line/command.ts'
-import { UsageError } from '../../settings/usage-error.ts'
-import { storedIn, withStorageErrors } from './stored-in.ts'
+import type { Answer, CommandCall } from '../command-line/command.ts'
+import { UsageError } from '../command-line/usage.ts'
+import { withoutPasswords } from '../input/open-storage.ts'
+import { readTables } from '../input/storage-options.ts'
 
-/** What copies the databases that have tools of their own for it. */
+/** Ways to copy databases that have tools of their own for it. */
 const POSTGRES_TOOLS = { snapshot: 'copied with pg_dump', restore: 'put back with pg_restore' } as const
 /** The option that names the copy. */
 const COPY_OPTION = { snapshot: 'to', restore: 'from' } as const
@@ -24,7 +25,7 @@ export function copyStorage(
     const overwrite = options.flag('force')
     const target = command === 'snapshot' ? other : file
     if (!overwrite && existsSync(target)) throw new UsageError(`${target} is there already: --force replaces it`)
-    const { restoreSqlite, snapshotSqlite } = await import('../../../kysely/index.ts')
+    const { restoreSqlite, snapshotSqlite } = await import('../../kysely/index.ts')
     const copying = {
       overwrite,
       onProgress: ({ copied, total }: { readonly copied: number; readonly total: number }) =>
@@ -34,4 +35,51 @@ export function copyStorage(
     const text = command === 'snapshot' ? `copied ${file} to ${other}` : `restored ${file} from ${other}`
     return { text, value: { storage: `sqlite:${file}`, copy: other } }
   })
+}
+
+/** Brings the tables of a storage to this version, or tells the SQL that would. Throws {@link UsageError}. */
+export function migrateStorage({
+  options,
+}: CommandCall<'storage' | 'table-prefix' | 'schema' | 'dry-run'>): Promise<Answer> {
+  return withStorageErrors('migrate', async () => {
+    const { storage, file } = storedIn('migrate', options.value('storage'), 'sqlite:FILE or postgres://…')
+    const tables = readTables(storage, { prefix: options.setting('table-prefix'), schema: options.setting('schema') })
+    const dryRun = options.flag('dry-run')
+    const { migrate, postgresDialect, sqliteDialect } = await import('../../kysely/index.ts')
+    // A database that is only looked at must not be made: a missing file has the migration of an empty database.
+    const opened = file !== undefined && dryRun && !existsSync(file) ? ':memory:' : file
+    const dialect = opened === undefined ? await postgresDialect({ connection: storage }) : () => sqliteDialect(opened)
+    const { name, statements } = await migrate({ ...tables, dialect, dryRun })
+    const value = { migration: name, statements, isDone: !dryRun }
+    if (statements.length === 0) return { text: 'the tables are up to date', value: { ...value, isDone: true } }
+    const sql = statements.map((statement) => `${statement};`).join('\n')
+    return { text: dryRun ? sql : `did the migration '${name}'`, value }
+  })
+}
+
+/**
+ * The storage that a command works on, `sqlite:FILE` or `postgres://…`, and the file of the former. Throws
+ * {@link UsageError} for none, for memory and for anything else; `taken` says what the command takes.
+ */
+function storedIn(
+  command: string,
+  storage: string | undefined,
+  taken: string,
+): { readonly storage: string; readonly file: string | undefined } {
+  if (storage === 'memory') {
+    throw new UsageError(`${command} needs --storage ${taken}: memory is gone with the process that keeps it`)
+  }
+  const isKnown = /^(sqlite:.+|postgres(ql)?:\/\/.*)$/s.test(storage ?? '')
+  if (storage === undefined || !isKnown) throw new UsageError(`${command} needs --storage ${taken}`)
+  return { storage, file: storage.startsWith('sqlite:') ? storage.slice('sqlite:'.length) : undefined }
+}
+
+/** Does what a command was asked, and tells what went wrong with the storage in one line without passwords. */
+async function withStorageErrors<T>(command: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`${command}: ${withoutPasswords(error)}`, { cause: error })
+  }
 }

@@ -8,9 +8,9 @@ import {
   type PortcullisApi,
 } from '../../../src/client/index.ts'
 import type { GivenOptions } from '../command-line/options.ts'
+import { type Environment, UsageError } from '../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME, type AdminCredentials, adminCredentials } from '../input/admin-credentials.ts'
-import type { Environment } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+
 import type { CONNECTION_OPTIONS } from './connection-options.ts'
 import { readTrustBundle, type TrustBundle, trustingFetch } from './https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from './profiles.ts'
@@ -19,11 +19,11 @@ import { DEFAULT_PROFILE, Profiles } from './profiles.ts'
 export interface Connection {
   readonly management: ApiClient<ManagementApi>
   readonly portcullis: ApiClient<PortcullisApi>
-  /** What the clients are made of, for whoever makes one of its own. */
+  /** The parts that clients are made of, for whoever makes one of its own. */
   readonly access: { readonly baseUrl: string; readonly fetch: Fetch; readonly token: string }
 }
 
-/** What a command was told of the controller that it asks. */
+/** The arguments by which a command finds the controller that it asks. */
 export interface ConnectionRequest {
   readonly options: GivenOptions<keyof typeof CONNECTION_OPTIONS>
   readonly environment: Environment
@@ -56,7 +56,7 @@ export async function withConnection<T>(
       cause: error,
     })
   } finally {
-    // What could not be ended ends by itself.
+    // A session that could not be ended ends by itself.
     if (isOwn) await management.call('DELETE /current-api-session').catch(() => undefined)
   }
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { isUntrusted } from '../../../src/client/answer.ts'
 import type { Fetch } from '../../../src/client/index.ts'
-import { isUntrusted } from '../../../src/client/untrusted.ts'
 import { httpsFetch } from '../../node/index.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import { UsageError } from '../command-line/usage.ts'
 
-/** What a controller's certificate has to lead to, PEM, and where that came from, for messages. */
+/** The certificates that a controller's one has to lead to, PEM, and where they came from, for messages. */
 export interface TrustBundle {
   readonly pem: string
   readonly source: string

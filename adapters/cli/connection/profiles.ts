@@ -1,8 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Environment } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import { type Environment, UsageError } from '../command-line/usage.ts'
 
 /** A login that is kept: to which controller, and the API session that it gave. No password is kept. */
 export interface Profile {
@@ -16,7 +15,7 @@ export interface Profile {
 
 export const DEFAULT_PROFILE = 'default'
 
-/** What those may do who do not own a file. */
+/** Permission bits of everybody but the owner of a file. */
 const NOT_OWNER = 0o077
 
 /** The login profiles of a user: one file each, for its owner's eyes only. */

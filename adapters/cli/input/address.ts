@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { type Address, parseAddress } from '../../node/index.ts'
-import type { Setting } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import { type Setting, UsageError } from '../command-line/usage.ts'
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$/
 
@@ -24,4 +23,18 @@ function canonicalHost(written: string): string | undefined {
   if (/[?#@%\\]/.test(written) || !URL.canParse(url)) return undefined
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   return isIPv6(host) || HOST_NAME.test(host) ? host : undefined
+}
+
+const KEEP_NOTHING = 'or choose --storage memory, which keeps nothing beyond the process'
+
+/** Explains an error of an import: a package that was not installed, or a Node without SQLite; else undefined. */
+export function missingPart(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error.cause !== undefined) return missingPart(error.cause)
+  const code: unknown = Reflect.get(error, 'code')
+  if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') {
+    return `it needs Node 22.13 or later, this is ${process.version}: run a later one, ${KEEP_NOTHING}`
+  }
+  const [, name] = (code === 'ERR_MODULE_NOT_FOUND' && /^Cannot find package '([^']+)'/.exec(error.message)) || []
+  return name && `it needs the package ${name}: run \`npm install ${name}\`, ${KEEP_NOTHING}`
 }

@@ -1,10 +1,13 @@
-import type { Environment } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { GivenOptions } from '../command-line/options.ts'
+import { type Environment, UsageError } from '../command-line/usage.ts'
+import type { Terminal } from '../output.ts'
 
 export const ADMIN_USERNAME = 'PORTCULLIS_ADMIN_USERNAME'
 export const ADMIN_PASSWORD = 'PORTCULLIS_ADMIN_PASSWORD'
 
-/** What the default admin of an empty store logs in with. */
+/** The credentials that the default admin of an empty store logs in with. */
 export interface AdminCredentials {
   readonly username: string
   readonly password: string
@@ -30,4 +33,60 @@ function checkLength(name: string, value: string, least: number): void {
   if (value.length < least || value.length > 100) {
     throw new UsageError(`${name} must have ${least} to 100 characters, it has ${value.length}`)
   }
+}
+
+/** Where a password comes from: never from the command line, which every user of the machine may read. */
+export const PASSWORD_OPTIONS = {
+  'password-stdin': { summary: 'read the password from standard input' },
+  'password-file': { value: 'FILE', summary: 'read the password from the first line of a file' },
+} as const
+
+/** Permission bits of those who are neither the owner of a file nor of its group: read it, write it. */
+const OTHERS = 0o006
+
+/** How a password is read. */
+interface PasswordQuestion {
+  readonly options: GivenOptions<keyof typeof PASSWORD_OPTIONS>
+  readonly terminal: Pick<Terminal, 'askSecret' | 'tell'>
+  /** Asks twice, for a password that is new. */
+  readonly isNew: boolean
+}
+
+/** The password that the options name, else what somebody types who is asked for it. Throws {@link UsageError}. */
+export async function readPassword({ options, terminal, isNew }: PasswordQuestion): Promise<string> {
+  const file = options.typed('password-file')
+  if (options.flag('password-stdin')) {
+    if (file !== undefined) throw new UsageError('--password-stdin and --password-file exclude each other')
+    return oneLine(await text(process.stdin), '--password-stdin')
+  }
+  if (file !== undefined) return readPasswordFile(file, terminal)
+  if (terminal.askSecret === undefined) {
+    throw new UsageError('there is no terminal to ask for the password: --password-stdin or --password-file FILE')
+  }
+  const password = await terminal.askSecret(isNew ? 'New password: ' : 'Password: ')
+  if (isNew && (await terminal.askSecret('Again: ')) !== password) throw new UsageError('the two passwords differ')
+  if (password === '') throw new UsageError('nothing was entered')
+  return password
+}
+
+async function readPasswordFile(file: string, { tell }: Pick<Terminal, 'tell'>): Promise<string> {
+  let content: string
+  try {
+    content = await readFile(file, 'utf8')
+    const { mode } = await stat(file)
+    // Windows has no such permissions, and tells some for every file.
+    if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+      tell(`warning: ${file} is open to every user of this machine: chmod 600 closes it`)
+    }
+  } catch (error) {
+    throw new UsageError(`--password-file: '${file}' cannot be read`, { cause: error })
+  }
+  return oneLine(content.split('\n').slice(0, 1).join(''), '--password-file')
+}
+
+function oneLine(content: string, option: string): string {
+  const line = content.replace(/\r?\n$/, '').replace(/\r$/, '')
+  if (line === '') throw new UsageError(`${option}: there is no password`)
+  if (/[\r\n]/.test(line)) throw new UsageError(`${option}: a password is one line`)
+  return line
 }

@@ -1,11 +1,12 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Storage } from '../../../src/index.ts'
+import { type Operator, openOperator, type Storage } from '../../../src/index.ts'
 import { memoryStorage } from '../../memory/index.ts'
-import type { Setting } from '../settings/setting.ts'
-import { UsageError } from '../settings/usage-error.ts'
-import { missingPart } from './missing-part.ts'
-import type { TableOptions } from './table-options.ts'
+import type { GivenOptions } from '../command-line/options.ts'
+import { type Setting, UsageError } from '../command-line/usage.ts'
+import { missingPart } from './address.ts'
+import { readTables, type STORAGE_OPTIONS, type TableOptions } from './storage-options.ts'
 
 /** A storage, and what it is called in the ready line: without file names, addresses and passwords. */
 export interface OpenStorage {
@@ -47,4 +48,31 @@ export async function openStorage({ name, value }: Setting, tables: TableOptions
 export function withoutPasswords(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.replaceAll(/\/\/[^@\s/]*@/g, '//')
+}
+
+/** Does `work` on the storage that the options name, which has to be there, and closes it. Throws {@link UsageError}. */
+export async function withOperator<T>(
+  options: GivenOptions<keyof typeof STORAGE_OPTIONS>,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const setting = options.setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
+  if (setting.value === 'memory') {
+    throw new UsageError(
+      `${setting.name} takes sqlite:FILE or postgres://…: memory is gone with the process that keeps it`,
+    )
+  }
+  const file = /^sqlite:(.*)$/s.exec(setting.value)?.[1]
+  // Opening would make it: a slip in the name would leave an empty database, and nothing would be done.
+  if (file !== undefined && !existsSync(file)) throw new UsageError(`${setting.name}: there is no file ${file}`)
+  const tables = readTables(setting.value, {
+    prefix: options.setting('table-prefix'),
+    schema: options.setting('schema'),
+  })
+  const { storage } = await openStorage(setting, tables)
+  const operator = await openOperator({ storage })
+  try {
+    return await work(operator)
+  } finally {
+    await operator.close()
+  }
 }

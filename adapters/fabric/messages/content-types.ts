@@ -1,4 +1,4 @@
-/** What the frames of a control channel are, by the number on the wire. */
+/** Content types of the frames of a control channel, by the number on the wire. */
 export const CONTENT_TYPE = {
   hello: 0,
   ping: 1,
@@ -104,6 +104,7 @@ export const HEADER = {
   syncState: 1014,
   errorCode: 1014,
   supportsModel: 1024,
+  modelIndex: 1025,
   subscriptionId: 1026,
   failedCircuitId: 1026,
   routeAttempt: 1101,

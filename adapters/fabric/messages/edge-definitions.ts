@@ -11,7 +11,7 @@ import {
   optional,
   repeated,
   TEXT,
-} from '../protobuf/index.ts'
+} from '../../channel/protobuf/index.ts'
 
 export const PRECEDENCE = enumeration('default', 'required', 'failed')
 
@@ -130,7 +130,12 @@ export const ConnectEvents = message({
   fullState: field(2, BOOL),
 })
 
-export const ExtendCertificates = message({ clientCertCsr: field(1, TEXT), serverCertCsr: field(2, TEXT) })
+export const ExtendCertificates = message({
+  clientCertCsr: field(1, TEXT),
+  serverCertCsr: field(2, TEXT),
+  /** The router confirms what it got before it counts. */
+  requireVerification: field(3, BOOL),
+})
 export const Certificates = message({ clientCertPem: field(1, TEXT), serverCertPem: field(2, TEXT) })
 export const ConfirmCertificate = message({ clientCertPem: field(1, TEXT) })
 export const CodedError = message({ code: field(1, TEXT), message: field(2, TEXT) })

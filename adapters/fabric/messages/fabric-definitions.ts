@@ -11,7 +11,7 @@ import {
   optional,
   repeated,
   TEXT,
-} from '../protobuf/index.ts'
+} from '../../channel/protobuf/index.ts'
 import { PRECEDENCE } from './edge-definitions.ts'
 
 const Listener = message({
@@ -127,6 +127,8 @@ export const RouterInterfaces = message({
 
 /** Of all that routers measure, the mean of what they observed often, by its name, and what circuits carried. */
 export const Metrics = message({
+  /** The router that measured. */
+  sourceId: field(2, TEXT),
   histograms: mapOf(8, TEXT, message({ mean: field(3, DOUBLE) })),
   usageCounters: repeated(
     11,

@@ -1,4 +1,4 @@
-import type { ModelCodec, ModelEntity, ModelEvent } from '../../../src/index.ts'
+import type { ModelCodec, ModelEntity, ModelEvent } from '../../../src/ports/fabric/index.ts'
 import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
 import { postureCheckFields } from './posture-check-fields.ts'
 

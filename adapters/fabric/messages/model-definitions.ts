@@ -11,7 +11,7 @@ import {
   optional,
   repeated,
   TEXT,
-} from '../protobuf/index.ts'
+} from '../../channel/protobuf/index.ts'
 import { PRECEDENCE } from './edge-definitions.ts'
 
 const Process = message({

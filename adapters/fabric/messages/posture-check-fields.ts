@@ -1,4 +1,4 @@
-import type { PostureCheck } from '../../../src/index.ts'
+import type { PostureCheck } from '../../../src/policy.ts'
 import { BLANK } from './model-definitions.ts'
 
 type Fields = typeof BLANK.postureCheck

@@ -1,10 +1,11 @@
-import type { CircuitUsage, FromRouter, LinkReport, ToRouter } from '../../../src/index.ts'
-import type { Frame } from '../channel/frame.ts'
-import { readBytesMap, readText } from '../channel/header-values.ts'
-import type { MessageOf, MessageType } from '../protobuf/index.ts'
+import type { LinkReport } from '../../../src/fabric/rules/index.ts'
+import type { CircuitUsage, EdgeListener, FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBytesMap, readText } from '../../channel/header-values.ts'
+import type { MessageOf, MessageType } from '../../channel/protobuf/index.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
+import type { ClientHello } from './edge-definitions.ts'
 import * as edge from './edge-definitions.ts'
-import { edgeListeners } from './edge-listeners.ts'
 import * as fabric from './fabric-definitions.ts'
 import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { readRouteResult } from './route-result.ts'
@@ -12,7 +13,7 @@ import { readRouteResult } from './route-result.ts'
 type Read = (frame: Frame) => FromRouter
 
 const SECOND_MS = 1000
-/** What routers may ask for that they are told is not done here, so that nobody waits in vain. */
+/** Requests of routers that are answered as not served here, so that nobody waits in vain. */
 const UNSUPPORTED: Readonly<Record<number, string>> = {
   [CONTENT_TYPE.quiesce]: 'quiesce routers',
   [CONTENT_TYPE.dequiesce]: 'quiesce routers',
@@ -250,4 +251,21 @@ function terminatorUpdate(update: MessageOf<typeof edge.UpdateTunnelTerminator>)
     cost: updateCost ? cost : undefined,
     precedence: updatePrecedence ? precedence : undefined,
   }
+}
+
+/** Where a router is reached by clients; an older one tells protocols and ports beside its host name. */
+function edgeListeners(hello: MessageOf<typeof ClientHello>): readonly EdgeListener[] {
+  const listeners = hello.listeners.flatMap((listener) => {
+    const { protocol = '', hostname = '', port = 0 } = listener.advertise ?? {}
+    return protocol === '' ? [] : [{ protocol, advertise: `${bracketed(hostname)}:${port}` }]
+  })
+  if (listeners.length > 0) return listeners
+  return hello.protocols.map((protocol, position) => ({
+    protocol,
+    advertise: `${bracketed(hello.hostname)}:${hello.protocolPorts[position] ?? ''}`,
+  }))
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }

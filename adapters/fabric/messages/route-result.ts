@@ -1,9 +1,10 @@
-import type { FromRouter } from '../../../src/index.ts'
-import type { Frame } from '../channel/frame.ts'
-import { readText, readUint32 } from '../channel/header-values.ts'
+import type { FromRouter } from '../../../src/ports/fabric/index.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readText, readUint32 } from '../../channel/header-values.ts'
 import { HEADER } from './content-types.ts'
 
-const CAUSES = [
+/** Causes by their numbers on the wire. */
+export const ROUTE_FAILURES = [
   'generic',
   'invalid-terminator',
   'misconfigured-terminator',
@@ -27,14 +28,14 @@ const OWN: ReadonlySet<number> = new Set([
   HEADER.routeErrorCode,
 ])
 
-/** What a router answers to a route: everything but the id of the circuit stands in headers. */
+/** Reads the answer of a router to a route: everything but the id of the circuit stands in headers. */
 export function readRouteResult({ headers, body: [circuitId = new Uint8Array(0)] }: Frame): FromRouter {
   return {
     type: 'route-result',
     circuitId: new TextDecoder().decode(circuitId),
     attempt: readUint32(headers, HEADER.routeAttempt) ?? 0,
     success: headers.has(HEADER.routeSuccess),
-    cause: CAUSES[readUint32(headers, HEADER.routeErrorCode) ?? 0] ?? 'generic',
+    cause: ROUTE_FAILURES[readUint32(headers, HEADER.routeErrorCode) ?? 0] ?? 'generic',
     message: readText(headers, HEADER.routeError) ?? '',
     peerData: new Map([...headers].filter(([key]) => key > 0 && !OWN.has(key))),
   }

@@ -1,10 +1,16 @@
-import type { ToRouter } from '../../../src/index.ts'
-import { boolHeader, bytesMapHeader, textHeader, textMapHeader, uint32Header } from '../channel/header-values.ts'
+import { EDGE_ERROR, HINT_NUMBERS } from '../../../src/data-plane/edge/edge-refusal.ts'
+import type { RefusalCode, ToRouter } from '../../../src/ports/fabric/index.ts'
+import { boolHeader, bytesMapHeader, textHeader, textMapHeader, uint32Header } from '../../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import * as edge from './edge-definitions.ts'
 import * as fabric from './fabric-definitions.ts'
 import { ChangeSetFacts, StateFacts, ValidateModel } from './model-definitions.ts'
-import { HINT_NUMBERS, REFUSAL_NUMBERS } from './refusals.ts'
+
+// Routers refuse for these two themselves, and tell endpoints alone.
+const { 'invalid-api-session-type': _type, 'posture-check-failed': _posture, ...OF_CONTROLLERS } = EDGE_ERROR
+
+/** The causes that a controller tells routers, by the numbers that endpoints know as well. */
+export const REFUSAL_NUMBERS: Readonly<Record<RefusalCode, number>> = OF_CONTROLLERS
 
 /** A message in the form of the wire, without the number that its channel gives it. */
 export interface WireMessage {
@@ -101,7 +107,8 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
 
 type Message<Type extends ToRouter['type']> = Extract<ToRouter, { type: Type }>
 
-function wire(
+/** A message of a content type, with headers and the bytes of its body. */
+export function wire(
   contentType: number,
   body?: Uint8Array,
   headers: readonly (readonly [number, Uint8Array])[] = [],

@@ -1,9 +1,50 @@
-import type { Change, StoredRecord } from '../../../src/index.ts'
+import type { Change, StoredRecord } from '../../../src/storage.ts'
 import type { RecordTable } from '../schema/record-table.ts'
 import { CachedTable, type Entry, type ListEntry } from './cached-table.ts'
-import { RecentChanges } from './recent-changes.ts'
 
-/** A record of so many characters, or a part of it, counts as one. */
+/** So many changes are remembered, and up to as many again. */
+const REMEMBERED = 5000
+
+/** The changes that led to the revision of the cache, as far as they are remembered. */
+class RecentChanges {
+  #changes: Change[] = []
+  /** All changes after it are remembered. */
+  #from = Number.POSITIVE_INFINITY
+
+  /** Takes in the changes up to a revision; undefined when it is not known how it was reached. */
+  moveTo(revision: number, changes: readonly Change[] | undefined): void {
+    if (changes === undefined) this.clear()
+    if (this.#from === Number.POSITIVE_INFINITY) this.#from = revision
+    else for (const change of changes ?? []) this.#changes.push(change)
+    if (this.#changes.length <= 2 * REMEMBERED) return
+    // All changes of one revision are forgotten together.
+    this.#from = this.#changes.at(-REMEMBERED)?.revision ?? revision
+    this.#changes = this.#changes.slice(this.#firstAfter(this.#from))
+  }
+
+  clear(): void {
+    this.#changes = []
+    this.#from = Number.POSITIVE_INFINITY
+  }
+
+  /** The changes after a revision; undefined where some may be forgotten. */
+  since(revision: number): readonly Change[] | undefined {
+    return revision < this.#from ? undefined : this.#changes.slice(this.#firstAfter(revision))
+  }
+
+  #firstAfter(revision: number): number {
+    let low = 0
+    let high = this.#changes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#changes[middle]?.revision ?? revision) <= revision) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Characters that count as one record: a record of 3,000 takes three places. */
 const CHARACTERS_OF_ONE = 1024
 
 /**
@@ -52,7 +93,7 @@ export class RecordCache {
     this.#moves += 1
   }
 
-  /** What is known of an id: an entry without a record when there is none. */
+  /** Finds the entry of an id: one without a record when there is none. */
   find({ kind }: RecordTable, id: string): Entry | undefined {
     return used(this.#tables.get(kind.name)?.get(id))
   }
@@ -80,7 +121,7 @@ export class RecordCache {
     this.#add(list)
   }
 
-  /** Keeps what was read of an id: a record of so many characters, or that there is none. */
+  /** Keeps the record that was read of an id, with its size in characters, or that there is none. */
   keep(records: RecordTable, id: string, record: StoredRecord | undefined, characters: number): void {
     const size = sizeOf(characters)
     if (size > this.capacity) return
@@ -106,7 +147,7 @@ export class RecordCache {
     this.#makeRoom()
   }
 
-  /** What a change of a record makes untrue. */
+  /** Forgets the entries that a change of a record makes untrue. */
   #forget(kind: string, id: string): void {
     const table = this.#tables.get(kind)
     if (table === undefined) return

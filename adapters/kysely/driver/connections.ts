@@ -1,11 +1,65 @@
-import type { Dialect, Driver } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type Dialect, type Driver } from 'kysely'
 import { Gate, Lifetime, type Patience, StorageUnavailable } from '../../../src/storage.ts'
-import { Connection } from './connection.ts'
 import { asUnavailable } from './unavailable.ts'
+
+/** One row of an answer, by column. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** The source that rows are read from. */
+export interface RowSource {
+  rows(query: CompiledQuery): Promise<readonly Row[]>
+}
+
+/** One connection while one transaction has it to itself. */
+export class Connection implements RowSource {
+  readonly #connection: DatabaseConnection
+  /** Set by the first error that speaks of the state of the database; the connection is not used again then. */
+  isBroken = false
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+
+  async rows(query: CompiledQuery): Promise<readonly Row[]> {
+    try {
+      return (await this.#connection.executeQuery<Row>(query)).rows
+    } catch (error) {
+      throw this.#translated(error)
+    }
+  }
+
+  /** Runs a statement; answers how many rows it inserted, changed or deleted. */
+  async run(query: CompiledQuery): Promise<number> {
+    try {
+      return Number((await this.#connection.executeQuery(query)).numAffectedRows ?? 0)
+    } catch (error) {
+      throw this.#translated(error)
+    }
+  }
+
+  /** Runs a statement that has no parameters. */
+  async command(text: string): Promise<void> {
+    let query = COMMANDS.get(text)
+    if (query === undefined) {
+      query = CompiledQuery.raw(text)
+      COMMANDS.set(text, query)
+    }
+    await this.run(query)
+  }
+
+  #translated(error: unknown): unknown {
+    const unavailable = asUnavailable(error)
+    if (unavailable !== undefined && unavailable.reason !== 'busy') this.isBroken = true
+    return unavailable ?? error
+  }
+}
+
+/** There are few of them: what begins, ends and divides transactions. */
+const COMMANDS = new Map<string, CompiledQuery>()
 
 /** How many connections there are, and how long is waited for one. */
 export interface ConnectionOptions {
-  /** At most so many reads at once where each has a connection of its own. Default: 8. */
+  /** Greatest number of reads at once, where each has a connection of its own. Default: 8. */
   readonly readConnections?: number
   /** Milliseconds to wait for a connection or for other writers, before a call fails as busy. Default: 5,000. */
   readonly busyTimeoutMs?: number
@@ -102,7 +156,7 @@ function separateConnections(dialect: Dialect, most: number, timeoutMs: number):
   }
 }
 
-/** Waits for a connection for so long, in ms. */
+/** Gives up waiting for a connection after `timeoutMs`. */
 function patience(timeoutMs: number): Patience {
   return (giveUp) => {
     const expired = () => giveUp(new StorageUnavailable('busy', `no connection was free within ${timeoutMs} ms`))

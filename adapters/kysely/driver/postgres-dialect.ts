@@ -1,6 +1,6 @@
 import { type Dialect, PostgresDialect } from 'kysely'
 import type { Client, PoolConfig } from 'pg'
-import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './connections.ts'
 
 /** How a PostgreSQL database is reached. */
@@ -14,7 +14,7 @@ export interface PostgresOptions {
 /** The first argument as messages call it. */
 export const POSTGRES_HINT = "an object: { connection: 'postgres://user@host:5432/database' }"
 
-/** What each of the options takes; without a connection `pg` would take the database that the environment names. */
+/** Rules of the options; without a connection `pg` would take the database that the environment names. */
 export const POSTGRES_OPTIONS: OptionRules<PostgresOptions> = {
   connection: {
     shape: 'unknown',
@@ -31,14 +31,14 @@ const DIALECT_OPTIONS: OptionRules<PostgresOptions & ConnectionOptions> = {
   busyTimeoutMs: 'number',
 }
 
-/** What is in it is not told: it may be a password. */
+/** Finds the mistake in a connection. Its text is not told: it may hold a password. */
 function connectionProblem(connection: unknown): string | undefined {
   if (typeof connection === 'object' && connection !== null) return undefined
   const isUrl = typeof connection === 'string' && /^(postgres(ql)?:\/\/|socket:|\/)/.test(connection)
   return isUrl ? undefined : 'is no postgres:// URL'
 }
 
-/** A session that lost its process in the middle of a write is ended by the server after so many ms. */
+/** Ms after which the server ends a session whose process was lost in the middle of a write, and so frees its locks. */
 const IDLE_WRITE_MS = 30_000
 
 /**
@@ -84,8 +84,9 @@ export async function openPostgresDialect(options: PostgresOptions & ConnectionO
     })
 }
 
-/** How many statements may be prepared on a connection, and so many are counted. */
+/** Statements that are prepared on a connection; further ones are parsed each time. */
 const PREPARED = 400
+/** Statements whose uses are counted, to find those that are worth preparing. */
 const COUNTED = 4000
 
 /** A client that prepares a statement on the server when it is run for the third time. */

@@ -10,12 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import {
-  checkArgument,
-  checkOptions,
-  type OptionRule,
-  type OptionRules,
-} from '../../../src/domain/arguments/check-options.ts'
+import { checkArgument, checkOptions, type OptionRule, type OptionRules } from '../../../src/base/arguments.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
 import { SqlitePlace } from './sqlite-place.ts'
 
@@ -27,13 +22,13 @@ export interface SqliteDriverOptions {
   readonly cacheMiB?: number
 }
 
-/** What each of the options takes. */
+/** Rules of the options, one for each. */
 export const SQLITE_OPTIONS: OptionRules<SqliteDriverOptions> = {
   synchronous: { oneOf: ['full', 'normal'] },
   cacheMiB: 'number',
 }
 
-/** What the name of a database takes. */
+/** The rule for the name of a database. */
 export const SQLITE_FILE: OptionRule = {
   shape: 'string',
   isNeeded: true,
@@ -51,8 +46,11 @@ function fileProblem(file: string): string | undefined {
   return existsSync(folder) ? undefined : `names a file in a folder that is not there: ${folder}`
 }
 
-/** SQLite waits so many ms by itself, and holds up the event loop; whoever has to wait longer does so outside of it. */
+/** Ms that SQLite waits by itself, which holds up the event loop; longer waits happen outside of it. */
 const BUSY_TIMEOUT_MS = 5
+
+/** Bytes of the file that are mapped into memory: 1 GiB. */
+const MAPPED_BYTES = 1_073_741_824
 
 /**
  * A Kysely dialect over the SQLite that is built into Node (22.13 and later); each driver is one connection to `file`.
@@ -106,12 +104,14 @@ class SqliteFileDriver implements Driver {
 
   async #open(DatabaseSync: typeof import('node:sqlite').DatabaseSync): Promise<void> {
     const { synchronous = 'full', cacheMiB = 32 } = this.#options
+    // References are kept by the engine, in every storage alike: the tables declare no foreign keys to check again.
     this.#database = new DatabaseSync(this.#file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
     this.#place.opened()
     await enterWalMode(this.#database)
-    // Pages are read from the memory of the operating system where they are, without a copy.
+    // The first GiB of the file is read from the memory of the operating system where it is, without a copy. What lies beyond is
+    // read as usual; more would take address space that a container may not have.
     this.#database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = ${-1024 * cacheMiB};
-      pragma mmap_size = 1073741824; pragma temp_store = memory`)
+      pragma mmap_size = ${MAPPED_BYTES}; pragma temp_store = memory`)
     this.#connection = new SqliteConnection(this.#database, this.#place)
   }
 
@@ -148,7 +148,10 @@ class SqliteFileDriver implements Driver {
 
 const ATTEMPTS = 100
 
-/** A file keeps its mode, but of several processes that enter it at once some find the file busy. */
+/**
+ * Enters the write-ahead log: readers see their snapshot while another process writes, which the engine relies on, and a commit is
+ * one write to the log. A file keeps its mode, but of several processes that enter it at once some find the file busy.
+ */
 async function enterWalMode(database: DatabaseSync): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,4 +1,4 @@
-import { StorageUnavailable, type UnavailableReason } from '../../../src/index.ts'
+import { StorageUnavailable, type UnavailableReason } from '../../../src/storage.ts'
 
 /** Primary result codes of SQLite: 5 busy, 6 locked, 8 read-only, 10 input/output, 11 corrupt, 13 full, 14 cannot open, 26 no database. */
 const SQLITE_CODES: Readonly<Record<number, UnavailableReason>> = {

@@ -6,7 +6,7 @@ export type Sql = RawBuilder<unknown>
 /** How a column stores its values; json is the text of a JSON value. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'json'
 
-/** What the SQL of SQLite and that of PostgreSQL say differently. */
+/** The phrases in which the SQL of SQLite and that of PostgreSQL differ. */
 export interface SqlLanguage {
   readonly name: 'sqlite' | 'postgres'
   /** Begins a snapshot, and a write that is alone from then on. */
@@ -15,13 +15,13 @@ export interface SqlLanguage {
   /** Waits until no other process writes to the tables named `scope`; until the transaction ends. Absent where `beginWrite` does. */
   lockWriters?(scope: string): Sql
   columnType(type: ColumnType): string
-  /** What follows the columns of a table that is nothing but an index of another, if anything. */
+  /** The text after the columns of a table that is nothing but an index of another, if any. */
   readonly indexTableOptions?: string
-  /** What an index holds of a text, so that its entries stay small. Ordered as the text is; undefined: the text. */
+  /** Makes the indexed form of a text, so that entries stay small. Ordered as the text is; undefined: the text. */
   indexedText(column: Sql): Sql | undefined
   /** The same of a text at hand. */
   indexedPart(text: string): string
-  /** What a unique index holds of a text: different for different texts. */
+  /** Makes the form of a text for a unique index: different for different texts. */
   uniqueText(column: Sql): Sql
   /** Whether a unique index of texts also serves to put them in order. */
   readonly ordersByUniqueText: boolean

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Change } from '../../../src/index.ts'
-import type { Connection, RowSource } from '../driver/connection.ts'
+import type { Change } from '../../../src/storage.ts'
+import type { Connection, RowSource } from '../driver/connections.ts'
 import type { Database } from '../language/database.ts'
 import { rowInserter, statement } from '../language/statement.ts'
 import { CHANGE_TABLE, STATE_TABLE } from '../schema/bookkeeping.ts'
@@ -14,7 +14,7 @@ export interface StoredState {
   readonly forgotten: number
 }
 
-/** The change feed reaches back so many revisions, and somewhat further. */
+/** Revisions that the change feed reaches back: a process that slept longer reads everything anew. */
 const REMEMBERED_REVISIONS = 100_000
 const FORGOTTEN_AT_ONCE = 1000
 

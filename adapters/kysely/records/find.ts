@@ -1,14 +1,16 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Filter, FindQuery, Page, StoredRecord } from '../../../src/index.ts'
-import type { Row, RowSource } from '../driver/connection.ts'
+import type { FindQuery, Page } from '../../../src/index.ts'
+import type { Filter, StoredRecord } from '../../../src/storage.ts'
+import type { Row, RowSource } from '../driver/connections.ts'
 import type { Database } from '../language/database.ts'
 import type { Sql } from '../language/language.ts'
+import { statement } from '../language/statement.ts'
 import type { RecordTable } from '../schema/record-table.ts'
 import { compileFilter } from './filter/compile-filter.ts'
-import { toSql } from './filter/condition.ts'
 import { recordScope } from './filter/subject.ts'
+import { toSql } from './filter/value-test.ts'
 import { listStatements, orderClause, orderTerms } from './list-statements.ts'
-import { pageOf, type RecordOrDamage } from './record-row.ts'
+import { decodeRecord, pageOf, type RecordOrDamage } from './write-record.ts'
 
 /**
  * Answers a question in SQL alone: what does not belong to the page is neither fetched nor looked at here. `recordOf` makes
@@ -88,4 +90,27 @@ function asksForOne(records: RecordTable, filter: Filter | undefined): boolean {
   if (filter?.kind !== 'compare' || filter.operator !== '=' || filter.operand.kind !== 'field') return false
   const { field } = filter.operand
   return filter.value !== null && (field === 'id' || records.byField.get(field)?.isUnique === true)
+}
+
+/** So many rows are read at once: some milliseconds of the thread. */
+const ROWS = 1000
+
+/** Every record by its id, a slice at a time; only the columns of the named fields are fetched. */
+export async function* scan(
+  database: Database,
+  connection: RowSource,
+  records: RecordTable,
+  fields: readonly string[],
+): AsyncGenerator<readonly RecordOrDamage[], void> {
+  const asked = { kind: records.kind, fields: records.fields.filter(({ field }) => fields.includes(field)) }
+  const columns = sql.join(['id', ...asked.fields.map(({ column }) => column)].map((name) => sql.ref(`t.${name}`)))
+  const { table } = listStatements(database, records)
+  const end = sql`order by t.id limit ${sql.lit(ROWS)}`
+  const after = statement(database, sql`select ${columns} from ${table} where t.id > ${''} ${end}`)
+  let rows = await connection.rows(database.compile(sql`select ${columns} from ${table} ${end}`))
+  for (;;) {
+    if (rows.length > 0) yield rows.map((row) => decodeRecord(asked, row))
+    if (rows.length < ROWS) return
+    rows = await connection.rows(after([String(rows.at(-1)?.id)]))
+  }
 }

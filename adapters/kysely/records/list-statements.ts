@@ -1,5 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { FindQuery, OrderBy } from '../../../src/index.ts'
+import type { FindQuery } from '../../../src/index.ts'
+import type { OrderBy } from '../../../src/storage.ts'
 import type { Database } from '../language/database.ts'
 import type { Sql } from '../language/language.ts'
 import { type Statement, statement } from '../language/statement.ts'
@@ -7,7 +8,7 @@ import type { RecordTable } from '../schema/record-table.ts'
 
 /** The questions about a kind that are asked again and again: their SQL is written once. */
 export interface ListStatements {
-  /** What every list fetches. */
+  /** Columns that every list fetches. */
   readonly columns: Sql
   readonly table: Sql
   /** How many records there are, in `total`. */
@@ -65,7 +66,7 @@ export interface Term {
   readonly isRequired?: boolean
 }
 
-/** What to order by; the id decides in the end. Throws a TypeError for a field whose values have no order. */
+/** Makes the terms to order by; the id decides in the end. Throws a TypeError for a field whose values have no order. */
 export function orderTerms(
   { language }: Database,
   { kind, byField }: RecordTable,

@@ -4,7 +4,7 @@ import type { Sql } from '../language/language.ts'
 import { rowInserter, type Statement, statement } from '../language/statement.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
 import { searchColumns } from '../schema/search-rows.ts'
-import { allOf, anyOf, toSql } from './filter/condition.ts'
+import { allOf, anyOf, toSql } from './filter/value-test.ts'
 
 /** A field whose members are looked up in a table of their own. */
 export interface SearchedField {

@@ -1,6 +1,5 @@
 import type { SqlLanguage } from '../language/language.ts'
-import { type RecordTables, tableModels } from './record-table.ts'
-import type { TableModel } from './table-model.ts'
+import { type RecordTables, type TableModel, tableModels } from './record-table.ts'
 
 export const STATE_TABLE = 'storage_state'
 export const CHANGE_TABLE = 'storage_changes'
@@ -33,7 +32,7 @@ const CHANGES: TableModel = {
   isIndexOnly: true,
 }
 
-/** What was done to the schema, and what it was like afterwards. */
+/** The changes of the schema, and its form after each. */
 export const MIGRATIONS: TableModel = {
   name: MIGRATION_TABLE,
   columns: [

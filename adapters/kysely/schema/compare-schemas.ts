@@ -1,4 +1,4 @@
-import type { ColumnModel, IndexModel, TableModel } from './table-model.ts'
+import type { ColumnModel, IndexModel, TableModel } from './record-table.ts'
 
 /** The tables in the database are not those that this version of the code can work with; the message says what to do. */
 export class SchemaMismatch extends Error {

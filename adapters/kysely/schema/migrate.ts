@@ -1,17 +1,15 @@
 import { CompiledQuery, sql } from 'kysely'
-import type { Connection } from '../driver/connection.ts'
-import type { ConnectionSource } from '../driver/connections.ts'
-import { beginWrite } from '../language/begin-write.ts'
+import type { Connection, ConnectionSource } from '../driver/connections.ts'
 import type { Database } from '../language/database.ts'
-import { rowInserter } from '../language/statement.ts'
+import { beginWrite, rowInserter } from '../language/statement.ts'
+
 import { MIGRATION_TABLE, MIGRATIONS } from './bookkeeping.ts'
 import { decode } from './field-value.ts'
 import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT, type SearchFill } from './plan-migration.ts'
-import type { RecordTables } from './record-table.ts'
+import type { RecordTables, TableModel } from './record-table.ts'
 import { searchColumns, searchRows } from './search-rows.ts'
-import type { TableModel } from './table-model.ts'
 
-/** What there is to do to the database at present; undefined for nothing. */
+/** Plans the work on the database at present; undefined for none. */
 export function pendingMigration(
   database: Database,
   kinds: RecordTables,
@@ -80,7 +78,7 @@ async function fillSearchTable(
     const rows = await connection.rows(
       database.compile(sql`${selected} ${rest} order by id limit ${sql.lit(RECORDS_AT_ONCE)}`),
     )
-    // What cannot be read is found by nothing.
+    // An unreadable value is found by nothing.
     const members = rows.flatMap(({ id, held }) => searchRows(field, String(id), decode(field.kind, held)))
     for (const query of insert(members)) await connection.run(query)
     if (rows.length < RECORDS_AT_ONCE) return

@@ -4,14 +4,13 @@ import { declaredTables, MIGRATIONS, STATE_TABLE } from './bookkeeping.ts'
 import { compareSchemas, SchemaMismatch, type SchemaStep } from './compare-schemas.ts'
 import { addColumn, createIndex, createTable, dropIndex, dropTable } from './ddl.ts'
 import { encode, foldedText } from './field-value.ts'
-import type { FieldColumn, RecordTable, RecordTables } from './record-table.ts'
+import type { FieldColumn, RecordTable, RecordTables, TableModel } from './record-table.ts'
 import { membersOf } from './search-rows.ts'
-import type { TableModel } from './table-model.ts'
 
 /** How declarations become tables, and values columns; raised when that changes in a way that steps cannot express. */
 export const SCHEMA_FORMAT = 1
 
-/** What the database says of its own tables. */
+/** The description that the database keeps of its own tables. */
 export interface RecordedSchema {
   readonly number: number
   readonly format: number
@@ -25,13 +24,13 @@ export interface SearchFill {
   readonly searchTable: string
 }
 
-/** What remains to be done to a database, as SQL. */
+/** The rest of the work on a database, as SQL. */
 export interface Migration {
   readonly number: number
   readonly name: string
   readonly statements: readonly string[]
   readonly tables: readonly TableModel[]
-  /** What is filled after the statements, by what the records hold. */
+  /** Tables that are filled after the statements, from the records. */
   readonly fills: readonly SearchFill[]
 }
 
@@ -130,7 +129,7 @@ function enterDefault(database: Database, owner: RecordTable, field: FieldColumn
   })
 }
 
-/** What has to be looked up in a table that is created now, for values that were there before. */
+/** Lists the values of older records that have to be looked up in a table that is created now. */
 function fillsOf(kinds: RecordTables, { name }: TableModel, before: readonly TableModel[]): SearchFill[] {
   return [...kinds.values()].flatMap((owner) => {
     const field = owner.fields.find(({ searchTable }) => searchTable === name)

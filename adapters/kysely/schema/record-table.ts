@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { FieldKind, RecordKind } from '../../../src/index.ts'
+import type { FieldKind, RecordKind } from '../../../src/storage.ts'
 import type { ColumnType, SqlLanguage } from '../language/language.ts'
-import type { ColumnModel, TableModel } from './table-model.ts'
 
 /** A field and the column that holds it. */
 export interface FieldColumn {
@@ -10,7 +9,7 @@ export interface FieldColumn {
   readonly column: string
   /** Holds what `contains` looks at, where that is not the column itself: a folded text, or a number as text. */
   readonly searchColumn?: string
-  /** What a JSON field always holds. */
+  /** The type that a JSON field always holds. */
   readonly jsonType?: 'list' | 'object'
   /** Whether it always holds something. */
   readonly isRequired: boolean
@@ -26,7 +25,7 @@ export interface RecordTable {
   readonly table: string
   readonly fields: readonly FieldColumn[]
   readonly byField: ReadonlyMap<string, FieldColumn>
-  /** What the table holds besides, of fields that records have no more. */
+  /** Columns that the table has besides, of fields that records have no more. */
   readonly retired: readonly FieldColumn[]
   /** Tables in which JSON values were looked up once. */
   readonly dropped: readonly string[]
@@ -161,4 +160,26 @@ function identifier(...parts: readonly string[]): string {
     throw new TypeError(`'${parts.join('.')}' cannot be the name of a table or column`)
   if (name.length <= LONGEST) return name
   return `${name.slice(0, LONGEST - 9)}_${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}
+
+export interface ColumnModel {
+  readonly name: string
+  readonly type: ColumnType
+  readonly isRequired?: boolean
+}
+
+export interface IndexModel {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly isUnique?: boolean
+}
+
+/** A table as plain data: what is recorded in the database, and compared with at the next start. Names are without the prefix. */
+export interface TableModel {
+  readonly name: string
+  readonly columns: readonly ColumnModel[]
+  readonly primaryKey: readonly string[]
+  readonly indexes: readonly IndexModel[]
+  /** True for a table that is nothing but an index of another: its rows are found by their key. */
+  readonly isIndexOnly?: boolean
 }

@@ -5,7 +5,7 @@ import type { FieldColumn } from './record-table.ts'
 const ELEMENT_COLUMNS = ['record_id', 'position', 'value', 'value_folded']
 const MEMBER_COLUMNS = ['record_id', 'path', 'type', 'value', 'value_folded', 'number']
 
-/** What {@link searchRows} holds, column by column. */
+/** Lists the columns of {@link searchRows}. */
 export function searchColumns({ kind }: FieldColumn): readonly string[] {
   return kind === 'set' ? ELEMENT_COLUMNS : MEMBER_COLUMNS
 }

@@ -7,17 +7,17 @@ import type {
   Slice,
   StoredRecord,
 } from '../../../src/storage.ts'
-import { cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
-import type { CachedReads } from '../cache/cached-reads.ts'
-import type { RowSource } from '../driver/connection.ts'
-import type { StoredState } from '../records/change-feed.ts'
-import { find, findIds } from '../records/find.ts'
-import { decodeRecord, pageOf, readable } from '../records/record-row.ts'
-import { scan } from '../records/scan.ts'
+import { type CachedReads, cachedCollection, type RecordReads, type RecordSource } from '../cache/cached-collection.ts'
+import type { RowSource } from '../driver/connections.ts'
+import type { Database } from '../language/database.ts'
+import { type ChangeFeed, changeFeed, type StoredState } from '../records/change-feed.ts'
+import { find, findIds, scan } from '../records/find.ts'
+import { type RecordStatements, recordStatements } from '../records/record-statements.ts'
+import { decodeRecord, pageOf, readable } from '../records/write-record.ts'
 import { isStorable } from '../schema/field-value.ts'
-import type { StoredTables } from './stored-tables.ts'
+import type { RecordTable, RecordTables } from '../schema/record-table.ts'
 
-/** What whoever uses a transaction after its end is told. */
+/** The message of an error for whoever uses a transaction after its end. */
 export const TRANSACTION_OVER = 'the transaction has ended: what it gave out cannot be used any more'
 
 /** Reads through one connection, whose snapshot has reached `state`; from the cache what it holds, where one is given. */
@@ -88,4 +88,34 @@ export function readCollection<T extends StoredRecord>(
 function ofKind<R>(stored: unknown): R {
   // A table is reached through its kind alone, so what it holds is what the kind's own insert and update took in.
   return stored as R
+}
+
+/** The tables of one storage and the statements on them, which all its transactions share. */
+export interface StoredTables {
+  readonly database: Database
+  readonly feed: ChangeFeed
+  /** The table of a kind. Throws a TypeError for a kind that the storage was not opened for. */
+  tableOf(kind: RecordKind): RecordTable
+  statementsOf(table: RecordTable): RecordStatements
+}
+
+export function storedTables(database: Database, kinds: RecordTables): StoredTables {
+  const statements = new Map<RecordTable, RecordStatements>()
+  return {
+    database,
+    feed: changeFeed(database),
+    tableOf({ name }) {
+      const table = kinds.get(name)
+      if (table === undefined) throw new TypeError(`the storage was not opened for records of the kind ${name}`)
+      return table
+    },
+    statementsOf(table) {
+      let made = statements.get(table)
+      if (made === undefined) {
+        made = recordStatements(database, table)
+        statements.set(table, made)
+      }
+      return made
+    },
+  }
 }

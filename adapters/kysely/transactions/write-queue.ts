@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Change, type Lifetime, StorageUnavailable, type WriteTransaction } from '../../../src/storage.ts'
-import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-reads.ts'
+import { type CachedReads, levelReads, Uncommitted } from '../cache/cached-collection.ts'
 import type { RecordCache } from '../cache/record-cache.ts'
-import type { Connection } from '../driver/connection.ts'
-import type { ConnectionSource } from '../driver/connections.ts'
-import { beginWrite } from '../language/begin-write.ts'
-import { Draft } from './draft.ts'
-import type { StoredTables } from './stored-tables.ts'
-import { writeTransaction } from './write-transaction.ts'
+import type { Connection, ConnectionSource } from '../driver/connections.ts'
+
+import { beginWrite } from '../language/statement.ts'
+import type { StoredTables } from './read-transaction.ts'
+import { Draft, writeTransaction } from './write-transaction.ts'
 
 interface QueuedWrite {
   work(tx: WriteTransaction): Promise<unknown>
@@ -20,7 +19,7 @@ type Outcome =
   | { readonly isDone: true; readonly result: unknown }
   | { readonly isDone: false; readonly reason: unknown }
 
-/** What a group has done, which the commit makes true. */
+/** The changes of a group, which the commit makes true. */
 interface Collected {
   readonly outcomes: readonly Outcome[]
   /** The revision that it began with, and the one that it reaches by the changes. */
@@ -29,8 +28,9 @@ interface Collected {
   readonly changes: readonly Change[]
 }
 
-/** One commit serves at most so many writes, begun within so many ms. */
+/** Writes that one commit serves at most. */
 const GROUP_SIZE = 256
+/** Ms within which the writes of one commit begin; who comes later waits for the next. */
 const GROUP_MS = 20
 
 /**
@@ -57,7 +57,7 @@ export class WriteQueue {
   async add<T>(work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
     if (this.#current.getStore()?.isOpen) throw new Error('a write cannot begin inside another write: use its handle')
     return new Promise<T>((resolve, reject) => {
-      // What `work` answers is what its own promise is resolved with.
+      // The answer of `work` resolves its own promise.
       this.#waiting.push({ work, resolve: (result) => resolve(result as T), reject })
       this.#running ??= this.#run()
     })
@@ -96,7 +96,7 @@ export class WriteQueue {
     try {
       const { outcomes, before, changes, revision } = await this.#collect(connection, group)
       await connection.command('commit')
-      // What this process has written it need not ask for.
+      // This process need not ask for records that it has written.
       if (this.#cache?.revision === before && revision > before) this.#cache.moveTo(revision, changes)
       return outcomes
     } catch (error) {

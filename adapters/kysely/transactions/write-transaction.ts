@@ -1,9 +1,17 @@
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../../src/index.ts'
-import type { CachedReads } from '../cache/cached-reads.ts'
-import { deleteRecord, insertRecord, type RecordWriter, updateRecord } from '../records/write-record.ts'
-import type { Draft } from './draft.ts'
-import { readCollection, readTransaction } from './read-transaction.ts'
-import type { StoredTables } from './stored-tables.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../../src/storage.ts'
+import { type Change, Lifetime } from '../../../src/storage.ts'
+import type { CachedReads, Uncommitted } from '../cache/cached-collection.ts'
+import type { Connection, Row } from '../driver/connections.ts'
+import type { StoredState } from '../records/change-feed.ts'
+import {
+  deleteRecord,
+  insertRecord,
+  type RecordWriter,
+  updateRecord,
+  type WriteUnderWay,
+} from '../records/write-record.ts'
+import { readCollection, readTransaction, type StoredTables, TRANSACTION_OVER } from './read-transaction.ts'
 
 /** Reads and changes of one write; what is not changed yet is read from the cache, where one is given that is level with it. */
 export function writeTransaction(stored: StoredTables, draft: Draft, cached?: CachedReads): WriteTransaction {
@@ -31,5 +39,46 @@ export function writeTransaction(stored: StoredTables, draft: Draft, cached?: Ca
         },
       }
     },
+  }
+}
+
+/** The changes of one write up to now. */
+export class Draft implements WriteUnderWay {
+  readonly connection: Connection
+  readonly state: StoredState
+  readonly lifetime = new Lifetime(TRANSACTION_OVER)
+  readonly changes: Change[] = []
+  readonly #uncommitted: Uncommitted
+  /** The first error by which a change may have been left half done; the write is then rolled back, caught or not. */
+  failure: unknown
+
+  /** Its changes are noted in `uncommitted` too. */
+  constructor(connection: Connection, state: StoredState, uncommitted: Uncommitted) {
+    this.connection = connection
+    this.#uncommitted = uncommitted
+    this.state = state
+  }
+
+  run(query: CompiledQuery): Promise<number> {
+    return this.#watched(() => this.connection.run(query))
+  }
+
+  rows(query: CompiledQuery): Promise<readonly Row[]> {
+    return this.#watched(() => this.connection.rows(query))
+  }
+
+  note(kind: string, id: string, operation: Change['operation']): void {
+    this.#uncommitted.add(kind, id)
+    this.changes.push({ revision: this.state.revision + 1, kind, id, operation })
+  }
+
+  async #watched<T>(work: () => Promise<T>): Promise<T> {
+    this.lifetime.assertOpen()
+    try {
+      return await work()
+    } catch (error) {
+      this.failure ??= error
+      throw error
+    }
   }
 }

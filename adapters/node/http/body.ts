@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
-import { announcesBody } from '../sockets/announced-body.ts'
-import { growingBytes } from './growing-bytes.ts'
-import { bodyTooLarge, RequestAborted, tooMuchArriving } from './refusal.ts'
+import { announcesBody } from '../connections.ts'
+import { bodyTooLarge, RequestAborted, tooMuchArriving } from './early-response.ts'
 
 /** The largest request body accepted unless told otherwise, in bytes (1 MiB). */
 export const DEFAULT_MAX_BODY_BYTES = 1_048_576
@@ -70,4 +70,109 @@ function arrivingBody(
 /** The number of bytes that Content-Length promises; 0 when the request does not say. */
 export function declaredLength(incoming: IncomingMessage): number {
   return Number(incoming.headers['content-length'] ?? 0)
+}
+
+/** Bytes gathered piece by piece. */
+export interface GrowingBytes {
+  readonly length: number
+  /** The memory that they take so far, in bytes: never more than twice their length and one kilobyte. */
+  readonly reserved: number
+  append(piece: Uint8Array): void
+  toUint8Array(): Uint8Array<ArrayBuffer>
+}
+
+const SMALLEST_BLOCK = 1024
+const LARGEST_BLOCK = 65_536
+
+/**
+ * An empty sequence of bytes. Memory is taken for what has arrived, never for what a client says will come.
+ * Pieces are copied into blocks rather than kept: a body sent as a million one-byte chunks would otherwise hold a
+ * million buffers.
+ */
+export function growingBytes(): GrowingBytes {
+  const full: Uint8Array[] = []
+  let block = new Uint8Array(0)
+  let used = 0
+  let length = 0
+  let reserved = 0
+  return {
+    get length() {
+      return length
+    },
+    get reserved() {
+      return reserved
+    },
+    append(piece) {
+      for (let taken = 0; taken < piece.length; ) {
+        if (used === block.length) {
+          if (used > 0) full.push(block)
+          const wanted = Math.max(length, piece.length - taken, SMALLEST_BLOCK)
+          block = new Uint8Array(Math.min(wanted, LARGEST_BLOCK))
+          reserved += block.length
+          used = 0
+        }
+        const part = piece.subarray(taken, taken + block.length - used)
+        block.set(part, used)
+        used += part.length
+        taken += part.length
+        length += part.length
+      }
+    },
+    toUint8Array() {
+      if (full.length === 0) return block.subarray(0, used)
+      const bytes = new Uint8Array(length)
+      let offset = 0
+      for (const each of full) {
+        bytes.set(each, offset)
+        offset += each.length
+      }
+      bytes.set(block.subarray(0, used), offset)
+      return bytes
+    },
+  }
+}
+
+/** How many requests a client may send ahead of the answer to its first; known clients send none. */
+const MAX_AHEAD = 32
+
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
+/** A connection: whether a request of it is being answered, and those that came ahead of the answer. */
+interface Turn {
+  isTaken: boolean
+  readonly waiting: Exchange[]
+}
+
+/**
+ * Has the requests of each connection answered one after the other. Node hands out all that a client sends ahead at once:
+ * a packet of small requests for a large document would fill the memory with answers that nobody reads.
+ * A client that sends too many ahead loses its connection.
+ */
+export function oneAtATime(answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
+  const turns = new WeakMap<Socket, Turn>()
+
+  const begin = ({ incoming, outgoing }: Exchange, turn: Turn) => {
+    turn.isTaken = true
+    // Node tells this only of the answer that is at the head of its connection, which this one is.
+    outgoing.once('close', () => {
+      turn.isTaken = false
+      const next = turn.waiting.shift()
+      if (next !== undefined && !incoming.socket.destroyed) begin(next, turn)
+    })
+    answer(incoming, outgoing)
+  }
+
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { socket } = incoming
+    // A request that was sent ahead in the same packet still arrives after its connection is gone.
+    if (socket.destroyed) return
+    const turn = turns.get(socket) ?? { isTaken: false, waiting: [] }
+    turns.set(socket, turn)
+    if (!turn.isTaken) begin({ incoming, outgoing }, turn)
+    else if (turn.waiting.length < MAX_AHEAD) turn.waiting.push({ incoming, outgoing })
+    else socket.destroy()
+  }
 }

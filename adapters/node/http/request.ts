@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
+import { networkOf } from '../../../src/base/addresses.ts'
+import { checkOptions } from '../../../src/base/arguments.ts'
 import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
-import { checkOptions } from '../../../src/domain/arguments/check-options.ts'
-import { networkOf, type PlainRequest } from '../../../src/index.ts'
-import { DEFAULT_MAX_BODY_BYTES, readBody } from './body.ts'
-import { isBodyConsumed, serializeParsedBody } from './parsed-body.ts'
-import { bodyTooLarge, encodingNotSupported, methodNotSupported } from './refusal.ts'
-import { requestUrl } from './request-url.ts'
+import type { PlainRequest } from '../../../src/index.ts'
+import { DEFAULT_MAX_BODY_BYTES, declaredLength, readBody } from './body.ts'
+import { bodyTooLarge, encodingNotSupported, methodNotSupported } from './early-response.ts'
+import { withoutPrefix } from './mount-prefix.ts'
 
 /** How a Node request becomes a web `Request`. */
 export interface ToRequestOptions {
@@ -13,7 +14,7 @@ export interface ToRequestOptions {
   readonly maxBodyBytes?: number
 }
 
-/** What a request shares with those of others. */
+/** The gates and limits that a request shares with those of others. */
 export interface Shares {
   /** The memory, in bytes, of bodies that are still arriving. */
   readonly arriving: FairCapacity
@@ -87,4 +88,69 @@ function headersOf(rawHeaders: readonly string[]): Headers {
 function describeSerializedBody(headers: Headers, body: Uint8Array | undefined): void {
   headers.delete('transfer-encoding')
   headers.set('content-length', String(body?.length ?? 0))
+}
+
+const HOST_PATTERN = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
+const ABSOLUTE_TARGET = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
+/**
+ * The absolute URL that a request asks for. The authority is the Host header when that is a plain host and port, else
+ * `localhost`; the path is the one that the client sent (`originalUrl`), without the prefix below which the controller is
+ * mounted (`baseUrl`) unless that is a path of its own.
+ * A target such as `//other.example/` stays a path: it never names another host.
+ */
+function requestUrl(incoming: IncomingMessage): string {
+  const scheme = incoming.socket instanceof TLSSocket ? 'https' : 'http'
+  return `${scheme}://${authority(incoming.headers.host, scheme)}${pathOf(targetOf(incoming))}`
+}
+
+function authority(host: string | undefined, scheme: string): string {
+  const isPlain = host !== undefined && HOST_PATTERN.test(host) && URL.canParse(`${scheme}://${host}/`)
+  return isPlain ? host : 'localhost'
+}
+
+function targetOf(incoming: IncomingMessage): string {
+  if (!('originalUrl' in incoming) || typeof incoming.originalUrl !== 'string') return incoming.url ?? '/'
+  const prefix = 'baseUrl' in incoming ? String(incoming.baseUrl) : ''
+  return withoutPrefix(incoming.originalUrl.replace(ABSOLUTE_TARGET, ''), prefix)
+}
+
+function pathOf(target: string): string {
+  const path = target.replace(ABSOLUTE_TARGET, '')
+  return path.startsWith('/') ? path : `/${path}`
+}
+
+/**
+ * The bytes of a body that a framework has already read and parsed into `incoming.body` (Express after
+ * `express.json()`, `express.urlencoded()`, `express.text()` or `express.raw()`), or `undefined` when it was empty.
+ * @throws Error when the body was read by someone who left nothing in its place.
+ */
+function serializeParsedBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | undefined {
+  const declaresBody = declaredLength(incoming) > 0 || incoming.headers['transfer-encoding'] !== undefined
+  if (!declaresBody) return undefined
+  const body = 'body' in incoming ? incoming.body : undefined
+  if (body === undefined) {
+    throw new Error('The request body was read before portcullis could, and no parsed `body` was left on the request')
+  }
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  return new TextEncoder().encode(textOf(body, incoming.headers['content-type'] ?? ''))
+}
+
+/** Whether a framework has started reading the stream, so that only its parsed body is left. */
+function isBodyConsumed(incoming: IncomingMessage): boolean {
+  return incoming.readableDidRead
+}
+
+function textOf(body: unknown, contentType: string): string {
+  if (typeof body === 'string') return body
+  const isForm = contentType.trim().toLowerCase().startsWith('application/x-www-form-urlencoded')
+  return isForm && typeof body === 'object' && body !== null ? formText(body) : JSON.stringify(body)
+}
+
+function formText(fields: object): string {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each))
+  }
+  return form.toString()
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
+import type { FairCapacity } from '../../../src/concurrency/fair-capacity.ts'
 import type { PlainAnswer } from '../../../src/index.ts'
-import { type SentStream, sendStream } from './event-stream.ts'
-import { awaitReading, drained, isListening, type Reading } from './sending.ts'
+import { onClosing } from '../connections.ts'
 
 /** How much of a long answer is written at once, in bytes. */
 const PIECE_BYTES = 1_048_576
@@ -75,7 +75,7 @@ function bytesOf(body: string | Uint8Array): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** What is written at once is held, and encrypted, at once. */
+/** Sends a body in pieces: one that is written at once is held, and encrypted, at once. */
 async function sendInPieces(body: Buffer, outgoing: ServerResponse): Promise<void> {
   for (let at = 0; at < body.length && !outgoing.destroyed; at += PIECE_BYTES) {
     outgoing.write(body.subarray(at, at + PIECE_BYTES))
@@ -102,4 +102,89 @@ export function writeHead({ status, statusText, headers, body }: SentAnswer, out
 /** Resolves when the response is on its way or the connection is gone: a client that left is no error. */
 export function untilSent(outgoing: ServerResponse): Promise<void> {
   return finished(outgoing, { readable: false }).catch(() => undefined)
+}
+
+/** The use that clients may make of a server while they read its answers. */
+export interface Reading {
+  /** The memory, in bytes, of answers that have not been sent. */
+  readonly capacity: FairCapacity
+  /** The network that this one counts for. */
+  readonly network: string
+  /** How long (ms) any answer may take to be read. */
+  readonly timeoutMs: number
+  /** Bytes of a long answer that give it another second beside that time. */
+  readonly bytesPerSecond: number
+}
+
+/** Whether somebody still waits for this response, and it has not been started. */
+export function isListening(outgoing: ServerResponse): boolean {
+  return !outgoing.destroyed && !outgoing.headersSent && !outgoing.writableEnded
+}
+
+/**
+ * Counts bytes that wait for a client until what is answered is called: the client loses its connection when others need their
+ * memory, or when it takes too long to read them.
+ */
+function awaitReading(outgoing: ServerResponse, length: number, reading: Reading | undefined): () => void {
+  if (reading === undefined) return () => undefined
+  const { capacity, network, timeoutMs, bytesPerSecond } = reading
+  const cut = () => void outgoing.destroy()
+  const holder = capacity.enter(network, cut)
+  const timer = setTimeout(cut, timeoutMs + Math.floor(length / bytesPerSecond) * 1000)
+  // A client that does not read keeps no process from ending.
+  timer.unref()
+  holder.take(length)
+  return () => {
+    clearTimeout(timer)
+    holder.leave()
+  }
+}
+
+/** Resolves when a client can take more, or is gone. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  if (outgoing.destroyed || !outgoing.writableNeedDrain) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done).off('close', done)
+      resolve()
+    }
+    outgoing.once('drain', done).once('close', done)
+  })
+}
+
+/** An answer that goes on being written. */
+export interface SentStream {
+  readonly status: number
+  /** Alternating names and values. */
+  readonly headers: readonly string[]
+  readonly stream: ReadableStream<Uint8Array>
+}
+
+/**
+ * Sends an answer piece by piece, each when the client has taken the one before, and resolves when it is over. It ends with
+ * its stream, with its client, or with its server.
+ */
+export async function sendStream(
+  { status, headers, stream }: SentStream,
+  outgoing: ServerResponse,
+  reading?: Reading,
+): Promise<void> {
+  const reader = stream.getReader()
+  const stop = () => void reader.cancel().catch(() => undefined)
+  if (!isListening(outgoing)) return stop()
+  outgoing.once('close', stop)
+  onClosing(outgoing, stop)
+  try {
+    outgoing.writeHead(status, [...headers])
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      if (outgoing.write(piece.value)) continue
+      const hasRead = awaitReading(outgoing, piece.value.length, reading)
+      await drained(outgoing)
+      hasRead()
+    }
+    outgoing.end()
+  } catch {
+    // The client sees that it was cut, and asks again.
+    outgoing.destroy()
+  }
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PkiMaterial } from '../../../src/index.ts'
-import { errorCode } from './file-errors.ts'
+import { errorCode } from './pki-files.ts'
 
-/** What the files of a PKI directory are called. */
+/** File names of a PKI directory. */
 export const PKI_FILE_NAMES = {
   caPem: 'ca.pem',
   signingCertPem: 'signing.pem',

@@ -1,13 +1,12 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { checkArgument, checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { createPkiMaterial, type PkiMaterial } from '../../../src/index.ts'
-import { errorCode, reasonOf } from './file-errors.ts'
 import { CREATED, isUnfinished, moveIntoPlace, PKI_FILE_NAMES, storeNew, tolerating } from './pki-creation.ts'
-import { PkiFileError, type PkiFiles, readPkiFiles } from './pki-files.ts'
+import { errorCode, PkiFileError, type PkiFiles, readPkiFiles, reasonOf } from './pki-files.ts'
 
-/** What a PKI is created for when the directory has none; an existing PKI stays as it is. */
+/** The hosts and names that a PKI is created for when the directory has none; an existing PKI stays as it is. */
 export interface PkiDirectoryRequest {
   /**
    * DNS names and IP addresses under which clients reach the controller, beside the host of its `address` where

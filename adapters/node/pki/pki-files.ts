@@ -1,9 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import { checkOptions, type OptionRules } from '../../../src/domain/arguments/check-options.ts'
+import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import type { PkiMaterial } from '../../../src/index.ts'
-import { reasonOf } from './file-errors.ts'
 
 /** The path of the PEM file of each part of a network's PKI. */
 export type PkiFiles = { readonly [Part in keyof PkiMaterial]: string }
@@ -81,7 +80,7 @@ function readCertificate(file: string, pem: string): X509Certificate {
 
 function checkPair(certificateFile: string, certificatePem: string, keyFile: string, keyPem: string): void {
   const certificate = readCertificate(certificateFile, certificatePem)
-  // What OpenSSL says of a broken key is left out: no part of a key file may reach a log.
+  // OpenSSL's own words about a broken key are left out: no part of a key file may reach a log.
   const key = attempt(
     () => `${keyFile} holds no PEM private key that opens without a passphrase`,
     () => createPrivateKey(keyPem),
@@ -98,3 +97,25 @@ function attempt<T>(explain: (reason: string) => string, work: () => T): T {
     throw new PkiFileError(explain(reasonOf(error)), { cause: error })
   }
 }
+
+/** Reads the code of a system error, such as `ENOENT`; undefined for an error that is not the system's. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Why something failed, for people: the system's errors in words, without the path that the caller names anyway. */
+export function reasonOf(error: unknown): string {
+  const code = errorCode(error)
+  const words = code === undefined ? undefined : REASONS.get(code)
+  return words ?? (error instanceof Error ? error.message : String(error))
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['ENOENT', 'there is no such file or directory'],
+  ['EISDIR', 'it is a directory'],
+  ['ENOTDIR', 'it, or a part of its path, is not a directory'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+])

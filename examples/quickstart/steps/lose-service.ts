@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
+import { ConnectionFailure } from 'portcullis/sdk'
 import type { DeviceClient } from '../device.ts'
 import { describeService, FOREIGN_DOMAIN, isPassing, listServices, queriesOf } from '../posture.ts'
 import { refusalOf } from '../refusal.ts'
 import type { Tick } from '../story.ts'
 import type { Company } from './create-network.ts'
 import { type Reached, serviceNamed } from './reach-service.ts'
+import type { OpenPage } from './read-page.ts'
 
 /** Reports a wrong domain, and shows what follows: the policy fails, the session ends, the next request is on record. */
 export async function loseService(
   company: Company,
   client: DeviceClient,
   { sessionId, service }: Reached,
+  page: OpenPage,
   identityName: string,
   tick: Tick,
 ): Promise<void> {
@@ -23,6 +26,9 @@ export async function loseService(
   assert.ok(!isPassing(failing), `${service.name} still passes`)
   tick(describeService(failing))
 
+  await page.untilStill()
+  tick('the connection that was open stands still')
+
   const gone = await refusalOf(client.call('GET /sessions/{id}', { params: { id: sessionId } }))
   assert.equal(gone.code, 'NOT_FOUND')
   tick(`session ${sessionId} is gone (${gone.status} ${gone.code})`)
@@ -30,6 +36,11 @@ export async function loseService(
   const refusal = await refusalOf(client.call('POST /sessions', { body: { serviceId: service.id, type: 'Dial' } }))
   assert.equal(refusal.code, 'INVALID_POSTURE')
   tick(`a new session is refused (${refusal.status} ${refusal.code})`)
+
+  const dialed = await page.laptop.dial(service.name).catch((error: unknown) => error)
+  assert.ok(dialed instanceof ConnectionFailure && dialed.code === 'POSTURE_FAILED', `dialed: ${dialed}`)
+  tick(`a new connection is refused (${dialed.code}): ${dialed.message}`)
+  await page.close()
 
   const id = company.identities.get(identityName) ?? identityName
   const { data } = await company.management.call('GET /identities/{id}/failed-service-requests', { params: { id } })

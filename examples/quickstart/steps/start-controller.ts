@@ -1,18 +1,23 @@
 import { createController, type PkiMaterial } from 'portcullis'
 import { withExplorer } from 'portcullis/explorer'
-import { formatAddress, serve } from 'portcullis/node'
+import { formatAddress, type LocalRouter, serve } from 'portcullis/node'
 import { type Admin, openAdmin } from '../admin.ts'
 import { ADMIN_FILE } from '../files.ts'
 import type { Options } from '../options.ts'
 import { openStorage } from '../storage.ts'
 import type { Tick } from '../story.ts'
 
-/** A controller that answers over HTTPS. */
+/** The edge router of `network.yaml` that runs in this process; the other one is for you to start. */
+const ROUTER = { name: 'er-cloud', roleAttributes: ['cloud'] }
+
+/** A controller that answers over HTTPS, with an edge router on the same port. */
 export interface ServedController {
   readonly url: string
   /** What clients verify the server with, PEM. */
   readonly ca: string
   readonly admin: Admin
+  /** The edge router of this process. */
+  readonly router: LocalRouter
   close(): Promise<void>
 }
 
@@ -22,12 +27,16 @@ export async function startController(options: Options, pki: PkiMaterial, tick: 
   const { admin, created } = await openAdmin()
   const address = formatAddress(options.reached)
   const controller = withExplorer(await createController({ storage, pki, admin, address }))
-  const server = await serve(controller, options.listen).catch((error: unknown) => {
+  const fabric = { advertise: options.reached }
+  const router = { ...ROUTER, advertise: options.reached }
+  const server = await serve(controller, { ...options.listen, fabric, router }).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} with --listen HOST:PORT or PORTCULLIS_LISTEN`)
   })
   const url = `https://${address}`
   tick(`serving the client API and the management API on ${url}`)
   tick(`access explorer, for a browser: ${url}/portcullis/explorer/`)
+  if (server.router === undefined) throw new Error('no edge router runs')
+  tick(`edge router ${server.router.name}, on the same port: it needs no other program`)
   tick(note)
   if (created) tick(`admin: username ${admin.username}, password ${admin.password} (shown once; kept in ${ADMIN_FILE})`)
   else tick(`admin: username ${admin.username}, password as shown on the first run (kept in ${ADMIN_FILE})`)
@@ -35,6 +44,7 @@ export async function startController(options: Options, pki: PkiMaterial, tick: 
     url,
     ca: controller.caPem,
     admin,
+    router: server.router,
     close: async () => {
       await server.close({ graceMs: 1000 })
       await controller.close()

@@ -1,8 +1,25 @@
-import { explainPolicy } from './explain-policy.ts'
-import type { EdgeRouterExplanation, Explanation, PolicyExplanation } from './explanation.ts'
-import type { AccessFacts } from './facts.ts'
-import type { Reason } from './reason.ts'
-import { suggestionsFor } from './suggest.ts'
+import { type RoleSelector, readRoles } from '../../base/roles.ts'
+import { type DecisionFacts, decideAccess, type Reason } from '../decision.rules.ts'
+import {
+  evaluateCheck,
+  explainFailure,
+  isPostureKnown,
+  missingPosture,
+  nextDeadline,
+  type PostureCheck,
+} from '../posture/rules/index.ts'
+import type {
+  AccessFacts,
+  CheckExplanation,
+  EdgeRouterExplanation,
+  Explanation,
+  NamedEntity,
+  PolicyExplanation,
+  PolicyUnderReview,
+  ShownRole,
+  SideExplanation,
+} from './explanation.rules.ts'
+import { suggestionsFor } from './suggest.rules.ts'
 
 /**
  * Explains whether an identity may dial or bind a service: by the same order of questions as a session is created in
@@ -13,14 +30,17 @@ import { suggestionsFor } from './suggest.ts'
  */
 export function explainAccess(facts: AccessFacts): Explanation {
   const { asked, type, at, identity, service } = facts
-  const policies = identity && service ? explainPolicies(facts, identity, service) : []
+  const selected = identity && service ? explainPolicies(facts, identity, service) : []
   const edgeRouters = explainEdgeRouters(facts)
-  const reason = reasonOf(facts, policies, edgeRouters)
-  const allowed = reason === 'granted' || reason === 'all-common-edge-routers-offline'
+  const decision = decideAccess(type, decisionFacts(facts, selected, edgeRouters), at)
+  const carrying = new Set(decision.policies)
+  const policies = selected.map((policy) => ({ ...policy, grants: carrying.has(policy.id) }))
+  const allowed = decision.verdict === 'allowed'
   const holdsUntil = allowed ? lastEnd(policies) : null
   const explanation = {
     allowed,
-    reason,
+    // Who asks by name stands at no edge router.
+    reason: decision.reason as Reason,
     asked,
     type,
     at,
@@ -59,23 +79,27 @@ function explainEdgeRouters({ identityRouters, serviceRouters }: AccessFacts): E
   }
 }
 
-function reasonOf(
-  { identity, service }: AccessFacts,
-  policies: readonly PolicyExplanation[],
+/** Picks the facts that decide from everything that is explained. */
+function decisionFacts(
+  { identity, service, posture, apiSessionId = NO_API_SESSION, policies }: AccessFacts,
+  explained: readonly PolicyExplanation[],
   { ofIdentity, ofService, common, online }: EdgeRouterExplanation,
-): Reason {
-  if (identity === undefined) return 'identity-unknown'
-  if (service === undefined) return 'service-unknown'
-  if (identity.isDisabled) return 'identity-disabled'
-  if (!policies.some(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)) {
-    return 'no-policy-for-pair'
+): DecisionFacts {
+  const selecting = explained.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
+  const checksOf = new Map(policies.map(({ id, checks }) => [id, checks]))
+  return {
+    identity,
+    hasService: service !== undefined,
+    grants: selecting.map(({ id, type }) => ({ policyId: id, type, checks: checksOf.get(id) ?? [] })),
+    posture: { data: posture, apiSessionId },
+    routers: {
+      ofIdentity: ofIdentity.length,
+      ofService: ofService.length,
+      common: common.map(({ id }) => id),
+      online: online.map(({ id }) => id),
+    },
+    namesEveryPolicy: true,
   }
-  if (!policies.some(({ applies }) => applies)) return 'only-other-type'
-  if (!policies.some(({ grants }) => grants)) return 'posture-failing'
-  if (ofIdentity.length === 0) return 'no-edge-router-for-identity'
-  if (ofService.length === 0) return 'no-edge-router-for-service'
-  if (common.length === 0) return 'no-common-edge-router'
-  return online.length === 0 ? 'all-common-edge-routers-offline' : 'granted'
 }
 
 /** When the last of the granting policies fails: each with its first check, and never if it has none that ends. */
@@ -85,4 +109,61 @@ function lastEnd(policies: readonly PolicyExplanation[]): number | null {
     .map(({ checks }) => Math.min(...checks.flatMap(({ holdsUntil }) => holdsUntil ?? [])))
   const last = Math.max(...ends)
   return Number.isFinite(last) ? last : null
+}
+
+/** No API session has this id: what depends on one is then unknown. */
+const NO_API_SESSION = ''
+
+/** Holds one service policy against the identity and the service of the question. Whether it grants is decided of all. */
+function explainPolicy(
+  policy: PolicyUnderReview,
+  identity: NamedEntity,
+  service: NamedEntity,
+  facts: AccessFacts,
+): PolicyExplanation {
+  const { id, name, type, semantic } = policy
+  const identitySide = explainSide({ roles: policy.identityRoles, semantic }, identity)
+  const serviceSide = explainSide({ roles: policy.serviceRoles, semantic }, service)
+  const selectsBoth = identitySide.selects && serviceSide.selects
+  const applies = selectsBoth && type === facts.type
+  const checks = selectsBoth ? policy.checks.map((check) => explainCheck(check, facts)) : []
+  return { id, name, type, semantic, identitySide, serviceSide, applies, grants: false, checks }
+}
+
+function explainCheck(
+  check: PostureCheck,
+  { posture, apiSessionId = NO_API_SESSION, at }: AccessFacts,
+): CheckExplanation {
+  const { id, name, typeId } = check
+  const { expectedValue: expected, actualValue } = explainFailure(check, posture, apiSessionId, at)
+  return {
+    id,
+    name,
+    typeId,
+    isPassing: evaluateCheck(check, posture, apiSessionId, at),
+    expected,
+    known: isPostureKnown(check, posture, apiSessionId) ? actualValue : null,
+    missing: missingPosture(check, posture, apiSessionId, at),
+    holdsUntil: nextDeadline(check, posture, apiSessionId, at) ?? null,
+  }
+}
+
+/** Holds a role list against an entity: which entries match, and with which role attributes it would be selected. */
+function explainSide(selector: RoleSelector, entity: NamedEntity): SideExplanation {
+  const { all, attributes, ids } = readRoles(selector.roles)
+  const held = attributes.filter((attribute) => entity.roleAttributes.includes(attribute))
+  const isNamed = ids.has(entity.id)
+  const matched: readonly ShownRole[] = [
+    ...(all ? [shown('#all')] : []),
+    ...(isNamed ? [{ role: `@${entity.id}`, name: `@${entity.name}` }] : []),
+    ...held.map((attribute) => shown(`#${attribute}`)),
+  ]
+  const byAttributes =
+    selector.semantic === 'AllOf' ? held.length > 0 && held.length === attributes.length : held.length > 0
+  const selects = all || isNamed || byAttributes
+  return { selects, matched, lacking: selects ? [] : attributes.filter((attribute) => !held.includes(attribute)) }
+}
+
+function shown(role: string): ShownRole {
+  return { role, name: role }
 }

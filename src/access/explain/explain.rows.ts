@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { type Explanation, explanationText } from '../../domain/explain/index.ts'
-import { instant } from '../../domain/time/instant.ts'
-import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
-import { requireReading } from '../../engine/context/readable.ts'
-import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../../resources/access/access-questions.ts'
-import { Id, Instant } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { ExplanationData } from './explanation-schema.ts'
+import { instant } from '../../base/time.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { Id, Instant } from '../../kernel/declaration/fields.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../access-questions.resource.ts'
+import type { SimulatedChange } from '../simulation/resolve-changes.ts'
+import { ExplanationData } from './explanation-schema.rows.ts'
+import { type Explanation, explanationText } from './index.ts'
 
 /** Explains one decision about access. It is a POST because what is taken to be reported is a body; nothing is written. */
 export const explainOperation = defineOperation(
@@ -18,6 +17,7 @@ export const explainOperation = defineOperation(
       'Tells policies, posture checks and edge routers, what is missing, and what would help. Writes nothing. Takes the right ' +
       'to read all of them: identities, services, service policies, posture checks and routers.',
     access: { entity: 'identity', action: 'read' },
+    reads: ['identity', 'service', 'service-policy', 'posture-check', 'router'],
     isLong: true,
     body: described(
       z.object({
@@ -44,8 +44,7 @@ export const explainOperation = defineOperation(
     data: ExplanationData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, body }) => {
-    requireReading(call, ['identity', 'service', 'service-policy', 'posture-check', 'router'])
+  async ({ engine, body }) => {
     const { identity, service, type, changes = [], ...circumstances } = body
     // The schema takes what the resources' own requests take, which is what their type says.
     const assumed = { ...circumstances, changes: changes as readonly object[] as readonly SimulatedChange[] }

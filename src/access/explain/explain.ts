@@ -1,35 +1,25 @@
 import { z } from 'zod'
-import type { AccessIndex, AccessType } from '../../../domain/access-index/index.ts'
-import {
-  type Explanation,
-  explainAccess,
-  type PolicyUnderReview,
-  type RouterState,
-} from '../../../domain/explain/index.ts'
-import { equals, ids } from '../../../domain/filter/index.ts'
-import { isDisabled } from '../../../domain/identity.ts'
-import type { PostureResponse } from '../../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import {
-  AccessTypeName,
-  AssumedPosture,
-  IdOrName,
-  SimulatedChanges,
-} from '../../../resources/access/access-questions.ts'
-import { servicePolicies } from '../../../resources/access/policies.ts'
-import { EpochMs, Id } from '../../../resources/declaration/fields.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
-import { edgeRouters } from '../../../resources/routers/edge-routers.ts'
-import { services } from '../../../resources/services/services.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { checkedGrants } from '../../posture/posture-facts.ts'
-import { collectionOf } from '../../records/collection-of.ts'
-import { newestApiSession, postureAt } from '../assumed-posture.ts'
-import { changedIndex } from '../simulation/changed-index.ts'
-import { type ResolvedChanges, resolveChanges } from '../simulation/resolve-changes.ts'
-import type { SimulatedChange } from '../simulation/simulated-change.ts'
+import { isDisabled } from '../../authority/authority.rules.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { EpochMs, Id } from '../../kernel/declaration/fields.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import { collectionOf } from '../../kernel/records/read-records.ts'
+import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { services } from '../../services/service.resource.ts'
+import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../access-questions.resource.ts'
+import { factsFor } from '../decision.ts'
+import type { AccessIndex, AccessType } from '../index/index.ts'
+import { servicePolicies } from '../policy.resource.ts'
+import { postureDataOf } from '../posture/posture-of.ts'
+import { applyResponses, type PostureData, type PostureResponse, recordMfaPass } from '../posture/rules/index.ts'
+import { changedIndex } from '../simulation/access-mirror.ts'
+import { type ResolvedChanges, resolveChanges, type SimulatedChange } from '../simulation/resolve-changes.ts'
+import { type Explanation, explainAccess, type PolicyUnderReview, type RouterState } from './index.ts'
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -83,7 +73,8 @@ export async function explain(
       ...question,
       identity: identity && { ...identity, isDisabled: isDisabled(identity, at) },
       service,
-      policies: identity && service ? await policiesUnderReview(tx, index, identity.id, service.id, resolved) : [],
+      policies:
+        identity && service ? await policiesUnderReview(context, tx, index, identity.id, service.id, resolved) : [],
       posture: await postureAt(tx, identity?.id, apiSessionId, { posture: responses, mfa }, at),
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
@@ -99,7 +90,7 @@ async function byIdOrName<R extends Resource>(
   changed: ReadonlyMap<string, RecordOf<Resource> | undefined> = new Map(),
 ): Promise<RecordOf<R> | undefined> {
   const named = [...changed].find(([id, record]) => id === idOrName || record?.name === idOrName)
-  // What is changed of a kind is of that kind.
+  // A change of a kind holds records of that kind.
   if (named !== undefined) return named[1] as RecordOf<R> | undefined
   const collection = collectionOf(tx, resource)
   return (await collection.get(idOrName)) ?? (await collection.find({ where: equals('name', idOrName) })).items[0]
@@ -115,7 +106,7 @@ async function policiesOf(
   const changed = resolved?.of('service-policies')
   if (changed === undefined) return items
   const others = [...changed].flatMap(([id, record]) => (wanted.has(id) && record !== undefined ? [record] : []))
-  // What is changed of a kind is of that kind.
+  // A change of a kind holds records of that kind.
   return [
     ...items.filter(({ id }) => !changed.has(id)),
     ...(others as readonly object[] as readonly RecordOf<typeof servicePolicies>[]),
@@ -124,6 +115,7 @@ async function policiesOf(
 
 /** The service policies that select the identity or the service; checks are read for those that select both. */
 async function policiesUnderReview(
+  context: EngineContext,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,
@@ -133,8 +125,9 @@ async function policiesUnderReview(
   const ofIdentity = index.policiesSelecting('service-policies', 'identities', identityId)
   const ofService = index.policiesSelecting('service-policies', 'services', serviceId)
   const items = await policiesOf(tx, new Set([...ofIdentity, ...ofService]), resolved)
-  const [grants = []] = index.separateGrantsOf(identityId, [serviceId])
-  const checked = new Map([...(await checkedGrants(tx, grants)).values()].map((grant) => [grant.policyId, grant]))
+  const asked = { index, posture: 'brought', everyPolicy: true } as const
+  const [facts] = await factsFor(context, tx, [{ identityId, serviceId }], asked)
+  const checked = new Map(facts?.grants.map((grant) => [grant.policyId, grant]))
   return items.flatMap(({ id, name, type, semantic, identityRoles, serviceRoles }) =>
     type === 'Invalid'
       ? []
@@ -150,4 +143,36 @@ async function routerStates(
   const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
   const presence = await context.presence.at(tx)
   return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
+}
+
+/** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */
+const NO_API_SESSION = ''
+
+/** Posture that is assumed, on top of the reports that are known. */
+export interface Assumed {
+  readonly posture?: readonly PostureResponse[] | undefined
+  readonly mfa?: boolean | undefined
+}
+
+/** The id of the API session that an identity began last. */
+export async function newestApiSession(tx: ReadTransaction, identityId: string): Promise<string | undefined> {
+  const { items } = await tx.collection(apiSessions).find({
+    where: equals('identityId', identityId),
+    orderBy: [{ field: 'createdAt', kind: 'instant', direction: 'desc' }],
+    limit: 1,
+  })
+  return items[0]?.id
+}
+
+/** Reads the reports of an identity's endpoints as if there were further ones, and a second factor were proved, at `at`. */
+export async function postureAt(
+  tx: ReadTransaction,
+  identityId: string | undefined,
+  apiSessionId: string = NO_API_SESSION,
+  { posture: responses = [], mfa = false }: Assumed,
+  at: number,
+): Promise<PostureData> {
+  const known = await postureDataOf(tx, identityId ?? '', apiSessionId)
+  const reported = responses.length === 0 ? known : applyResponses(known, apiSessionId, responses, at)
+  return mfa ? recordMfaPass(reported, apiSessionId, at) : reported
 }

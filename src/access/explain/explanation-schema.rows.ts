@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from '../../domain/explain/index.ts'
-import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
-import type { ExplanationAnswer } from '../../resources/access/explanation-answer.ts'
-import { described } from '../../resources/declaration/words.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { POSTURE_CHECK_TYPE_IDS } from '../posture/rules/index.ts'
+import type { ExplanationAnswer } from './explanation.resource.ts'
+import { MISSING_KINDS, REASONS, SUGGESTION_KINDS } from './index.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Router = described(Named.extend({ isOnline: z.boolean() }), {

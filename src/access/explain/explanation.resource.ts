@@ -1,4 +1,4 @@
-import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.ts'
+import type { POSTURE_CHECK_FIELDS } from '../posture/posture-check-fields.resource.ts'
 
 // The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
 type Reason =
@@ -52,7 +52,7 @@ export interface ExplainedCheck extends Named {
   readonly isPassing: boolean
   /** The values that pass, of a shape by type. */
   readonly expected?: unknown
-  /** What was reported, of a shape by type; null when nothing was. */
+  /** The report, of a shape by type; null when there is none. */
   readonly known?: unknown
   readonly missing: readonly { readonly kind: MissingKind; readonly path?: string | undefined }[]
   /** When it fails by itself, RFC 3339; null when it does not. */
@@ -77,7 +77,7 @@ export interface ExplainedRouter extends Named {
   readonly isOnline: boolean
 }
 
-/** What would give access, or would let it carry traffic. */
+/** A step that would give access, or would let it carry traffic. */
 export interface ExplainedSuggestion {
   readonly kind: SuggestionKind
   readonly entities: readonly (Named & { readonly kind: string })[]
@@ -104,4 +104,23 @@ export interface ExplanationAnswer {
   readonly suggestions: readonly ExplainedSuggestion[]
   /** The explanation for people, over several lines. */
   readonly text: string
+}
+
+interface Counts {
+  readonly gained: number
+  readonly lost: number
+}
+
+/** Who would gain and lose what by changes. */
+export interface SimulationAnswer {
+  readonly revision: number
+  /** Null on every page but the first. */
+  readonly counts: { readonly dial: Counts; readonly bind: Counts } | null
+  readonly pairs: readonly {
+    readonly identity: Named
+    readonly service: Named
+    readonly type: 'Dial' | 'Bind'
+    readonly change: 'gained' | 'lost'
+  }[]
+  readonly nextCursor: string | null
 }

@@ -1,9 +1,7 @@
-import type { AccessType } from '../access-index/index.ts'
-import type { CheckFailure, MissingPosture, PostureCheck } from '../posture/index.ts'
-import type { Semantic } from '../roles.ts'
-import type { RouterState } from './facts.ts'
-import type { Reason } from './reason.ts'
-import type { Suggestion } from './suggestion.ts'
+import type { Semantic } from '../../base/roles.ts'
+import type { Reason } from '../decision.rules.ts'
+import type { AccessType } from '../index/index.ts'
+import type { CheckFailure, MissingPosture, PostureCheck, PostureData } from '../posture/rules/index.ts'
 
 /** A role entry with the text that people read: `@id` shows the entity's name. */
 export interface ShownRole {
@@ -31,7 +29,7 @@ export interface CheckExplanation {
   readonly expected: CheckFailure['expectedValue']
   /** The value that was looked at; null when nothing was reported. */
   readonly known: CheckFailure['actualValue'] | null
-  /** What keeps the check from passing; empty when it passes. */
+  /** Conditions that the check misses; empty when it passes. */
   readonly missing: readonly MissingPosture[]
   /** The instant (epoch ms) at which a passing check fails by itself; null when it does not. */
   readonly holdsUntil: number | null
@@ -84,4 +82,85 @@ export interface Explanation {
    */
   readonly changesAt: number | null
   readonly suggestions: readonly Suggestion[]
+}
+
+/** An entity that role lists select. */
+export interface NamedEntity {
+  readonly id: string
+  readonly name: string
+  readonly roleAttributes: readonly string[]
+}
+
+/** A service policy that selects the identity, the service or both. Its checks matter only when it selects both. */
+export interface PolicyUnderReview {
+  readonly id: string
+  readonly name: string
+  readonly type: AccessType
+  readonly semantic: Semantic
+  readonly identityRoles: readonly string[]
+  readonly serviceRoles: readonly string[]
+  readonly checks: readonly PostureCheck[]
+}
+
+export interface RouterState {
+  readonly id: string
+  readonly name: string
+  readonly isOnline: boolean
+}
+
+/** Whether an identity is disabled, and until when (epoch ms): null for good. */
+export interface DisabledState {
+  readonly isDisabled: boolean
+  readonly disabledUntil?: number | null
+}
+
+/** Everything that decides whether an identity may dial or bind a service, as it stands at `at` (epoch ms). */
+export interface AccessFacts {
+  /** The question as it was asked, by id or name. */
+  readonly asked: { readonly identity: string; readonly service: string }
+  readonly type: AccessType
+  readonly at: number
+  readonly identity: (NamedEntity & DisabledState) | undefined
+  readonly service: NamedEntity | undefined
+  readonly policies: readonly PolicyUnderReview[]
+  readonly posture: PostureData
+  /** The API session whose second factor counts; `undefined` when the identity has none. */
+  readonly apiSessionId: string | undefined
+  readonly identityRouters: readonly RouterState[]
+  readonly serviceRouters: readonly RouterState[]
+}
+
+/** The kinds of step by which the identity gets to the service. */
+export const SUGGESTION_KINDS = [
+  /** Look the id or name up: nothing is called so. */
+  'check-spelling',
+  /** Enable the identity. */
+  'enable-identity',
+  /** Give the entity role attributes with which an existing policy would select it. */
+  'add-role-attributes',
+  /** Create a service policy of the type for the pair. */
+  'create-service-policy',
+  /** Let the endpoint fulfil a posture check, or relax the check. */
+  'fulfil-posture-check',
+  /** Let the user prove a second factor. */
+  'pass-mfa',
+  /** Let an edge router policy select the identity. */
+  'assign-edge-router-to-identity',
+  /** Let a service edge router policy select the service. */
+  'assign-edge-router-to-service',
+  /** Let one edge router serve both. */
+  'share-edge-router',
+  /** Bring one of the common edge routers online. */
+  'bring-edge-router-online',
+] as const
+export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
+
+/** A suggestion as data and as a sentence. */
+export interface Suggestion {
+  readonly kind: SuggestionKind
+  /** Entities that it is about, most important first. */
+  readonly entities: readonly { readonly kind: string; readonly id: string; readonly name: string }[]
+  /** For `add-role-attributes`: what to add to the first entity. */
+  readonly roleAttributes?: readonly string[]
+  readonly text: string
 }

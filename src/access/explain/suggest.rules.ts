@@ -1,12 +1,11 @@
-import { kindOf } from '../posture/index.ts'
-import { listed, quoted } from '../sentences.ts'
-import type { Explanation, PolicyExplanation } from './explanation.ts'
-import type { Suggestion } from './suggestion.ts'
+import { listed, quoted } from '../../base/text.ts'
+import { kindOf } from '../posture/rules/index.ts'
+import type { Explanation, PolicyExplanation, Suggestion } from './explanation.rules.ts'
 
 /** How many existing policies are suggested at most; the nearest first. */
 const MAX_POLICIES = 3
 
-/** What to do about the reason, most helpful first; nothing when nothing stands in the way. */
+/** Suggests steps against the reason, most helpful first; none when nothing stands in the way. */
 export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): readonly Suggestion[] {
   const { reason, asked, type, identity, service, edgeRouters } = explanation
   if (reason === 'identity-unknown' || reason === 'service-unknown') {

@@ -80,8 +80,9 @@ export class AccessIndex extends Selections {
   }
 
   /**
-   * What the policies grant the identity at each service, in order. Of the policies of one type with the same posture checks
-   * one stands for all, in ascending order of their ids. Services that the same policies select get the same list.
+   * Lists the grants of the policies for the identity at each service, in order. Of the policies of one type with the same
+   * posture checks one stands for all, in ascending order of their ids. Services that the same policies select get the same
+   * list.
    */
   grantsOf(identityId: string, serviceIds: readonly string[]): readonly (readonly Grant[])[] {
     return this.#grantsOf(identityId, serviceIds, true)

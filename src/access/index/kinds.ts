@@ -1,12 +1,12 @@
-import type { Semantic } from '../roles.ts'
+import type { Semantic } from '../../base/roles.ts'
 
-/** What a role list can select. */
+/** The kind of entity that a role list can select. */
 export type EntityKind = 'identities' | 'services' | 'edge-routers' | 'posture-checks'
 
-/** What holds role lists. */
+/** The kind of policy, each with its role lists. */
 export type PolicyKind = 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies'
 
-/** What a service policy grants. */
+/** The access that a service policy grants. */
 export type AccessType = 'Dial' | 'Bind'
 
 /** The part of an entity that role lists look at. */
@@ -24,7 +24,7 @@ export interface IndexedPolicy {
   readonly roles: Partial<Record<EntityKind, readonly string[]>>
 }
 
-/** What service policies of one type that ask for the same posture checks grant: as one of them passes, all do. */
+/** The grant of service policies of one type that ask for the same posture checks: as one of them passes, all do. */
 export interface Grant {
   readonly type: AccessType
   /** The policy of the lowest id. */

@@ -1,4 +1,4 @@
-import { type RoleEntries, type RoleSelector, readRoles, type Semantic } from '../roles.ts'
+import { type RoleEntries, type RoleSelector, readRoles, type Semantic } from '../../base/roles.ts'
 import type { Population } from './population.ts'
 import { SlotSet } from './slot-set.ts'
 

@@ -111,7 +111,7 @@ export class Selections {
     return this.policies[policyKind].members(policyId, entityKind)
   }
 
-  /** What a service policy grants; nothing for an unknown one. */
+  /** Tells the type of access that a service policy grants; nothing for an unknown one. */
   typeOf(servicePolicyId: string): AccessType | undefined {
     return this.policies['service-policies'].typeOf(servicePolicyId)
   }

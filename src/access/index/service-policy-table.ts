@@ -51,8 +51,8 @@ export class ServicePolicyTable extends PolicyTable {
   }
 
   /**
-   * What the policies grant an identity at each service, in ascending order of their ids; merged, those of one type that ask
-   * for the same posture checks are one, by the lowest id.
+   * Lists the grants of the policies for an identity at each service, in ascending order of their ids; merged, those of one
+   * type that ask for the same posture checks are one, by the lowest id.
    */
   grantsOf(
     identity: number,

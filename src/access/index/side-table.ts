@@ -1,4 +1,4 @@
-import type { RoleSelector } from '../roles.ts'
+import type { RoleSelector } from '../../base/roles.ts'
 import { PolicySide } from './policy-side.ts'
 import type { EntityChange, Population } from './population.ts'
 import type { SharedSelection } from './posture-demands.ts'
@@ -82,13 +82,13 @@ export class SideTable {
     for (const part of parts) into.addAll(part)
   }
 
-  /** What this side of a policy selects, as a set of its own. */
+  /** Makes the set of members that this side of a policy selects, one of its own. */
   membersOf(policy: number | undefined): SlotSet {
     const list = policy === undefined ? undefined : this.#listOf[policy]
     return list === undefined ? new SlotSet() : membersOf(list)
   }
 
-  /** What the role lists of the policies select on this side, each list once. */
+  /** Lists the selections of the role lists of the policies on this side, each list once. */
   *selectionsOf(policies: SlotSet): Iterable<SharedSelection> {
     const lists = new Set(policies.slots().flatMap((policy) => this.#listOf[policy] ?? []))
     for (const list of lists) yield { policies: list.policies, members: membersOf(list) }

@@ -163,7 +163,7 @@ export class SlotSet {
     this.#count = 0
   }
 
-  /** From here on a bitset with room for at least so many words; doubling keeps growth by single slots cheap. */
+  /** Turns the set into a bitset of at least `length` words; doubling keeps growth by single slots cheap. */
   #toBitset(length: number): void {
     const few = this.#few
     const room = few === undefined ? length : few.reduce((most, slot) => Math.max(most, (slot >>> 5) + 1), length)

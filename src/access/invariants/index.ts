@@ -12,4 +12,4 @@ export type {
   Violation,
   Witness,
 } from './invariant.ts'
-export { violationText } from './violation-text.ts'
+export { violationText } from './invariant.ts'

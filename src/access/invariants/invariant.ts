@@ -1,6 +1,7 @@
-import type { AccessType } from '../access-index/index.ts'
-import type { PostureCheck, PostureData } from '../posture/index.ts'
-import type { RoleSelector, Semantic } from '../roles.ts'
+import type { RoleSelector, Semantic } from '../../base/roles.ts'
+import { listed, quoted } from '../../base/text.ts'
+import type { AccessType } from '../index/index.ts'
+import type { PostureCheck, PostureData } from '../posture/rules/index.ts'
 
 /** Lists of roles that except what they select. */
 export interface Exceptions {
@@ -18,11 +19,11 @@ export interface Invariant {
   /** When given, access counts only where an edge router that this selects can carry it. */
   readonly via?: RoleSelector | undefined
   readonly unless?: Exceptions | undefined
-  /** What is known of the endpoint; absent when it may be in any state, in which every posture check may pass. */
+  /** The state of the endpoint; absent when it may be in any state, in which every posture check may pass. */
   readonly posture?: EndpointPosture | undefined
 }
 
-/** What is known of an endpoint in one API session at an instant (epoch ms). */
+/** The state of an endpoint in one API session at an instant (epoch ms). */
 export interface EndpointPosture {
   readonly data: PostureData
   readonly apiSessionId: string
@@ -93,10 +94,39 @@ export interface Violation {
   readonly service: Witness
   /** For an invariant with `via` alone. */
   readonly edgeRouter: Witness | undefined
-  /** What allows it: a service policy, and for `via` the policies that give both the edge router. */
+  /** Policies that allow it: a service policy, and for `via` those that give both the edge router. */
   readonly policies: readonly Pick<Policy, 'id' | 'name'>[]
   /** How many role attributes the witnesses have together. */
   readonly size: number
   /** Entities that are there now and break it by the same policies; undefined when none does yet. */
   readonly present: { readonly identity: PresentEntity; readonly service: PresentEntity } | undefined
+}
+
+/**
+ * A violation as sentences: who could reach what, by which policies, and whether somebody already does.
+ *
+ * @example
+ * console.log(violationText(invariant, violation))
+ * // An identity with the role attribute 'contractor' can dial a service with the role attribute 'confidential',
+ * // by the service policy 'everybody-dials'.
+ */
+export function violationText({ type }: Pick<Invariant, 'type'>, violation: Violation): string {
+  const { identity, service, edgeRouter, policies, present } = violation
+  const [policy, ...routing] = policies.map(({ name }) => quoted(name))
+  const via = edgeRouter === undefined ? '' : ` through ${witnessText(edgeRouter, 'an edge router')}`
+  const by = routing.length === 0 ? '' : `, with ${listed(routing)} for the edge router`
+  const can = `${capital(witnessText(identity, 'an identity'))} can ${type.toLowerCase()} ${witnessText(service, 'a service')}`
+  const first = `${can}${via}, by the service policy ${policy}${by}.`
+  if (present === undefined) return `${first} Nobody who is there can yet.`
+  return `${first} ${quoted(present.identity.name)} already can reach ${quoted(present.service.name)} so.`
+}
+
+function witnessText({ name, roleAttributes }: Witness, kind: string): string {
+  if (name !== undefined) return `${kind.replace(/^an? /, '')} ${quoted(name)}`.replace(/^/, 'the ')
+  if (roleAttributes.length === 0) return `${kind} without any role attribute`
+  return `${kind} with the role attribute${roleAttributes.length > 1 ? 's' : ''} ${listed(roleAttributes.map(quoted))}`
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { OS_TYPES, type PostureCheck, type PostureCheckTypeId } from '../../domain/posture/index.ts'
-import { JsonObject, Text, TextSet } from '../declaration/fields.ts'
-import type { Shape } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
+import { JsonObject, Text, TextSet } from '../../kernel/declaration/fields.ts'
+import type { Shape } from '../../kernel/declaration/resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { OS_TYPES, type PostureCheck, type PostureCheckTypeId } from './rules/index.ts'
 
 type MemberOf<T extends PostureCheckTypeId> = Exclude<
   keyof Extract<PostureCheck, { readonly typeId: T }>,
@@ -44,8 +44,7 @@ const REPORT_WORDS = {
   timedOut: 'Always false: these reports do not run out.',
 }
 
-/** The wire form of every type of posture check. */
-export const POSTURE_CHECK_FIELDS = {
+const FIELDS = {
   OS: {
     members: {
       operatingSystems: z
@@ -237,4 +236,9 @@ export const POSTURE_CHECK_FIELDS = {
         'By the id of an API session: its second factor (`mfa`), unlocks and wakes (`endpointState`) and its SDK (`sdkInfo`).',
     },
   },
-} as const satisfies { readonly [T in PostureCheckTypeId]: PostureCheckFields<T> }
+} as const satisfies { readonly [T in PostureCheckTypeId]?: PostureCheckFields<T> }
+
+/** The wire form of every type of posture check: one that is missing is an error here, and nowhere else. */
+export const POSTURE_CHECK_FIELDS: {
+  readonly [T in PostureCheckTypeId]: T extends keyof typeof FIELDS ? (typeof FIELDS)[T] : never
+} = FIELDS

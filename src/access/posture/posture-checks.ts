@@ -1,10 +1,45 @@
-import type { Profile } from '../../domain/compatibility.ts'
-import { invalidField } from '../../domain/errors.ts'
-import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheckMember } from '../../domain/posture/index.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { type PostureChecks, postureChecks } from '../../resources/posture/posture-checks.ts'
-import type { Behaviour } from '../records/behaviour.ts'
-import { TYPED_MEMBERS } from './posture-check-of.ts'
+import type { Profile } from '../../base/compatibility.ts'
+import { invalidField } from '../../base/errors.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import type { Behaviour } from '../../kernel/records/behaviour.ts'
+import {
+  type PostureChecks,
+  type PostureCheckTypes,
+  postureChecks,
+  postureCheckTypes,
+} from './posture-check.resource.ts'
+import { membersOf, POSTURE_CHECK_TYPE_IDS, type PostureCheck, type PostureCheckMember } from './rules/index.ts'
+
+/** The rule that a stored posture check stands for; nothing passes one of a type that does not exist. */
+export function postureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
+  const { id, name, typeId } = record
+  if (!POSTURE_CHECK_TYPE_IDS.includes(typeId)) return impassable(id)
+  const members = Object.entries(membersOf(typeId)).map(([member, { absent }]) => [
+    member,
+    Reflect.get(record, member) ?? absent,
+  ])
+  // The type names its members, and each has a value.
+  return { id, name, typeId, ...Object.fromEntries(members) } as PostureCheck
+}
+
+/** The same with hashes and fingerprints in lower-case hex digits: routers compare them letter by letter. */
+export function normalPostureCheckOf(record: RecordOf<typeof postureChecks>): PostureCheck {
+  const check = postureCheckOf(record)
+  const members = Object.entries(membersOf(check.typeId)).flatMap(([name, member]) => {
+    const stored = member.stored(Reflect.get(check, name), false)
+    return stored.ok ? [[name, stored.value]] : []
+  })
+  // Each member keeps its type.
+  return { ...check, ...Object.fromEntries(members) } as PostureCheck
+}
+
+/** Every member that belongs to some type of check. */
+const TYPED_MEMBERS: readonly string[] = POSTURE_CHECK_TYPE_IDS.flatMap((typeId) => Object.keys(membersOf(typeId)))
+
+/** The rule that a posture check stands for that cannot be read: nothing passes it. */
+export function impassable(id: string): PostureCheck {
+  return { id, name: '', typeId: 'DOMAIN', domains: [] }
+}
 
 type PostureCheckRecord = RecordOf<typeof postureChecks>
 
@@ -45,7 +80,7 @@ function innerListsAsNull({ operatingSystems, process }: PostureCheckRecord) {
 }
 
 /** Operating systems as deployed controllers show them: without versions where there are none. */
-export function withNullVersions(systems: readonly { readonly type: string; readonly versions: readonly string[] }[]) {
+function withNullVersions(systems: readonly { readonly type: string; readonly versions: readonly string[] }[]) {
   return systems.map(({ type, versions }) => ({ type, versions: nullIfEmpty(versions) }))
 }
 
@@ -67,4 +102,14 @@ function storedMember(name: string, member: PostureCheckMember, given: unknown, 
   if (result.ok) return result.value
   const separator = result.field.startsWith('[') ? '' : '.'
   throw invalidField(`${name}${separator}${result.field}`, result.reason, result.value)
+}
+
+/** Types have one version so far, as posture checks have. */
+export const postureCheckTypeBehaviour: Behaviour<PostureCheckTypes> = {
+  resource: postureCheckTypes,
+  members: async ({ settings }, _tx, _call, records) =>
+    records.map(({ operatingSystems }) => ({
+      version: '1',
+      ...(settings.profile.showsEmptyAsDeployed && { operatingSystems: withNullVersions(operatingSystems) }),
+    })),
 }

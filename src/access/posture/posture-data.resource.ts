@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { PostureData } from '../../domain/posture/checks/index.ts'
-import type { SessionPosture } from '../../domain/posture/data/posture-data.ts'
-import type { PolicyFailure } from '../../domain/posture/evaluate-policies.ts'
-import type { ProcessReports } from '../../domain/posture/kind/processes.ts'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id, Instant } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { defineResource } from '../../kernel/declaration/define-resource.ts'
+import { Id, Instant } from '../../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
+import type { PostureData } from './checks/index.ts'
+import type { PolicyFailure } from './rules/evaluate-policies.ts'
+import type { SessionPosture } from './rules/posture-data.ts'
+import type { ProcessReports } from './rules/reported-processes.ts'
 
 const INTERNAL = { permission: 'identity', writable: {}, required: [], operations: [] } as const
 
@@ -20,8 +20,8 @@ const POSTURE_DATA_DEFINITION = {
 } as const satisfies ResourceDefinition
 
 /**
- * What the controller knows of the state of an identity's endpoints, apart from their processes and from what belongs to one
- * API session; its id is the identity's.
+ * The records of the state of an identity's endpoints, apart from their processes and from the state that belongs to one API
+ * session; its id is the identity's.
  */
 export interface PostureRecords extends Resource<typeof POSTURE_DATA_DEFINITION> {}
 export const postureData: PostureRecords = defineResource(POSTURE_DATA_DEFINITION, {
@@ -58,7 +58,7 @@ const ENDPOINT_STATES_DEFINITION = {
   indexed: ['apiSessionId', 'identityId'],
 } as const satisfies ResourceDefinition
 
-/** What is known of the endpoint of one API session; its id is the API session's. */
+/** The records of the state of the endpoint of one API session; the id is the API session's. */
 export interface EndpointStates extends Resource<typeof ENDPOINT_STATES_DEFINITION> {}
 export const endpointStates: EndpointStates = defineResource(ENDPOINT_STATES_DEFINITION, {
   apiSessionId: 'The id of the API session.',
@@ -66,7 +66,7 @@ export const endpointStates: EndpointStates = defineResource(ENDPOINT_STATES_DEF
   state: 'Its second factor, its last unlock and wake, and what its SDK said of itself.',
 })
 
-/** What was asked for, and what posture had against it. */
+/** A request that posture refused, with the checks that failed. */
 export interface FailedRequest {
   readonly apiSessionId: string
   readonly serviceId: string

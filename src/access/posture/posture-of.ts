@@ -1,14 +1,18 @@
-import { equals, ids, isIn } from '../../domain/filter/index.ts'
-import { emptyPostureData, type PostureData, type SessionPosture } from '../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { endpointStates, postureData, reportedProcesses } from '../../resources/posture/posture-records.ts'
-import { ifReadable } from '../records/damaged-records.ts'
-import type { CheckedGrant } from './posture-facts.ts'
+import { grouped } from '../../base/grouped.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals, ids, isIn } from '../../kernel/filter/index.ts'
+import { ifReadable } from '../../kernel/records/read-records.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { GuardedGrant } from '../decision.rules.ts'
+import type { Grant } from '../index/index.ts'
+import { postureChecks } from './posture-check.resource.ts'
+import { impassable, postureCheckOf } from './posture-checks.ts'
+import { endpointStates, postureData, reportedProcesses } from './posture-data.resource.ts'
+import { emptyPostureData, type PostureCheck, type PostureData, type SessionPosture } from './rules/index.ts'
 
 type PostureRecord = RecordOf<typeof postureData>
 
-/** What the endpoints of an identity reported, with what is known of one API session; empty when nothing is. */
+/** Reads the reports of an identity's endpoints, with those of one API session; empty when there are none. */
 export async function postureDataOf(
   tx: ReadTransaction,
   identityId: string,
@@ -16,17 +20,6 @@ export async function postureDataOf(
 ): Promise<PostureData> {
   const session = { identityId, apiSessionId }
   return (await posturesOf(tx, [session]))(session)
-}
-
-/** The same for what is granted: nothing is read where no posture check stands before it. */
-export async function postureFor(
-  grants: readonly Pick<CheckedGrant, 'checks'>[],
-  tx: ReadTransaction,
-  identityId: string,
-  apiSessionId: string,
-): Promise<PostureData> {
-  const isAsked = grants.some(({ checks }) => checks.length > 0)
-  return isAsked ? postureDataOf(tx, identityId, apiSessionId) : emptyPostureData()
 }
 
 /** The same with what is known of every API session of the identity. */
@@ -44,22 +37,23 @@ interface Session {
   readonly apiSessionId: string
 }
 
-/** The posture data of any number of API sessions, each with its own state alone. Three reads, whatever their number. */
+/** The posture data of any number of API sessions, each with its own state alone. Three reads, none where nobody is asked for. */
 export async function posturesOf(
   tx: ReadTransaction,
   sessions: readonly Session[],
 ): Promise<(session: Session) => PostureData> {
+  if (sessions.length === 0) return emptyPostureData
   const identityIds = new Set(sessions.map(({ identityId }) => identityId))
   const records = await tx.collection(postureData).find({ where: ids(identityIds) })
   const processes = await tx.collection(reportedProcesses).find({ where: isIn('identityId', identityIds) })
   const wanted = new Set(sessions.map(({ apiSessionId }) => apiSessionId))
   const states = await tx.collection(endpointStates).find({ where: ids(wanted) })
   const stateOf = new Map(states.items.map(({ id, state }) => [id, state]))
+  const recordOf = new Map(records.items.map((record) => [record.id, record]))
+  const processesOf = grouped(processes.items, ({ identityId }) => identityId)
   const ofIdentity = new Map<string, PostureData>()
   for (const identityId of identityIds) {
-    const record = records.items.find(({ id }) => id === identityId)
-    const own = processes.items.filter((one) => one.identityId === identityId)
-    ofIdentity.set(identityId, together(record, own))
+    ofIdentity.set(identityId, together(recordOf.get(identityId), processesOf.get(identityId) ?? []))
   }
   return ({ identityId, apiSessionId }) => {
     const known = ofIdentity.get(identityId) ?? emptyPostureData()
@@ -69,8 +63,8 @@ export async function posturesOf(
 }
 
 /**
- * What a record says that endpoints reported; nothing of what no type of check asked for when it was stored. Earlier versions
- * kept processes and API sessions in it as well.
+ * Reads the reports that a record holds; empty for the parts that no type of check asked for when it was stored. Earlier
+ * versions kept processes and API sessions in it as well.
  */
 export function knownPosture(record: Pick<PostureRecord, 'data'> | undefined): PostureData {
   return { ...emptyPostureData(), ...record?.data }
@@ -93,4 +87,31 @@ function together(
 /** The states of the API sessions of an identity that are kept in the record of the identity, by an earlier version. */
 export function statesWithin(record: PostureRecord | undefined): readonly SessionPosture[] {
   return knownPosture(record).sessions
+}
+
+/** A grant of service policies with the checks that stand before it, and their records: none for one that cannot be read. */
+export interface CheckedGrant extends GuardedGrant {
+  readonly checkRecords: readonly { readonly check: PostureCheck; readonly record: RecordOf<typeof postureChecks> }[]
+}
+
+/** The posture checks of grants, each grant once, in order. One read, whatever their number; none where nothing is asked for. */
+export async function checkedGrants(
+  tx: ReadTransaction,
+  grants: Iterable<Grant>,
+): Promise<ReadonlyMap<Grant, CheckedGrant>> {
+  const asked = new Set(grants)
+  const wanted = new Set([...asked].flatMap(({ checks }) => checks))
+  const { items, damaged = [] } =
+    wanted.size === 0 ? { items: [] } : await tx.collection(postureChecks).find({ where: ids(wanted) })
+  const known = new Map(items.map((record) => [record.id, { check: postureCheckOf(record), record }]))
+  // Nobody passes a check that cannot be read.
+  const failing = new Map(damaged.map(({ id }) => [id, impassable(id)]))
+  return new Map(
+    [...asked].map((grant) => {
+      const checkRecords = grant.checks.flatMap((id) => known.get(id) ?? [])
+      const impassables = grant.checks.flatMap((id) => failing.get(id) ?? [])
+      const checks = [...checkRecords.map(({ check }) => check), ...impassables]
+      return [grant, { policyId: grant.policyId, type: grant.type, checks, checkRecords }]
+    }),
+  )
 }

@@ -1,7 +1,19 @@
 import { z } from 'zod'
-import { jsonBytes } from '../../domain/bytes.ts'
-import { equals, ids } from '../../domain/filter/index.ts'
-import { tooLarge } from '../../domain/limits.ts'
+import { jsonBytes } from '../../base/bytes.ts'
+import { tooLarge } from '../../base/limits.ts'
+import { type Call, type Caller, callerOf } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import { readId, readInput, readValue } from '../../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { services } from '../../services/service.resource.ts'
+import { factsFor, reachableServices } from '../decision.ts'
+import { PostureResponse as PostureResponseSchema } from './posture-check.resource.ts'
+import { failedServiceRequests } from './posture-data.resource.ts'
+import { wholePostureOf } from './posture-of.ts'
+
+import { changePosture } from './posture-store.ts'
 import {
   applyResponses,
   mayBeginGrace,
@@ -10,21 +22,9 @@ import {
   postureDataView,
   type ServiceTimeout,
   serviceTimeouts,
-} from '../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { PostureResponse as PostureResponseSchema } from '../../resources/posture/posture-check-schemas.ts'
-import { failedServiceRequests } from '../../resources/posture/posture-records.ts'
-import { readId, readInput, readValue } from '../../resources/requests/read-body.ts'
-import { services } from '../../resources/services/services.ts'
-import { type Call, type Caller, callerOf } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { checkedGrants } from '../posture/posture-facts.ts'
-import { wholePostureOf } from '../posture/posture-of.ts'
-import { changePosture } from '../posture/posture-store.ts'
-import { reachableServices } from './service-access.ts'
+} from './rules/index.ts'
 
-/** What endpoints report about themselves, and what follows for their sessions. */
+/** The reports of endpoints about themselves, and their consequences for sessions. */
 export class Posture {
   readonly #context: EngineContext
 
@@ -54,7 +54,7 @@ export class Posture {
     })
   }
 
-  /** What is known of an identity's endpoints; empty for one that never reported. */
+  /** Reads the reports of an identity's endpoints; empty for one that never reported. */
   async dataOf(identityId: string): Promise<PostureDataView> {
     readId(identityId, 'identityId')
     return this.#context.storage.read(async (tx) => postureDataView(await wholePostureOf(tx, identityId)))
@@ -76,15 +76,12 @@ export class Posture {
     const index = await this.#context.access.at(tx)
     const reachable = reachableServices(index, caller.identity.id)
     const { items } = await tx.collection(services).find({ where: ids(reachable) })
-    const granted = index.grantsOf(
-      caller.identity.id,
-      items.map(({ id }) => id),
-    )
-    const checked = await checkedGrants(tx, new Set([...new Set(granted)].flat()))
+    const pairs = items.map(({ id: serviceId }) => ({ identityId: caller.identity.id, serviceId }))
+    const facts = await factsFor(this.#context, tx, pairs, { posture: 'brought', everyPolicy: false })
     return items.map(({ id, name }, position) => ({
       id,
       name,
-      checks: (granted[position] ?? []).flatMap((grant) => checked.get(grant)?.checks ?? []),
+      checks: facts[position]?.grants.flatMap(({ checks }) => checks) ?? [],
     }))
   }
 }

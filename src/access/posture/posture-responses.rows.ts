@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { RESPONSE_KINDS } from '../../domain/posture/index.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { PostureResponse } from '../../resources/posture/posture-check-schemas.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { PostureResponse } from './posture-check.resource.ts'
+import { RESPONSE_KINDS } from './rules/index.ts'
 
 const Affected = described(
   z.object({

@@ -1,21 +1,14 @@
-import { equals, ids } from '../../domain/filter/index.ts'
-import {
-  clearMfa,
-  emptyPostureData,
-  type PostureData,
-  type PostureResponse,
-  sessionPosture,
-} from '../../domain/posture/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { endpointStates, postureData } from '../../resources/posture/posture-records.ts'
-import type { EngineContext } from '../context/context.ts'
-import { whatIsLeft } from '../context/recorded-changes.ts'
-import { ifReadable } from '../records/damaged-records.ts'
-import { newRecord } from '../records/new-record.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { whatIsLeft } from '../../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import { ifReadable, newRecord } from '../../kernel/records/read-records.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { endpointStates, postureData } from './posture-data.resource.ts'
 import { knownPosture, statesWithin } from './posture-of.ts'
 import { processesLike, storeParts, storeProcesses, totalsOf, youngest } from './process-parts.ts'
+import { clearMfa, emptyPostureData, type PostureData, type PostureResponse, sessionPosture } from './rules/index.ts'
 
 type PostureRecord = RecordOf<typeof postureData>
 
@@ -127,7 +120,7 @@ async function storeState(
   else await collection.update({ ...known, state, updatedAt: now })
 }
 
-/** What stands in records of its own. */
+/** The lists of posture data that stand in records of their own. */
 const APART = { sessions: [], processes: [], processesByPath: [] } as const
 
 function ofIdentityAlone(data: PostureData): PostureData {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { POSTURE_CHECK_TYPE_IDS } from '../../domain/posture/index.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { ofAllTypes } from '../../resources/posture/posture-check-schemas.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { ofAllTypes } from './posture-check.resource.ts'
+import { POSTURE_CHECK_TYPE_IDS } from './rules/index.ts'
 
 const MfaCriteria = described(
   z.object({
@@ -72,7 +72,7 @@ const FailedServiceRequest = described(
 
 const PostureData = described(z.object(ofAllTypes('reports')), ofAllTypes('reportWords'))
 
-/** What the endpoints of an identity reported, and which of its requests posture refused. */
+/** Operations on the reports of an identity's endpoints, and on its requests that posture refused. */
 export const identityPostureOperations = [
   defineOperation(
     {

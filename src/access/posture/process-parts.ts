@@ -1,15 +1,15 @@
-import { jsonBytes } from '../../domain/bytes.ts'
-import { equals, ids } from '../../domain/filter/index.ts'
-import { MAX_REPORTED_PROCESSES, type ProcessReports, type ReportedProcess } from '../../domain/posture/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { reportedProcesses } from '../../resources/posture/posture-records.ts'
-import { whatIsLeft } from '../context/recorded-changes.ts'
-import { newRecord } from '../records/new-record.ts'
+import { jsonBytes } from '../../base/bytes.ts'
+import { whatIsLeft } from '../../kernel/context/recorded-changes.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import { newRecord } from '../../kernel/records/read-records.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { reportedProcesses } from './posture-data.resource.ts'
+import { MAX_REPORTED_PROCESSES, type ProcessReports, type ReportedProcess } from './rules/index.ts'
 
-/** The processes of an identity are kept in so many records. */
+/** Records that hold the processes of one identity: a report of one process writes an eighth of them. */
 const PARTS = 8
 
-/** How many reports are kept of an identity, and how large they are as JSON. */
+/** Number of reports of an identity, and their bytes as JSON. */
 export interface ProcessTotals {
   readonly processCount: number
   readonly processBytes: number
@@ -80,7 +80,7 @@ async function letGo(
   return totalsOf(kept)
 }
 
-/** The youngest reports that together have nine tenths of so many bytes, so that not every report has to let others go. */
+/** The youngest reports that fill nine tenths of `mostBytes`, so that not every report has to let others go. */
 export function youngest(reports: ProcessReports, mostBytes: number): ProcessReports {
   const all = LISTS.flatMap((list) => reports[list].map((report) => ({ report, list })))
   all.sort((a, b) => b.report.lastUpdatedAt - a.report.lastUpdatedAt)

@@ -1,18 +1,18 @@
-import { ids } from '../../../domain/filter/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { servicePolicies } from '../../../resources/access/policies.ts'
-import { sessions } from '../../../resources/access/sessions.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { postureChecks } from '../../../resources/posture/posture-checks.ts'
-import { endpointStates, postureData } from '../../../resources/posture/posture-records.ts'
-import { services } from '../../../resources/services/services.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { changesTo, type RecordedChange } from '../../context/recorded-changes.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { changesTo, type RecordedChange } from '../../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { ids } from '../../kernel/filter/index.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { services } from '../../services/service.resource.ts'
+import { servicePolicies } from '../policy.resource.ts'
+import { postureChecks } from '../posture/posture-check.resource.ts'
+import { endpointStates, postureData } from '../posture/posture-data.resource.ts'
+import { sessions } from './session.resource.ts'
 
 /** The entities whose change may have taken access from a session, by their ids. */
-export interface Suspects {
+export interface AffectedSessions {
   readonly apiSessions: ReadonlySet<string>
   readonly identities: ReadonlySet<string>
   readonly services: ReadonlySet<string>
@@ -21,10 +21,10 @@ export interface Suspects {
 }
 
 /**
- * What a write did that may take access from a session. Only a new or stricter rule can: an entity that is created is used
- * by no session yet, a deleted one took its sessions with it, and without a deleted check its policies ask for less.
+ * Finds the changes of a write that may take access from a session. Only a new or stricter rule can: an entity that is created
+ * is used by no session yet, a deleted one took its sessions with it, and without a deleted check its policies ask for less.
  */
-export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
+export function affectedSessionsOf(changes: readonly RecordedChange[]): AffectedSessions {
   const updated = changes.filter(({ operation }) => operation === 'update')
   const regrouped = updated.filter(({ before, after }) => rolesOf(before) !== rolesOf(after))
   const reported = changesTo(changes, postureData)
@@ -41,25 +41,25 @@ export function suspectsOf(changes: readonly RecordedChange[]): Suspects {
   }
 }
 
-/** The ids of the sessions that the suspects concern, each once. A session knows the service policies that carry it. */
-export async function suspectIds(
+/** The ids of the sessions that the affected concern, each once. A session knows the service policies that carry it. */
+export async function affectedIds(
   context: EngineContext,
   tx: ReadTransaction,
-  suspects: Suspects,
+  affected: AffectedSessions,
 ): Promise<readonly string[]> {
-  const policies = new Set(suspects.servicePolicies)
+  const policies = new Set(affected.servicePolicies)
   // The index tells what is gained as it is brought level, whether or not there are sessions.
   const index = await context.access.at(tx)
-  if (suspects.postureChecks.size > 0) {
-    for (const check of suspects.postureChecks) {
+  if (affected.postureChecks.size > 0) {
+    for (const check of affected.postureChecks) {
       for (const id of index.policiesSelecting('service-policies', 'posture-checks', check)) policies.add(id)
     }
   }
   const found = new Set<string>()
   const questions = [
-    { values: suspects.apiSessions, operand: { kind: 'field', field: 'apiSessionId' } },
-    { values: suspects.identities, operand: { kind: 'field', field: 'identityId' } },
-    { values: suspects.services, operand: { kind: 'field', field: 'serviceId' } },
+    { values: affected.apiSessions, operand: { kind: 'field', field: 'apiSessionId' } },
+    { values: affected.identities, operand: { kind: 'field', field: 'identityId' } },
+    { values: affected.services, operand: { kind: 'field', field: 'serviceId' } },
     { values: policies, operand: { kind: 'anyOf', field: 'servicePolicies' } },
   ] as const
   for (const { values, operand } of questions) {

@@ -1,16 +1,16 @@
-import type { SessionEnd } from '../../../ports/events.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import { sessions } from '../../../resources/access/sessions.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { SYSTEM_CALL } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import type { RecordedChange } from '../../context/recorded-changes.ts'
-import { RETRY_MS } from '../../context/timetable.ts'
-import { deletePart } from '../../records/deletion.ts'
-import { dueRecords } from '../../records/due-records.ts'
-import { MORE, newPart } from '../../records/parts.ts'
-import { type Judgement, judgeSessions } from '../sessions/session-judgement.ts'
-import { type Suspects, sessionsWith, suspectIds, suspectsOf } from './suspects.ts'
+import { SYSTEM_CALL } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordedChange } from '../../kernel/context/recorded-changes.ts'
+import { RETRY_MS } from '../../kernel/context/timetable.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { deleteBatch } from '../../kernel/records/deletion.ts'
+import { dueRecords } from '../../kernel/records/due-records.ts'
+import { MORE, newBatch } from '../../kernel/records/write-batches.ts'
+import type { SessionEnd } from '../../ports/events.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
+import { type AffectedSessions, affectedIds, affectedSessionsOf, sessionsWith } from './affected-sessions.ts'
+import { sessions } from './session.resource.ts'
+import { type Judgement, judgeSessions } from './session-judgement.ts'
 
 type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: SessionEnd }
 type Outcome = Omit<Judgement, 'changed'>
@@ -29,10 +29,10 @@ const READ_AT_ONCE = 500
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
  */
 export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
-  const suspects = suspectsOf(changes)
-  if (Object.values(suspects).every(({ size }) => size === 0)) return
+  const affected = affectedSessionsOf(changes)
+  if (Object.values(affected).every(({ size }) => size === 0)) return
   try {
-    await endSuspects(context, suspects)
+    await endAffected(context, affected)
   } catch (error) {
     // The change is committed and its writer hears of the failure; what it took from sessions must not stay undone.
     context.timetable.notLater('access', 'every session', context.clock.now() + RETRY_MS)
@@ -40,11 +40,11 @@ export async function enforceAccess(context: EngineContext, changes: readonly Re
   }
 }
 
-async function endSuspects(context: EngineContext, suspects: Suspects): Promise<void> {
-  const { ending } = await judgeAndEnd(context, (tx) => suspectIds(context, tx, suspects))
+async function endAffected(context: EngineContext, affected: AffectedSessions): Promise<void> {
+  const { ending } = await judgeAndEnd(context, (tx) => affectedIds(context, tx, affected))
   for (const { session, reason } of ending.values()) {
-    // What a change of its own role attributes takes from an identity is told with that change.
-    if (reason !== 'access-lost' || suspects.identities.has(session.identityId)) continue
+    // A loss by an identity's own role attributes is told with that change.
+    if (reason !== 'access-lost' || affected.identities.has(session.identityId)) continue
     const { identityId, serviceId, type } = session
     context.events.emit('access.changed', { identityId, serviceId, type, change: 'lost', at: context.clock.now() })
   }
@@ -54,7 +54,7 @@ async function endSuspects(context: EngineContext, suspects: Suspects): Promise<
  * Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. Who begins a
  * session meanwhile is judged by what is committed already, so that the sessions found first are all.
  */
-export async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
+async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
   const found = await context.storage.read(find)
   const ending: Map<string, Ending> = new Map()
   const turn = context.turns.begin()
@@ -101,7 +101,7 @@ interface Settled extends Outcome {
 async function settleInWrite(context: EngineContext, ids: readonly string[]): Promise<Settled> {
   const reasons = new Map<string, SessionEnd>()
   const work = async (tx: WriteTransaction): Promise<Settled> => {
-    const part = newPart(context.clock)
+    const part = newBatch(context.clock)
     const { ending, changed } = await judgeSessions(context, tx, await sessionsWith(tx, ids), context.clock.now())
     reasons.clear()
     const ended = new Map<string, Ending>()
@@ -112,7 +112,7 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
       const change = changed.find((session) => session.id === id)
       if (end !== undefined) {
         reasons.set(id, end.reason)
-        if ((await deletePart(tx, sessions, id, part)) === MORE) break
+        if ((await deleteBatch(tx, sessions, id, part)) === MORE) break
         ended.set(id, end)
       } else if (change !== undefined) await tx.collection(sessions).update(change)
       part.count()
@@ -121,4 +121,14 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
     return { ending: ended, settled }
   }
   return context.writes.run(SYSTEM_CALL, work, { sessions: reasons })
+}
+
+/**
+ * Takes up what a store holds from before: every session is judged, so that none outlives what carried it. What time ended
+ * meanwhile is ended once the first requests are answered, which judge every session that they use.
+ */
+export async function resume(context: EngineContext): Promise<void> {
+  const stored = await context.storage.read((tx) => tx.collection(sessions).findIds())
+  await judgeAndEnd(context, async () => stored)
+  context.timetable.notLater('overdue', 'next', context.clock.now())
 }

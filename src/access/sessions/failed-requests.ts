@@ -1,10 +1,10 @@
-import { jsonBytes } from '../../../domain/bytes.ts'
-import { equals } from '../../../domain/filter/index.ts'
-import type { PolicyFailure } from '../../../domain/posture/index.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import { type FailedRequest, failedServiceRequests } from '../../../resources/posture/posture-records.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { newRecord } from '../../records/new-record.ts'
+import { jsonBytes } from '../../base/bytes.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import { newRecord } from '../../kernel/records/read-records.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { type FailedRequest, failedServiceRequests } from '../posture/posture-data.resource.ts'
+import type { PolicyFailure } from '../posture/rules/index.ts'
 
 /** How many failed service requests of an identity are kept. */
 const KEPT_PER_IDENTITY = 50
@@ -27,7 +27,7 @@ export async function recordFailedRequest(
   await collection.insert(newRecord(random.id(), when, { identityId, when, request: kept }))
 }
 
-/** The request with as many of the failed checks, in order, as fit into so many bytes. */
+/** The request with as many of the failed checks, in order, as fit into `most` bytes. */
 function withinBytes(request: FailedRequest, most: number): FailedRequest {
   if (jsonBytes(request) <= most) return request
   const policyFailures: PolicyFailure[] = []

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { defineResource } from '../declaration/define-resource.ts'
-import { EntityRef, Id, Instant } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
-import { described } from '../declaration/words.ts'
-import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../routers/common-edge-router.ts'
+import { defineResource } from '../../kernel/declaration/define-resource.ts'
+import { EntityRef, Id, Instant, narrowed, Tags } from '../../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { COMMON_EDGE_ROUTER_WORDS, CommonEdgeRouter } from '../../routers/edge-router.resource.ts'
 
 /** An edge router that a session may use. */
 const SessionEdgeRouter = described(CommonEdgeRouter.extend({ urls: z.record(z.string(), z.string()) }), {
@@ -56,3 +56,26 @@ export const sessions: Sessions = defineResource(DEFINITION, {
   servicePolicies: 'The service policies that granted the session.',
   token: 'What edge routers are shown: a signed token in the answer to a creation, afterwards the id of the session.',
 })
+
+/** A request for a session. */
+export interface SessionCreate {
+  readonly serviceId: string
+  /** `Dial` by default. */
+  readonly type?: 'Dial' | 'Bind'
+  readonly tags?: Readonly<Record<string, unknown>>
+}
+
+/** POST /sessions. */
+export const SessionCreation = narrowed<SessionCreate>()(
+  described(
+    z.object({
+      serviceId: Id.default(''),
+      type: z.enum(['Dial', 'Bind', 'Invalid']).default('Dial'),
+      tags: Tags.default({}),
+    }),
+    {
+      serviceId: 'The id of the service.',
+      type: 'Whether to connect to it (`Dial`, the default) or to host it (`Bind`).',
+    },
+  ),
+)

@@ -1,11 +1,11 @@
-import { equals } from '../../domain/filter/index.ts'
-import { isAdministrator } from '../../domain/identity.ts'
-import { callerOf } from '../../engine/context/call.ts'
-import { SessionCreation } from '../../resources/access/session-requests.ts'
-import { sessions } from '../../resources/access/sessions.ts'
-import { DONE } from '../operations/answers.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { wireSchema } from '../operations/wire-schema.ts'
+import { z } from 'zod'
+import { isAdministrator } from '../../authority/authority.rules.ts'
+import { defineOperation, wireSchema } from '../../http/operations/define-operation.ts'
+import { DONE } from '../../http/operations/operation.ts'
+import { callerOf } from '../../kernel/context/call.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import { SessionCreation, sessions } from './session.resource.ts'
 
 /** Sessions of the caller's identity. */
 export const clientSessionOperations = [
@@ -71,3 +71,15 @@ export const clientSessionOperations = [
     },
   ),
 ] as const
+
+/** The operation that clients poll to learn when to read their services again. */
+export const serviceUpdates = defineOperation(
+  {
+    route: 'GET /current-api-session/service-updates',
+    summary: 'Tells when something last changed that the caller sees of its services',
+    description: 'Cheaper than the list itself: read that again when the instant is another one.',
+    access: 'authenticated',
+    data: described(z.object({ lastChangeAt: z.iso.datetime() }), { lastChangeAt: 'When it last changed, RFC 3339.' }),
+  },
+  async ({ engine, call }) => ({ data: { lastChangeAt: new Date(await engine.serviceUpdates.lastChangeAt(call)) } }),
+)

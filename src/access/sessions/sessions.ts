@@ -1,24 +1,24 @@
 import { z } from 'zod'
-import type { AccessIndex } from '../../../domain/access-index/index.ts'
-import { ControllerError, invalidField, notFound } from '../../../domain/errors.ts'
-import { equals } from '../../../domain/filter/index.ts'
-import type { PolicyFailure } from '../../../domain/posture/index.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import { type SessionCreate, SessionCreation } from '../../../resources/access/session-requests.ts'
-import { sessions } from '../../../resources/access/sessions.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { readId, readRequest, readValue } from '../../../resources/requests/read-body.ts'
-import { services } from '../../../resources/services/services.ts'
-import { type Call, type Caller, callerOf } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { postureDataOf } from '../../posture/posture-of.ts'
-import { deleteEntity } from '../../records/deletion.ts'
-import { NEVER } from '../../records/due-records.ts'
-import { newRecord } from '../../records/new-record.ts'
-import { makeRoom } from '../../records/room.ts'
-import { decideByPosture, isReachable } from '../service-access.ts'
+import { ControllerError, invalidField, notFound } from '../../base/errors.ts'
+import type { Claims } from '../../credentials/signers/claims.rules.ts'
+import { judgeToken } from '../../credentials/signing-keys.ts'
+import { type Call, type Caller, callerOf } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals, ids } from '../../kernel/filter/index.ts'
+import { deleteEntity } from '../../kernel/records/deletion.ts'
+import { NEVER } from '../../kernel/records/due-records.ts'
+import { makeRoom } from '../../kernel/records/owner-quota.ts'
+import { newRecord } from '../../kernel/records/read-records.ts'
+import { readId, readRequest, readValue } from '../../kernel/requests/read-body.ts'
+import { revocations } from '../../login/revocation.resource.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { services } from '../../services/service.resource.ts'
+import { decideAccess } from '../decision.rules.ts'
+import { factsFor, failuresOf } from '../decision.ts'
+import type { PolicyFailure } from '../posture/rules/index.ts'
 import { recordFailedRequest } from './failed-requests.ts'
-import { requireSessionToken } from './session-tokens.ts'
+import { type SessionCreate, SessionCreation, sessions } from './session.resource.ts'
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
@@ -81,32 +81,30 @@ export class Sessions {
   async #decide(tx: WriteTransaction, caller: Caller, request: SessionRequest): Promise<Outcome> {
     const { serviceId, type, tags } = request
     const now = this.#context.clock.now()
-    const index = await this.#context.access.at(tx)
+    const isJudgedByRouters = this.#isJudgedByRouters(caller)
+    const pair = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId }
+    const asked = { posture: isJudgedByRouters ? 'aside' : 'reported', routers: true } as const
+    const [facts] = await factsFor(this.#context, tx, [pair], asked)
     const service = await tx.collection(services).get(serviceId)
-    if (service === undefined || !isReachable(index, caller.identity.id, serviceId)) {
-      throw notFound('service', serviceId)
-    }
+    if (service === undefined || facts === undefined || facts.grants.length === 0) throw notFound('service', serviceId)
     if (type === 'Invalid') throw invalidField('type', 'invalid session type', type)
-    if (!index.allows(caller.identity.id, serviceId, type)) {
-      throw invalidField('ServiceId', 'service not found', serviceId)
+    const decision = decideAccess(type, facts, now)
+    if (decision.reason === 'only-other-type') throw invalidField('ServiceId', 'service not found', serviceId)
+    if (decision.reason === 'posture-failing') {
+      const refusedBy = await failuresOf(tx, type, facts, now)
+      await this.#record(tx, caller, service, type, refusedBy)
+      return { refusedBy }
     }
-    const question = { identityId: caller.identity.id, apiSessionId: caller.apiSession.id, serviceId, type }
-    if (this.#isJudgedByRouters(caller)) {
-      requireCommonRouter(index, question)
+    if (decision.verdict === 'refused') throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
+    const question = { ...pair, type }
+    if (isJudgedByRouters) {
       return {
         session: newRecord(this.#context.random.uuid(), now, { ...question, tags, servicePolicies: [], dueAt: NEVER }),
       }
     }
-    const data = await postureDataOf(tx, caller.identity.id, caller.apiSession.id)
-    const decision = await decideByPosture(this.#context, tx, index, question, data, now)
-    if ('refusedBy' in decision) {
-      await this.#record(tx, caller, service, type, decision.refusedBy)
-      return decision
-    }
-    requireCommonRouter(index, question)
     const { items } = await tx.collection(sessions).find({ where: equals('apiSessionId', caller.apiSession.id) })
     const existing = items.find((session) => session.serviceId === serviceId && session.type === type)
-    const { policyIds: servicePolicies, until: dueAt = NEVER } = decision
+    const { policies: servicePolicies, until: dueAt = NEVER } = decision
     if (existing !== undefined) {
       if (dueAt < existing.dueAt) await tx.collection(sessions).update({ ...existing, dueAt })
       return { session: existing }
@@ -170,10 +168,35 @@ export class Sessions {
   }
 }
 
-function requireCommonRouter(
-  index: AccessIndex,
-  { identityId, serviceId }: { readonly identityId: string; readonly serviceId: string },
-): void {
-  if (index.commonEdgeRouters(identityId, serviceId).length > 0) return
-  throw new ControllerError('NO_EDGE_ROUTERS_AVAILABLE')
+/**
+ * Refuses a session token that is not the controller's own, has expired, was revoked, belongs to another API session than the
+ * caller's, is for another service, or whose session is over. Error: `UNAUTHORIZED`.
+ */
+async function requireSessionToken(
+  context: EngineContext,
+  caller: Caller,
+  serviceId: string,
+  token: string,
+): Promise<void> {
+  const now = context.clock.now()
+  const judgement = await judgeToken(context, token, now)
+  const claims = judgement.outcome === 'valid' ? judgement.claims : undefined
+  const isOwn = claims?.z_asid === caller.apiSession.id && claims.z_iid === caller.identity.id
+  if (claims?.z_t !== 's' || !isOwn || claims.sub !== serviceId) throw new ControllerError('UNAUTHORIZED')
+  // Where routers judge a session that is made of tokens, nothing of it is kept here.
+  const isKept = claims.z_leg === true || context.dataPlane.controlAddresses.length === 0
+  if (isKept && !(await isUnderway(context, claims))) throw new ControllerError('UNAUTHORIZED')
+  const issuedFor = [claims.jti, claims.z_asid, claims.z_iid].filter((id) => typeof id === 'string')
+  const { items, damaged } = await context.storage.read((tx) =>
+    tx.collection(revocations).find({ where: ids(issuedFor) }),
+  )
+  // A revocation that cannot be read is still one.
+  const isRevoked = damaged !== undefined || items.some(({ expiresAt }) => now < expiresAt)
+  if (isRevoked) throw new ControllerError('UNAUTHORIZED')
+}
+
+/** Whether the session that a token stands for is still there. */
+async function isUnderway({ storage }: EngineContext, { jti, sub, z_asid, z_st }: Claims): Promise<boolean> {
+  const session = typeof jti === 'string' ? await storage.read((tx) => tx.collection(sessions).get(jti)) : undefined
+  return session?.apiSessionId === z_asid && session?.serviceId === sub && session?.type === z_st
 }

@@ -1,10 +1,11 @@
-import { AccessIndex } from '../../../domain/access-index/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { Turns } from '../../../ports/turns.ts'
-import { servicePolicies } from '../../../resources/access/policies.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { resourceNamed } from '../../resources/index.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
+import { AccessIndex, applying, type IndexChange } from '../index/index.ts'
+import { servicePolicies } from '../policy.resource.ts'
 
 const ENTITY_KINDS = ['identities', 'services'] as const
 const KINDS = [...ENTITY_KINDS, 'service-policies'] as const
@@ -79,4 +80,48 @@ export class AccessMirror {
 function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
   if (kind === 'service-policies') index.putPolicy(kind, indexedPolicy(resourceNamed(kind), record))
   else index.putEntity(kind, indexedEntity(record))
+}
+
+/**
+ * An index of some identities and of everything that decides what they may dial and bind, as it would be after changes; with
+ * edge routers and their policies on request. It is made for one question: what it costs follows from the number of services
+ * and policies, not of identities.
+ */
+export async function changedIndex(
+  { access, turns }: EngineContext,
+  tx: ReadTransaction,
+  identityIds: readonly string[],
+  changes: readonly IndexChange[],
+  withRouters = false,
+): Promise<AccessIndex> {
+  const known = await access.at(tx)
+  const index = new AccessIndex()
+  const turn = turns.begin()
+  const kinds = ['services', 'posture-checks', ...(withRouters ? (['edge-routers'] as const) : [])] as const
+  for (const kind of kinds) {
+    const roster = known.roster(kind)
+    for (const [slot, id] of roster.ids.entries()) {
+      if (id !== undefined) index.putEntity(kind, { id, roleAttributes: roster.attributesOf(slot) })
+      await turn()
+    }
+  }
+  for (const id of identityIds) {
+    const roleAttributes = known.rolesOf('identities', id).map((role) => role.slice(1))
+    index.putEntity('identities', { id, roleAttributes })
+  }
+  for (const policy of (await tx.collection(servicePolicies).find()).items) {
+    index.putPolicy('service-policies', indexedPolicy(servicePolicies, policy))
+    await turn()
+  }
+  for (const kind of withRouters ? (['edge-router-policies', 'service-edge-router-policies'] as const) : []) {
+    const resource = resourceNamed(kind)
+    for (const policy of (await tx.collection(resource).find()).items) {
+      index.putPolicy(kind, indexedPolicy(resource, policy))
+      await turn()
+    }
+  }
+  const wanted = new Set(identityIds)
+  const concerned = changes.filter(({ kind, id }) => kind !== 'identities' || wanted.has(id))
+  for (const _ of applying(index, concerned)) await turn()
+  return index
 }

@@ -1,12 +1,8 @@
-import {
-  type AccessIndex,
-  type AccessType,
-  applying,
-  type IndexChange,
-  reverting,
-  SlotSet,
-} from '../../../domain/access-index/index.ts'
-import type { Turns } from '../../../ports/turns.ts'
+import { invalidField } from '../../base/errors.ts'
+import { compareStrings } from '../../kernel/filter/index.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { type AccessIndex, type AccessType, applying, type IndexChange, reverting, SlotSet } from '../index/index.ts'
+import type { PostureResponse } from '../posture/rules/index.ts'
 
 const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
@@ -29,7 +25,7 @@ export interface AudienceChange {
 type Turn = ReturnType<Turns['begin']>
 
 /** The services whose audience the changes may touch, ascending. The index is as before when this resolves. */
-export async function suspectServices(
+export async function affectedServices(
   index: AccessIndex,
   changes: readonly IndexChange[],
   turns: Turns,
@@ -130,4 +126,98 @@ export async function* audienceChanges(
 function servicesAtOnce(index: AccessIndex): number {
   const bits = ACCESS_TYPES.length * Math.max(index.counts().identities, 1)
   return Math.min(Math.max(Math.floor(MOST_BITS / bits), LEAST_SERVICES), MOST_SERVICES)
+}
+
+/** Which page of pairs is wanted. */
+export interface SimulationPage {
+  readonly limit?: number | undefined
+  /** `nextCursor` of the page before. It names a pair, so it stays good when the network changes meanwhile. */
+  readonly cursor?: string | undefined
+}
+
+/** Under which circumstances access is judged by posture too: as it is now, against as it would be. */
+export interface SimulatedCircumstances {
+  /** Whose access is judged, each by id or name, at most 100; everybody's, page by page, when absent. */
+  readonly identities?: readonly string[] | undefined
+  /** Taken as if every endpoint had reported it. */
+  readonly posture?: readonly PostureResponse[] | undefined
+  /** True to judge as if every identity had proved a second factor. */
+  readonly mfa?: boolean | undefined
+  /** The instant (epoch ms) at which it would be so; now when absent. */
+  readonly at?: number | undefined
+}
+
+/** An entity by id and name. */
+interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+/** Access that one identity would gain or lose to one service. */
+export interface ChangedPair {
+  readonly identity: Named
+  readonly service: Named
+  readonly type: AccessType
+  readonly change: 'gained' | 'lost'
+}
+
+/** How many pairs would gain and lose one type of access. */
+export interface PairCounts {
+  readonly gained: number
+  readonly lost: number
+}
+
+export interface SimulationResult {
+  /** The revision of the store that the changes were tried on. */
+  readonly revision: number
+  /** Over all pages; null on every page but the first. */
+  readonly counts: { readonly dial: PairCounts; readonly bind: PairCounts } | null
+  /** By service, type, gained before lost, and identity: ids in code-unit order. */
+  readonly pairs: readonly ChangedPair[]
+  /** Where the next page begins; null on the last. */
+  readonly nextCursor: string | null
+}
+
+/** A pair with what happens to it. Its members, in this order, are the order of all pairs. */
+export interface PairKey {
+  readonly serviceId: string
+  readonly type: AccessType
+  readonly change: 'gained' | 'lost'
+  readonly identityId: string
+}
+
+/** The text that stands for the place right after a pair. */
+export function cursorOf({ serviceId, type, change, identityId }: PairKey): string {
+  return JSON.stringify([serviceId, type, change, identityId])
+}
+
+/** Reads a cursor. Error: `COULD_NOT_VALIDATE` for text that is none. */
+export function readCursor(text: string): PairKey {
+  const [serviceId, type, change, identityId] = membersOf(text)
+  const isType = type === 'Dial' || type === 'Bind'
+  const isChange = change === 'gained' || change === 'lost'
+  if (typeof serviceId === 'string' && isType && isChange && typeof identityId === 'string') {
+    return { serviceId, type, change, identityId }
+  }
+  throw invalidField('cursor', 'is not a nextCursor of a simulation', text)
+}
+
+/** The members of the JSON list that a cursor is; none of other text. */
+export function membersOf(text: string): readonly unknown[] {
+  try {
+    const members: unknown = JSON.parse(text)
+    return Array.isArray(members) ? members : []
+  } catch {
+    return []
+  }
+}
+
+/** True when a pair comes later than another. */
+export function isAfter(key: PairKey, other: PairKey): boolean {
+  const order =
+    compareStrings(key.serviceId, other.serviceId) ||
+    compareStrings(key.type, other.type) ||
+    compareStrings(key.change, other.change) ||
+    compareStrings(key.identityId, other.identityId)
+  return order > 0
 }

@@ -1,32 +1,40 @@
 import { z } from 'zod'
-import type { AccessIndex, AccessType } from '../../../domain/access-index/index.ts'
-import { invalidField, notFound } from '../../../domain/errors.ts'
-import { compareStrings, ids } from '../../../domain/filter/index.ts'
-import { isDisabled } from '../../../domain/identity.ts'
-import { firstPassing, type PostureData, type PostureResponse } from '../../../domain/posture/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { Turns } from '../../../ports/turns.ts'
-import { AssumedPosture, SimulatedIdentities } from '../../../resources/access/access-questions.ts'
-import { EpochMs } from '../../../resources/declaration/fields.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { type Identities, identities } from '../../../resources/identities/identities.ts'
-import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { checkedGrants } from '../../posture/posture-facts.ts'
-import { findOne } from '../../records/find-one.ts'
-import { newestApiSession, postureAt } from '../assumed-posture.ts'
-import { changedIndex } from './changed-index.ts'
-import { membersOf, type PairKey } from './cursor.ts'
-import { withNames } from './pair-names.ts'
-import { resolveChanges } from './resolve-changes.ts'
-import type { SimulatedChange } from './simulated-change.ts'
-import type { SimulatedCircumstances, SimulationResult } from './simulation-result.ts'
+import { isDisabled } from '../../authority/authority.rules.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
+import { type Identities, identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { EpochMs } from '../../kernel/declaration/fields.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { compareStrings, ids } from '../../kernel/filter/index.ts'
+import { findOne } from '../../kernel/records/read-records.ts'
+import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { resourceNamed } from '../../resources/index.ts'
+import { AssumedPosture, SimulatedIdentities } from '../access-questions.resource.ts'
+import { decideAccess } from '../decision.rules.ts'
+import { factsFor } from '../decision.ts'
+import { newestApiSession, postureAt } from '../explain/explain.ts'
+import type { AccessIndex, AccessType, Grant } from '../index/index.ts'
+import type { CheckedGrant } from '../posture/posture-of.ts'
+import type { PostureData, PostureResponse } from '../posture/rules/index.ts'
+import { changedIndex } from './access-mirror.ts'
+import {
+  type ChangedPair,
+  membersOf,
+  type PairKey,
+  type SimulatedCircumstances,
+  type SimulationResult,
+} from './audience-changes.ts'
+import { type ResolvedChanges, resolveChanges, type SimulatedChange, type SimulatedKind } from './resolve-changes.ts'
 
 /** How many identities are judged for one page. */
 const MOST_JUDGED = 100
 
 /** How many services of an identity are judged at once. */
 const SERVICES_AT_ONCE = 32
+
+const ACCESS_TYPES = ['Bind', 'Dial'] as const satisfies readonly AccessType[]
 
 /** For which API session and instant (epoch ms) it is judged, and who lets others have the thread meanwhile. */
 interface Judgement {
@@ -41,8 +49,8 @@ interface Page {
 }
 
 /**
- * What identities would gain and lose by changes, by what their endpoints would report and by time: what passes now, against
- * what would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
+ * Simulates the gains and losses of identities by changes, by reports of their endpoints and by time: the rights that pass
+ * now, against what would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
  */
 export async function judgedSimulation(
   context: EngineContext,
@@ -76,10 +84,10 @@ export async function judgedSimulation(
       const assumed = await postureAt(tx, identity.id, apiSessionId, { posture, mfa }, at)
       const were = isDisabled(identity, now)
         ? []
-        : await passing(tx, before, identity.id, known, { apiSessionId, now, turn })
+        : await passing(context, tx, before, identity.id, known, { apiSessionId, now, turn })
       const are = isDisabled(identity, at)
         ? []
-        : await passing(tx, changed, identity.id, assumed, { apiSessionId, now: at, turn })
+        : await passing(context, tx, changed, identity.id, assumed, { apiSessionId, now: at, turn })
       for (const key of differences(identity.id, were, are)) {
         counts[key.type === 'Dial' ? 'dial' : 'bind'][key.change] += 1
         if (after === undefined || comparePlaces(key, after) > 0) keys.push(key)
@@ -120,8 +128,9 @@ async function judgedIdentities(
   return { judged: items, isLast: first < 0 || first + MOST_JUDGED >= all.length }
 }
 
-/** What an identity may dial and bind, as services and types. */
+/** Lists the services that an identity may dial and bind, with the types. */
 async function passing(
+  context: EngineContext,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,
@@ -129,19 +138,22 @@ async function passing(
   { apiSessionId = '', now, turn }: Judgement,
 ): Promise<readonly string[]> {
   const serviceIds = index.servicesOf(identityId)
-  const results = new Map<object, boolean>()
+  const posture = { data, apiSessionId }
+  const asked = { index, posture: 'brought', everyPolicy: false, known: new Map<Grant, CheckedGrant>() } as const
   const marks: string[] = []
   for (let from = 0; from < serviceIds.length; from += SERVICES_AT_ONCE) {
     await turn()
     const some = serviceIds.slice(from, from + SERVICES_AT_ONCE)
-    const grants = index.grantsOf(identityId, some)
-    const checked = await checkedGrants(tx, new Set(grants.flat().filter((grant) => !results.has(grant))))
-    for (const [grant, asked] of checked) {
-      results.set(grant, firstPassing([asked], data, apiSessionId, now) !== undefined)
-    }
-    for (const [place, id] of some.entries()) {
-      const types = new Set((grants[place] ?? []).filter((grant) => results.get(grant)).map(({ type }) => type))
-      for (const type of types) marks.push(`${type} ${id}`)
+    const pairs = some.map((serviceId) => ({ identityId, serviceId }))
+    const loaded = await factsFor(context, tx, pairs, asked)
+    const typesOf = new Map(
+      [...new Set(loaded)].map((facts) => {
+        const may = (type: AccessType) => decideAccess(type, { ...facts, posture }, now).verdict === 'allowed'
+        return [facts, ACCESS_TYPES.filter(may)]
+      }),
+    )
+    for (const [place, facts] of loaded.entries()) {
+      for (const type of typesOf.get(facts) ?? []) marks.push(`${type} ${some[place] ?? ''}`)
     }
   }
   return marks
@@ -183,4 +195,31 @@ function readPlace(text: string): Place {
   const isType = type === 'Dial' || type === 'Bind'
   if (typeof identityId === 'string' && typeof serviceId === 'string' && isType) return { identityId, serviceId, type }
   throw invalidField('cursor', 'is not a nextCursor of a simulation', text)
+}
+
+/** Pairs with the names of their entities, as they are or would be. */
+export async function withNames(
+  tx: ReadTransaction,
+  resolved: ResolvedChanges,
+  keys: readonly PairKey[],
+): Promise<readonly ChangedPair[]> {
+  const identities = await namesOf(tx, 'identities', resolved, new Set(keys.map(({ identityId }) => identityId)))
+  const services = await namesOf(tx, 'services', resolved, new Set(keys.map(({ serviceId }) => serviceId)))
+  return keys.map(({ identityId, serviceId, type, change }) => ({
+    identity: { id: identityId, name: identities.get(identityId) ?? '' },
+    service: { id: serviceId, name: services.get(serviceId) ?? '' },
+    type,
+    change,
+  }))
+}
+
+async function namesOf(
+  tx: ReadTransaction,
+  kind: SimulatedKind,
+  resolved: ResolvedChanges,
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const { items } = await tx.collection(resourceNamed(kind)).find({ where: ids(wanted) })
+  const stored = new Map(items.map(({ id, name }) => [id, String(name)]))
+  return new Map([...wanted].map((id) => [id, resolved.nameOf(kind, id) ?? stored.get(id) ?? '']))
 }

@@ -1,15 +1,18 @@
-import type { IndexChange } from '../../../domain/access-index/index.ts'
-import { invalidField, notFound } from '../../../domain/errors.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { Turns } from '../../../ports/turns.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
-import { asCreate, asPatch } from '../../../resources/requests/entity-requests.ts'
-import { mergePatch } from '../../records/merge-patch.ts'
-import { newRecord } from '../../records/new-record.ts'
-import { checkRoleLists } from '../../records/role-lists.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
+import type { identities } from '../../identities/identity.resource.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { newRecord } from '../../kernel/records/read-records.ts'
+import { mergePatch } from '../../kernel/records/resource-service.ts'
+import { checkRoleLists } from '../../kernel/records/role-lists.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { asCreate, asPatch } from '../../resources/entity-requests.ts'
+import { resourceNamed } from '../../resources/index.ts'
+import type { CreateBodyOf, PatchBodyOf } from '../../resources/wire-forms.ts'
+import type { services } from '../../services/service.resource.ts'
 import { indexedEntity, indexedPolicy } from '../access-feed.ts'
-import type { SimulatedChange, SimulatedKind } from './simulated-change.ts'
+import type { IndexChange } from '../index/index.ts'
+import type { servicePolicies } from '../policy.resource.ts'
 
 /** An entity or policy before all changes and after them. */
 interface Touched {
@@ -19,12 +22,12 @@ interface Touched {
   after: RecordOf<Resource> | undefined
 }
 
-/** What changes come to, one after the other, for the access index and for people. */
+/** The outcome of changes, one after the other, for the access index and for people. */
 export interface ResolvedChanges {
   readonly indexChanges: readonly IndexChange[]
   /** Names of what is touched, by kind and id, as they were or will be. */
   nameOf(kind: SimulatedKind, id: string): string | undefined
-  /** What is touched of a kind, by id, as it would be; undefined for what would be gone. */
+  /** The touched records of a kind, by id, as they would be; undefined for those that would be gone. */
   of(kind: SimulatedKind): ReadonlyMap<string, RecordOf<Resource> | undefined>
 }
 
@@ -103,3 +106,33 @@ function asIndexChange({ kind, id, before, after }: Touched): readonly IndexChan
   }
   return [{ kind, id, before: before && indexedEntity(before), after: after && indexedEntity(after) }]
 }
+
+/** The kinds of entity that decide who may dial and bind what. */
+interface SimulatedKinds {
+  readonly identities: typeof identities
+  readonly services: typeof services
+  readonly 'service-policies': typeof servicePolicies
+}
+
+export type SimulatedKind = keyof SimulatedKinds
+
+/**
+ * A change in the words of the resources' own requests. What is created may be given an id, under which later changes and
+ * role lists (`@id`) know it; otherwise it is called `new-1`, `new-2` and so on, by its place among the changes.
+ */
+export type SimulatedChange = {
+  readonly [K in SimulatedKind]:
+    | {
+        readonly kind: K
+        readonly action: 'create'
+        readonly id?: string | undefined
+        readonly body: CreateBodyOf<SimulatedKinds[K]>
+      }
+    | {
+        readonly kind: K
+        readonly action: 'update'
+        readonly id: string
+        readonly body: PatchBodyOf<SimulatedKinds[K]>
+      }
+    | { readonly kind: K; readonly action: 'delete'; readonly id: string }
+}[SimulatedKind]

@@ -1,17 +1,16 @@
 import { z } from 'zod'
-import type { SimulatedChange } from '../../engine/access/simulation/simulated-change.ts'
-import { requireReading } from '../../engine/context/readable.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { Instant } from '../../kernel/declaration/fields.ts'
+import { described } from '../../kernel/declaration/words.ts'
 import {
   AssumedPosture,
   PairCursor,
   PairLimit,
   SimulatedChanges,
   SimulatedIdentities,
-} from '../../resources/access/access-questions.ts'
-import type { SimulationAnswer } from '../../resources/access/simulation-answer.ts'
-import { Instant } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
+} from '../access-questions.resource.ts'
+import type { SimulationAnswer } from '../explain/explanation.resource.ts'
+import type { SimulatedChange } from './resolve-changes.ts'
 
 const Named = described(z.object({ id: z.string(), name: z.string() }), { name: 'The name of the entity.' })
 const Counts = described(z.object({ gained: z.int(), lost: z.int() }), {
@@ -63,6 +62,7 @@ export const simulateOperation = defineOperation(
       'of a hundred identities to a page. Counts are then of the first page. Takes the right to read service policies, ' +
       'identities and services.',
     access: { entity: 'service-policy', action: 'read' },
+    reads: ['service-policy', 'identity', 'service'],
     isLong: true,
     body: described(
       z.object({
@@ -87,8 +87,7 @@ export const simulateOperation = defineOperation(
     data: SimulationData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, request, body }) => {
-    requireReading(call, ['service-policy', 'identity', 'service'])
+  async ({ engine, request, body }) => {
     const { changes, limit, cursor } = request
     const { identities, mfa, at } = body
     const isJudged = [identities, body.posture, mfa, at].some((one) => one !== undefined)

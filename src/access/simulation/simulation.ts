@@ -1,17 +1,25 @@
-import { Gate } from '../../../concurrency/gate.ts'
-import type { AccessIndex, IndexChange } from '../../../domain/access-index/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { PairCursor, PairLimit, SimulatedChanges } from '../../../resources/access/access-questions.ts'
-import { readRequest, readValue } from '../../../resources/requests/read-body.ts'
-import type { EngineContext } from '../../context/context.ts'
+import { Gate } from '../../concurrency/gate.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { PairCursor, PairLimit, SimulatedChanges } from '../access-questions.resource.ts'
+import type { AccessIndex, IndexChange } from '../index/index.ts'
 import { AccessMirror } from './access-mirror.ts'
-import { audienceChanges, suspectServices } from './audience-changes.ts'
-import { cursorOf, isAfter, type PairKey, readCursor } from './cursor.ts'
-import { judgedSimulation } from './judged-simulation.ts'
-import { withNames } from './pair-names.ts'
-import { resolveChanges } from './resolve-changes.ts'
-import type { SimulatedChange } from './simulated-change.ts'
-import type { SimulatedCircumstances, SimulationPage, SimulationResult } from './simulation-result.ts'
+import {
+  affectedServices,
+  audienceChanges,
+  cursorOf,
+  isAfter,
+  type PairKey,
+  readCursor,
+  type SimulatedCircumstances,
+  type SimulationPage,
+  type SimulationResult,
+} from './audience-changes.ts'
+
+import { judgedSimulation, withNames } from './judged-simulation.ts'
+
+import { resolveChanges, type SimulatedChange } from './resolve-changes.ts'
 
 /** How many pairs are on one page unless more or fewer are asked for. */
 const DEFAULT_PAIRS = 100
@@ -40,7 +48,7 @@ export class Simulation {
     page: SimulationPage = {},
     circumstances?: SimulatedCircumstances,
   ): Promise<SimulationResult> {
-    // What the schema takes is what the resources' own requests take, as their type says.
+    // The schema takes the requests of the resources themselves, as their type says.
     const known = readRequest(SimulatedChanges, changes) as readonly SimulatedChange[]
     const limit = readValue('limit', PairLimit.default(DEFAULT_PAIRS), page.limit)
     const cursor = readValue('cursor', PairCursor.optional(), page.cursor)
@@ -81,8 +89,8 @@ export class Simulation {
   async #compare(index: AccessIndex, changes: readonly IndexChange[], after: PairKey | undefined, most: number) {
     const { turns } = this.#context
     const turn = turns.begin()
-    const suspects = await suspectServices(index, changes, turns)
-    const wanted = after === undefined ? suspects : suspects.filter((id) => id >= after.serviceId)
+    const affected = await affectedServices(index, changes, turns)
+    const wanted = after === undefined ? affected : affected.filter((id) => id >= after.serviceId)
     const counts = { dial: { gained: 0, lost: 0 }, bind: { gained: 0, lost: 0 } }
     const keys: PairKey[] = []
     const missing = () => most + 1 - keys.length

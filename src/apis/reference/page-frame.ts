@@ -1,3 +1,49 @@
+import { type Html, html } from '../../http/html.ts'
+
+/** A page of the reference. */
+export interface ReferencePage {
+  readonly title: string
+  readonly body: Html
+  /** How the page refers to what lies below the reference: `docs/` from its own address, `../` from below it. */
+  readonly base: string
+  /** The text that was searched for, if any. */
+  readonly query?: string
+}
+
+/** Writes a page without scripts, and without anything of another origin; its links hold below any prefix. */
+export function pageText({ title, body, base, query = '' }: ReferencePage): string {
+  const home = base === '../' ? '../../docs' : 'docs'
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${base}style.css">
+</head>
+<body>
+<header class="top">
+<a class="home" href="${home}">Portcullis API reference</a>
+<form class="search" role="search" method="get" action="${home}">
+<label for="q">Search the operations</label>
+<input id="q" name="q" type="search" maxlength="100" placeholder="Path or words, for example: service policies" value="${query}">
+<button type="submit">Search</button>
+</form>
+</header>
+<main>
+${body}
+</main>
+</body>
+</html>
+`.text
+}
+
+/** Text of a description, in which code stands between backticks. */
+export function described(text: string): Html {
+  const parts = text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
+  return html`${parts}`
+}
+
 /** Colours of at least 7:1 in both schemes, a visible focus, and nothing that needs a script. */
 export const STYLE = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #414a54; --page: #f3f5f7; --card: #fff; --line: #6b7480; --rule: #d5dae0; --accent: #0b4f8a; --on: #fff; }

@@ -1,9 +1,8 @@
+import type { PlainAnswer, PlainFetch } from '../../http/exchange.ts'
 import { apiDocument } from '../documents.ts'
-import type { PlainAnswer, PlainFetch } from '../exchange/plain-exchange.ts'
-import { indexPage } from './index-page.ts'
-import { operationPage } from './operation-page.ts'
-import { API_NAMES, type ReferenceEntry, referenceEntries } from './operations.ts'
-import { STYLE } from './style.ts'
+import { indexPage, operationPage } from './operation-page.ts'
+import { STYLE } from './page-frame.ts'
+import { API_NAMES, type ReferenceEntry, referenceEntries } from './reference-operations.ts'
 
 /** Where the reference lies. */
 const PATH = '/portcullis/docs'

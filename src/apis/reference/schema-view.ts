@@ -1,8 +1,8 @@
-import { SCHEMAS } from '../openapi/components.ts'
-import { type Html, html } from '../pages/html.ts'
+import { type Html, html } from '../../http/html.ts'
+import { SCHEMAS } from '../../http/openapi/components.ts'
 import { described } from './page-frame.ts'
 
-/** What the writer of schemas writes, as far as it is shown. */
+/** A schema as the writer of schemas writes it, as far as it is shown. */
 export interface ShownSchema {
   readonly $ref?: string
   readonly type?: string
@@ -31,7 +31,7 @@ export function resolved(schema: ShownSchema): ShownSchema {
   return shared ? (shared as ShownSchema) : schema
 }
 
-/** What a schema holds: its members, one by one, and theirs. */
+/** Shows the members of a schema, one by one, and theirs. */
 export function schemaView(reference: ShownSchema): Html {
   const schema = resolved(reference)
   const { properties = {}, required = [], items, oneOf, allOf, additionalProperties } = schema
@@ -61,7 +61,7 @@ export function field(name: string, reference: ShownSchema, isNeeded: boolean): 
 `
 }
 
-/** What kind of value a schema describes, in words. */
+/** Names the type of the values that a schema describes, in words. */
 export function typeText(reference: ShownSchema): Html {
   const schema = resolved(reference)
   const { enum: values, default: otherwise, nullable } = schema

@@ -29,7 +29,7 @@ export function withCriteria<Claim extends Partial<ExternalIdClaim>>(claim: Clai
 }
 
 /**
- * What is wrong with a claim, by its member; `undefined` for one that can be used. Absent members are wrong too, but for
+ * Finds the mistake in a claim, by its member; `undefined` for one that can be used. Absent members are wrong too, but for
  * criteria that nothing asks for.
  */
 export function claimProblem(
@@ -63,7 +63,7 @@ function valuesAt(location: ExternalIdClaim['location'], names: CertificateNames
   }
 }
 
-/** What remains of a value that matches. */
+/** Takes the remainder of a value that matches. */
 function matched({ matcher, matcherCriteria: criteria }: ExternalIdClaim, value: string): string | undefined {
   switch (matcher) {
     case 'ALL':
@@ -75,4 +75,58 @@ function matched({ matcher, matcherCriteria: criteria }: ExternalIdClaim, value:
     case 'SCHEME':
       return value.slice(0, value.indexOf(':')).toLowerCase() === criteria.toLowerCase() ? value : undefined
   }
+}
+
+/** Claims of a token whose signature was verified. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The value that a selector names: a JSON pointer (RFC 6901), whose leading slash may be left out. */
+function claimAt(claims: Claims, selector: string): unknown {
+  const path = selector.replace(/^\//, '').split('/')
+  return path.reduce<unknown>(
+    (value, part) => memberOf(value, part.replaceAll('~1', '/').replaceAll('~0', '~')),
+    claims,
+  )
+}
+
+/** The non-empty text that a selector names. */
+export function textClaim(claims: Claims, selector: string): string | undefined {
+  const value = claimAt(claims, selector)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The texts that a selector names: one, or a list of which the rest is left out; none without a selector. */
+export function textClaims(claims: Claims, selector: string | null): readonly string[] {
+  const value = selector ? claimAt(claims, selector) : undefined
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.filter((one) => typeof one === 'string').filter((one) => one !== '')
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined
+}
+
+/** How identities are named that a certificate authority enrolls by itself, unless it says otherwise. */
+export const DEFAULT_IDENTITY_NAME_FORMAT = '[caName]-[commonName]'
+
+/** Values of the symbols of a name format. */
+export interface NameSymbols {
+  readonly caName: string
+  readonly caId: string
+  readonly commonName: string
+  readonly requestedName: string
+  readonly identityId: string
+}
+
+/** The name that a format makes; a symbol may stand in it more than once, and unknown ones stay as they are. */
+export function formatIdentityName(format: string, symbols: NameSymbols): string {
+  const values = new Map(Object.entries(symbols))
+  return format.replace(/\[([A-Za-z]{1,32})\]/g, (symbol, name: string) => values.get(name) ?? symbol)
+}
+
+/** The `attempt`-th name to try when the name itself (attempt 0) is taken: six digits are appended. */
+export function numberedName(name: string, attempt: number): string {
+  return attempt === 0 ? name : `${name}${String(attempt).padStart(6, '0')}`
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { equals } from '../../domain/filter/index.ts'
-import type { FindQuery } from '../../ports/storage.ts'
-import { Links, Tags } from '../../resources/declaration/fields.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { onlyMembers } from '../operations/only-members.ts'
-import { shownSymbols } from '../operations/shown-symbols.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { shownSymbols } from '../../http/operations/list-query.ts'
+import { onlyMembers } from '../../http/operations/operation.ts'
+import { Links, Tags } from '../../kernel/declaration/fields.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import type { FindQuery } from '../../ports/record-storage.ts'
+import { externalJwtSigners } from './external-jwt-signer.resource.ts'
 
 const ClientSigner = described(
   z.object({

@@ -1,18 +1,18 @@
-import { ControllerError, invalidField, unacceptableField } from '../../domain/errors.ts'
-import { instant, NO_INSTANT } from '../../domain/time/instant.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { type ExternalJwtSigners, externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { DECISIVE_OF_SIGNERS, isSame } from '../authority/trust.ts'
-import { isAdminCall } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import type { Behaviour } from '../records/behaviour.ts'
+import { DECISIVE_OF_SIGNERS, isSame } from '../../authority/trust.ts'
+import { ControllerError, invalidField, unacceptableField } from '../../base/errors.ts'
+import { instant, NO_INSTANT } from '../../base/time.ts'
+import { isAdminCall } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import type { Behaviour } from '../../kernel/records/behaviour.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { authPolicies } from '../auth-policy.resource.ts'
+import { type ExternalJwtSigners, externalJwtSigners } from './external-jwt-signer.resource.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 
 /**
- * What is special about external signers: exactly one source of keys, facts of a pinned certificate, and that one whose
+ * The particular rules of external signers: exactly one source of keys, facts of a pinned certificate, and that one whose
  * trust a delegate decided never authenticates an admin.
  */
 export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
@@ -34,7 +34,7 @@ export const externalJwtSignerBehaviour: Behaviour<ExternalJwtSigners> = {
     await checkEnrollment(tx, after)
     const { before } = change
     const isUnchanged = before !== undefined && isSame(before, after, DECISIVE_OF_SIGNERS)
-    // What an administrator edits besides does not make it trusted: that is asked for by itself.
+    // Other edits by an administrator do not make it trusted: that is asked for by itself.
     const isTrusted = before === undefined ? isAdminCall(call) : before.mayAuthenticateAdmins
     const mayAuthenticateAdmins = isTrusted && (isUnchanged || isAdminCall(call))
     if (isUnchanged) return { ...after, mayAuthenticateAdmins }

@@ -1,21 +1,20 @@
-import { hasRights } from '../../domain/authority.ts'
-import { type TokenProblem, TokenRefused } from '../../domain/errors.ts'
-import { equals } from '../../domain/filter/index.ts'
-import { isDisabled } from '../../domain/identity.ts'
-import { dueAtOf } from '../../domain/login/api-session-end.ts'
-import { type Claims, textClaim } from '../../domain/login/claims.ts'
-import { offeredSigners } from '../../domain/login/offered-signers.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { authPolicies } from '../../resources/login/auth-policies.ts'
-import { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
-import { type Caller, SYSTEM_CALL } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { findOne } from '../records/find-one.ts'
-import { mayProve, withMissing } from './api-session-standing.ts'
-import { signerProofOf } from './login-basis.ts'
+import { hasRights, isDisabled } from '../../authority/authority.rules.ts'
+import { type TokenProblem, TokenRefused } from '../../base/errors.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import { type Caller, SYSTEM_CALL } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import { findOne } from '../../kernel/records/read-records.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { withMissing } from '../api-session-validity.ts'
+import { authPolicies } from '../auth-policy.resource.ts'
+import { dueAtOf } from '../login-basis.rules.ts'
+import { mayProve, signerProofOf } from '../login-basis.ts'
+import { type Claims, textClaim } from './claims.rules.ts'
+import { externalJwtSigners } from './external-jwt-signer.resource.ts'
+import { offeredSigners } from './offered-signers.rules.ts'
 
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>
@@ -120,7 +119,8 @@ export async function signerProof(
   identity: Identity,
   tokens: readonly string[],
 ): Promise<'proven' | TokenProblem> {
-  const { verified, problems } = await verifyTokens(context, tokens, mayProve(signer, identity) ? [signer] : [])
+  const asked = mayProve(signer, identity, context.clock.now()) ? [signer] : []
+  const { verified, problems } = await verifyTokens(context, tokens, asked)
   const { allowTokensOfOthers } = context.settings.profile
   if (verified.some((token) => allowTokensOfOthers || names(token, identity))) return 'proven'
   return problems[0] ?? (verified.length > 0 ? 'invalid' : 'missing')

@@ -1,53 +1,46 @@
-import { type CircuitEnd, firstRouter, lastRouter } from '../../../domain/fabric/index.ts'
-import type { Change, ReadTransaction } from '../../../ports/storage.ts'
-import { sessions } from '../../../resources/access/sessions.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { endpointStates, postureData } from '../../../resources/posture/posture-records.ts'
-import { services } from '../../../resources/services/services.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { type ClaimJudge, earlier, type Lack, type ServiceClaim, type ServiceRights } from '../rights/service-rights.ts'
-import type { Circuit, CircuitParty } from './circuit.ts'
+import { type DecisionReason, earlier } from '../../access/decision.rules.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
+import { type KindTraits, traitsOf } from '../../resources/index.ts'
+import { type CircuitEnd, firstRouter, lastRouter } from '../rules/index.ts'
 import type { CircuitEnds } from './circuit-end.ts'
-import type { OpenCircuits } from './open-circuits.ts'
+import type { Circuit, CircuitParty, OpenCircuits } from './open-circuits.ts'
+import type { JudgedClaims, ServiceClaim, ServiceRights } from './service-rights.ts'
 
-/** Kinds whose change may take any circuit from anybody. */
-const CONCERNING_ALL: ReadonlySet<string> = new Set([
-  'auth-policies',
-  'edge-router-policies',
-  'edge-routers',
-  'external-jwt-signers',
-  'posture-checks',
-  'service-edge-router-policies',
-  'service-policies',
-])
-
-/** What carries a circuit, as it was judged: the revision of the store, and until when (epoch ms) nothing takes it by itself. */
+/**
+ * The rights that carry a circuit, as they were judged: the revision of the store, and until when (epoch ms) nothing takes them
+ * by itself.
+ */
 export interface Carrying {
   readonly revision: number
   readonly until: number | undefined
 }
 
-/** What a circuit is ended for that lacks something at one of its ends; everything else is access that was lost. */
-const ENDS: Readonly<Partial<Record<Lack, CircuitEnd>>> = {
-  service: 'service-deleted',
-  'api-session': 'session-ended',
-  session: 'session-ended',
+/** Why a circuit is ended, by why one of its ends is refused; for every other reason it is access that was lost. */
+const ENDS: Readonly<Partial<Record<DecisionReason, CircuitEnd>>> = {
+  'service-unknown': 'service-deleted',
+  'api-session-over': 'session-ended',
+  'service-session-over': 'session-ended',
 }
 
 /**
  * Ends the circuits that nothing carries any more: the client may not dial now, or the host may not bind. All others go on.
- * What time alone takes (posture, the end of a session) is judged when it comes, whichever process began the session.
+ * Losses by time alone (posture, the end of a session) are judged when they come, whichever process began the session.
  */
 export class AccessLoss {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'storage' | 'timetable' | 'turns'>
   readonly #rights: ServiceRights
   readonly #circuits: OpenCircuits
   readonly #ends: CircuitEnds
   /** The revision of the store by which circuits were looked at last. */
   #revision = 0
 
-  constructor(context: EngineContext, rights: ServiceRights, circuits: OpenCircuits, ends: CircuitEnds) {
+  constructor(
+    context: Pick<EngineContext, 'storage' | 'timetable' | 'turns'>,
+    rights: ServiceRights,
+    circuits: OpenCircuits,
+    ends: CircuitEnds,
+  ) {
     this.#context = context
     this.#rights = rights
     this.#circuits = circuits
@@ -73,13 +66,14 @@ export class AccessLoss {
   }
 
   async #judge(tx: ReadTransaction, open: readonly Circuit[]): Promise<void> {
-    const judge = await this.#rights.judgeOf(
+    const claims = open.map(claimsOf)
+    const judged = await this.#rights.judge(
       tx,
-      open.flatMap(claimsOf).map(({ claim }) => claim),
+      claims.flat().map(({ claim }) => claim),
     )
     const turn = this.#context.turns.begin()
-    for (const circuit of open) {
-      const { reason, until } = await whatBecomesOf(circuit, judge)
+    for (const [position, circuit] of open.entries()) {
+      const { reason, until } = whatBecomesOf(claims[position] ?? [], judged)
       if (reason !== undefined) this.#ends.end(circuit, reason, true)
       else if (this.#circuits.get(circuit.id) === circuit) {
         this.#context.timetable.set('circuit-right', circuit.id, until)
@@ -90,24 +84,30 @@ export class AccessLoss {
 }
 
 /** Why a circuit ends, or until when it goes on by itself. What passes here once has to go on passing here. */
-async function whatBecomesOf(
-  circuit: Circuit,
-  judge: ClaimJudge,
-): Promise<{ readonly reason?: CircuitEnd; readonly until?: number | undefined }> {
+function whatBecomesOf(
+  claims: readonly PartyClaim[],
+  judged: JudgedClaims,
+): { readonly reason?: CircuitEnd; readonly until?: number | undefined } {
   let until: number | undefined
-  for (const { party, claim } of claimsOf(circuit)) {
-    const right = await judge(claim)
-    if (right.lack !== undefined) return { reason: ENDS[right.lack] ?? 'access-lost' }
-    party.mustPass ||= right.byReports
+  for (const { party, claim } of claims) {
+    const right = judged.get(claim)
+    if (right?.verdict !== 'allowed') return { reason: (right && ENDS[right.reason]) ?? 'access-lost' }
+    party.mustPass ||= right.isByReports
     until = earlier(until, right.until)
   }
   return { until }
 }
 
-/** What the parties of a circuit claim: the client at its first router, and the host at its last one. */
-function claimsOf({ client, host, serviceId, course }: Circuit) {
+/** A party of a circuit, with what it claims. */
+interface PartyClaim {
+  readonly party: CircuitParty
+  readonly claim: ServiceClaim
+}
+
+/** Makes the claims of the parties of a circuit: the client at its first router, and the host at its last one. */
+function claimsOf({ client, host, serviceId, course }: Circuit): readonly PartyClaim[] {
   const { path } = course
-  const claims: { readonly party: CircuitParty; readonly claim: ServiceClaim }[] = [
+  const claims: PartyClaim[] = [
     { party: client, claim: { ...client, type: 'Dial', serviceId, routerId: firstRouter(path) } },
   ]
   if (host !== undefined) {
@@ -121,14 +121,13 @@ function claimsOf({ client, host, serviceId, course }: Circuit) {
  * at all circuits.
  */
 function concerned(open: readonly Circuit[], changes: readonly Change[] | undefined): readonly Circuit[] {
-  if (changes === undefined || changes.some(({ kind }) => CONCERNING_ALL.has(kind))) return open
-  const changed = (...names: readonly string[]) => changes.filter(({ kind }) => names.includes(kind))
-  const people = idsOf(changed(identities.name, postureData.name))
-  const changedServices = idsOf(changed(services.name))
-  const changedSessions = idsOf([
-    ...changed(sessions.name, apiSessions.name).filter(({ operation }) => operation !== 'insert'),
-    ...changed(endpointStates.name),
-  ])
+  const changesTo = (circuits: KindTraits['circuits']) =>
+    changes?.filter(({ kind }) => traitsOf(kind).circuits === circuits) ?? []
+  if (changes === undefined || changesTo('all').length > 0) return open
+  const people = new Set(changesTo('identity').map(({ id }) => id))
+  const changedServices = new Set(changesTo('service').map(({ id }) => id))
+  const ended = changesTo('session').filter(({ operation }) => operation !== 'insert')
+  const changedSessions = new Set([...ended, ...changesTo('endpoint')].map(({ id }) => id))
   if (people.size + changedServices.size + changedSessions.size === 0) return []
   const isConcerned = (party: CircuitParty | undefined) =>
     party !== undefined &&
@@ -138,8 +137,4 @@ function concerned(open: readonly Circuit[], changes: readonly Change[] | undefi
   return open.filter(
     ({ client, host, serviceId }) => changedServices.has(serviceId) || isConcerned(client) || isConcerned(host),
   )
-}
-
-function idsOf(changes: readonly Change[]): ReadonlySet<string> {
-  return new Set(changes.map(({ id }) => id))
 }

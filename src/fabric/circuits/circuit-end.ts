@@ -1,9 +1,8 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts'
-import { type CircuitEnd, closed, routersOf } from '../../../domain/fabric/index.ts'
-import type { EngineContext } from '../../context/context.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Circuit } from './circuit.ts'
-import type { OpenCircuits } from './open-circuits.ts'
+import { type CircuitEnd, closed, routersOf } from '../rules/index.ts'
+import type { Circuit, OpenCircuits } from './open-circuits.ts'
 
 /** How many routers are remembered that were away when a circuit ended that they carry, and how many circuits of each. */
 const MOST_AWAY = 1000
@@ -14,13 +13,17 @@ const MOST_MISSED = 20_000
  * carrying what it has: it is told when it comes back.
  */
 export class CircuitEnds {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>
   readonly #routers: ConnectedRouters
   readonly #circuits: OpenCircuits
-  /** What routers that are away are to forget, by their ids. */
+  /** Circuits that routers which are away are to forget, by the routers' ids. */
   readonly #missed = new BoundedMap<string, Set<string>>(MOST_AWAY)
 
-  constructor(context: EngineContext, routers: ConnectedRouters, circuits: OpenCircuits) {
+  constructor(
+    context: Pick<EngineContext, 'clock' | 'events' | 'timetable'>,
+    routers: ConnectedRouters,
+    circuits: OpenCircuits,
+  ) {
     this.#context = context
     this.#routers = routers
     this.#circuits = circuits

@@ -1,5 +1,5 @@
-import { firstRouter, lastRouter, passes } from '../../domain/fabric/index.ts'
-import { ids } from '../../domain/filter/index.ts'
+import { sessions } from '../../access/sessions/session.resource.ts'
+import { ids } from '../../kernel/filter/index.ts'
 import type {
   CircuitRequest,
   CircuitUsage,
@@ -8,14 +8,14 @@ import type {
   ToRouter,
   TunnelCircuitRequest,
 } from '../../ports/fabric/index.ts'
-import { sessions } from '../../resources/access/sessions.ts'
-import { services } from '../../resources/services/services.ts'
-import { type Circuit, MOVING_ATTEMPT } from './circuits/circuit.ts'
-import type { LaidCircuit } from './circuits/circuit-setup.ts'
-import type { FabricParts } from './fabric-parts.ts'
-import { type AskRight, dialRight, tunnelDialRight } from './rights/dial-rights.ts'
-import type { ConnectedRouter } from './routers/connected-routers.ts'
-import { RouterRefusal } from './routers/refusal.ts'
+import { services } from '../../services/service.resource.ts'
+import type { FabricParts } from '../assemble-fabric.ts'
+import { RouterRefusal } from '../routers/admission.ts'
+import type { ConnectedRouter } from '../routers/connected-routers.ts'
+import { firstRouter, lastRouter, passes } from '../rules/index.ts'
+import type { LaidCircuit } from './circuit-setup.ts'
+import { type AskRight, dialRight, tunnelDialRight } from './dial-rights.ts'
+import { type Circuit, MOVING_ATTEMPT } from './open-circuits.ts'
 
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
@@ -34,7 +34,7 @@ function readCircuitId(proposed: string | undefined): string | undefined {
   throw new RouterRefusal('internal', 'invalid circuit id', { hint: 'not-retriable' })
 }
 
-/** What a router says of circuits. It speaks for those that pass it, and for no others. */
+/** The messages of a router about circuits. It speaks for those that pass it, and for no others. */
 export class CircuitMessages {
   readonly #parts: FabricParts
   readonly #router: ConnectedRouter
@@ -99,7 +99,7 @@ export class CircuitMessages {
     }
   }
 
-  /** What circuits carried is told for those that pass the router, also a while after they ended. */
+  /** Tells the bytes of circuits that pass the router, also a while after they ended. */
   usage(reports: readonly CircuitUsage[]): undefined {
     const { circuits, context } = this.#parts
     for (const { circuitId, from, lengthMs, bytes } of reports.slice(0, MOST_USAGE)) {

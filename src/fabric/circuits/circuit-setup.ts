@@ -1,34 +1,32 @@
-import {
-  dialFailed,
-  dialSucceeded,
-  judgesPosture,
-  laidAt,
-  opened,
-  type RouteFailure,
-} from '../../../domain/fabric/index.ts'
-import { equals } from '../../../domain/filter/index.ts'
-import type { CircuitFailure } from '../../../ports/events.ts'
-import type { PeerData } from '../../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { terminators } from '../../../resources/routers/terminators.ts'
-import type { EngineContext } from '../../context/context.ts'
+import { type Decision, earlier } from '../../access/decision.rules.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import type { CircuitFailure } from '../../ports/events.ts'
+import type { PeerData } from '../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { shutOutAmong } from '../../routers/router-admission.ts'
-import type { AskRight, DialRight } from '../rights/dial-rights.ts'
-import { earlier, type ServiceClaim, type ServiceRight, type ServiceRights } from '../rights/service-rights.ts'
+import { terminators } from '../../services/terminator.resource.ts'
+import { RouterRefusal } from '../routers/admission.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
-import { RouterRefusal } from '../routers/refusal.ts'
+import { dialFailed, dialSucceeded, judgesPosture, laidAt, opened, type RouteFailure } from '../rules/index.ts'
 import type { Carrying } from './access-loss.ts'
-import type { Circuit, CircuitParty } from './circuit.ts'
 import type { CircuitEnds } from './circuit-end.ts'
-import type { OpenCircuits } from './open-circuits.ts'
+import type { AskRight, DialRight } from './dial-rights.ts'
+import type { Circuit, CircuitParty, OpenCircuits } from './open-circuits.ts'
 import { PEER_DATA, sharedWithClient, storedPeerData } from './peer-data.ts'
-import { randomFraction } from './random-fraction.ts'
 import type { RouteExchange, SettledAttempt } from './route-exchange.ts'
-import { type FitSelection, selectFit, selectTerminator, type Terminator } from './terminator-selection.ts'
+import type { ServiceClaim, ServiceRights } from './service-rights.ts'
+import {
+  type FitSelection,
+  randomFraction,
+  selectFit,
+  selectTerminator,
+  type Terminator,
+} from './terminator-selection.ts'
 
 /** A circuit that somebody wants. */
-export interface CircuitWish {
+export interface AskedCircuit {
   /** Judged anew with every attempt, in the snapshot by which the terminator is chosen. */
   readonly ask: AskRight
   /** Empty for the instances without a name. */
@@ -88,12 +86,12 @@ export class CircuitSetup {
   }
 
   /** Lays a circuit from a router. Throws {@link RouterRefusal} when there is no way to the service. */
-  async lay(router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
+  async lay(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const making = this.#making.get(router.id) ?? 0
     if (this.#isFull(router.id, making)) throw new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy' })
     this.#making.set(router.id, making + 1)
     try {
-      return await this.#lay(router, wish)
+      return await this.#lay(router, asked)
     } finally {
       const left = (this.#making.get(router.id) ?? 1) - 1
       if (left > 0) this.#making.set(router.id, left)
@@ -111,32 +109,32 @@ export class CircuitSetup {
     )
   }
 
-  async #lay(router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
-    const id = wish.circuitId ?? this.#parts.context.random.uuid()
+  async #lay(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
+    const id = asked.circuitId ?? this.#parts.context.random.uuid()
     if (this.#ids.has(id) || this.#parts.circuits.lately(id) !== undefined) {
       throw new RouterRefusal('internal', 'there is a circuit of this id', { hint: 'not-retriable', circuitId: id })
     }
     this.#ids.add(id)
     try {
-      return await this.#layAs(id, router, wish)
+      return await this.#layAs(id, router, asked)
     } finally {
       this.#ids.delete(id)
     }
   }
 
-  async #layAs(id: string, router: ConnectedRouter, wish: CircuitWish): Promise<LaidCircuit> {
+  async #layAs(id: string, router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
     const begunAt = context.clock.now()
     const ends = { ingress: context.random.uuid(), egress: context.random.uuid() }
     let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
-      const chosen = await this.#choose(router, wish, id)
+      const chosen = await this.#choose(router, asked, id)
       const { dial, selection } = chosen
       const { service, claim } = dial
       if ('failure' in selection) {
         if (failed !== undefined) break
         this.#tellFailure(router, dial, selection.failure)
-        throw new RouterRefusal('internal', failureText(selection, service.name, wish.instanceId), { circuitId: id })
+        throw new RouterRefusal('internal', failureText(selection, service.name, asked.instanceId), { circuitId: id })
       }
       const { terminator, path } = selection
       const tags = new Map([
@@ -144,13 +142,13 @@ export class CircuitSetup {
         ['clientId', claim.identityId],
         ['hostId', terminator.hostId],
       ])
-      const egress = { binding: terminator.binding, destination: terminator.address, peerData: wish.peerData }
+      const egress = { binding: terminator.binding, destination: terminator.address, peerData: asked.peerData }
       const settled = await exchange.lay({ id, ends, egress, tags }, number, path, ATTEMPT_MS, true)
       const { failure } = settled.attempt
       if (failure === undefined) {
         const circuit: Circuit = {
           id,
-          client: partyOf(claim, dial.right.byReports),
+          client: partyOf(claim, dial.right.isByReports),
           serviceId: service.id,
           terminatorId: terminator.id,
           host: this.#hostOf(terminator, selection.host),
@@ -171,22 +169,22 @@ export class CircuitSetup {
   }
 
   /** Who asks is judged, and the terminator is chosen, by the facts of one snapshot. */
-  async #choose(router: ConnectedRouter, wish: CircuitWish, circuitId: string): Promise<Chosen> {
+  async #choose(router: ConnectedRouter, asked: AskedCircuit, circuitId: string): Promise<Chosen> {
     return this.#parts.context.storage.read(async (tx) => {
-      const dial = await wish.ask(tx)
-      if (dial.service.encryptionRequired && !wish.peerData.has(PEER_DATA.publicKey)) {
+      const dial = await asked.ask(tx)
+      if (dial.service.encryptionRequired && !asked.peerData.has(PEER_DATA.publicKey)) {
         this.#tellFailure(router, dial, 'refused')
         const message = 'encryption required on service, initiator did not send public header'
         throw new RouterRefusal('encryption-data-missing', message, { circuitId })
       }
-      return { dial, selection: await this.#select(tx, router, wish, dial), revision: tx.revision }
+      return { dial, selection: await this.#select(tx, router, asked, dial), revision: tx.revision }
     })
   }
 
   async #select(
     tx: ReadTransaction,
     router: ConnectedRouter,
-    { instanceId, peerData }: CircuitWish,
+    { instanceId, peerData }: AskedCircuit,
     { service }: DialRight,
   ): Promise<FitSelection> {
     const { context, circuits, network } = this.#parts
@@ -214,14 +212,14 @@ export class CircuitSetup {
 
   async #rightsOfHosts(tx: ReadTransaction, known: readonly Terminator[]) {
     const claims = known.map((terminator) => this.#hostingClaim(terminator))
-    const judge = await this.#parts.rights.judgeOf(
+    const judged = await this.#parts.rights.judge(
       tx,
       claims.flatMap((claim) => claim ?? []),
     )
-    return Promise.all(claims.map((claim) => claim && judge(claim)))
+    return claims.map((claim) => claim && judged.get(claim))
   }
 
-  /** What the host of a terminator claims; undefined where an operator registered the address. */
+  /** Makes the claim of the host of a terminator; undefined where an operator registered the address. */
   #hostingClaim({
     hostId: identityId,
     apiSessionId,
@@ -236,9 +234,9 @@ export class CircuitSetup {
     return { ...party, type: 'Bind', serviceId, routerId, mustPass }
   }
 
-  #hostOf(terminator: Terminator, right: ServiceRight | undefined): CircuitParty | undefined {
+  #hostOf(terminator: Terminator, right: Decision | undefined): CircuitParty | undefined {
     const claim = this.#hostingClaim(terminator)
-    return claim && partyOf(claim, right?.lack === undefined && right?.byReports === true)
+    return claim && partyOf(claim, right?.isByReports === true)
   }
 
   #open(
@@ -263,7 +261,7 @@ export class CircuitSetup {
     const { identityId } = client
     const facts = { circuitId, identityId, serviceId, terminatorId, at }
     context.events.emit('circuit.opened', { ...facts, path: attempt.path.routers, tookMs: at - createdAt })
-    const host = 'host' in selection && selection.host?.lack === undefined ? selection.host?.until : undefined
+    const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
     if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told, carrying }
     const stickiness = new TextEncoder().encode(terminator.id)

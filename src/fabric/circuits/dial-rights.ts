@@ -1,22 +1,22 @@
-import { judgesPosture } from '../../../domain/fabric/index.ts'
-import type { CircuitRequest, RefusalCode, TunnelCircuitRequest } from '../../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import { services } from '../../../resources/services/services.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { findOne } from '../../records/find-one.ts'
+import type { Decision, DecisionReason } from '../../access/decision.rules.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { findOne } from '../../kernel/records/read-records.ts'
+import type { CircuitRequest, RefusalCode, TunnelCircuitRequest } from '../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { services } from '../../services/service.resource.ts'
+import { RouterRefusal } from '../routers/admission.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
-import { RouterRefusal } from '../routers/refusal.ts'
+import { judgesPosture } from '../rules/index.ts'
 import { requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
-import { isTunneler, type Lack, type ServiceClaim, type ServiceRight, type ServiceRights } from './service-rights.ts'
+import { isTunneler, type ServiceClaim, type ServiceRights } from './service-rights.ts'
 
 type Service = RecordOf<typeof services>
-type Granted = Extract<ServiceRight, { readonly lack: undefined }>
 
 /** A claim that is right as of a snapshot. */
 export interface GrantedClaim {
   readonly claim: ServiceClaim
-  readonly right: Granted
+  readonly right: Decision
 }
 
 /** Who may have which circuit, as of a snapshot. */
@@ -24,7 +24,7 @@ export interface DialRight extends GrantedClaim {
   readonly service: Service
 }
 
-/** What rights are asked of. */
+/** The sources that rights are judged by. */
 interface Rights {
   readonly context: EngineContext
   readonly rights: ServiceRights
@@ -63,12 +63,12 @@ export function tunnelDialRight({ rights }: Rights, routerId: string, { serviceN
     const service = await findOne(tx, services, 'name', serviceName)
     const claim = ownClaim('Dial', routerId, service?.id ?? '')
     const right = await granted(rights, tx, claim)
-    if (service === undefined) throw refusalOf('service', claim)
+    if (service === undefined) throw refusalOf('service-unknown', claim)
     return { ...right, service }
   }
 }
 
-/** What somebody wants who presented an API session at a router. A router that cannot judge posture leaves it to us. */
+/** Makes the claim of a party that presented an API session at a router. A router that cannot judge posture leaves it to us. */
 export function claimOf(
   { id: routerId, capabilities }: Pick<ConnectedRouter, 'id' | 'capabilities'>,
   apiSession: { readonly id: string; readonly identityId: string },
@@ -78,7 +78,7 @@ export function claimOf(
   return { ...wanted, routerId, identityId, apiSessionId, mustPass: !judgesPosture(capabilities) }
 }
 
-/** What a router wants for its own host. */
+/** Makes the claim of a router for its own host. */
 export function ownClaim(type: ServiceClaim['type'], routerId: string, serviceId: string): ServiceClaim {
   return {
     type,
@@ -93,40 +93,46 @@ export function ownClaim(type: ServiceClaim['type'], routerId: string, serviceId
 
 /** A claim with what makes it right. Throws {@link RouterRefusal} where it is not. */
 export async function granted(rights: ServiceRights, tx: ReadTransaction, claim: ServiceClaim): Promise<GrantedClaim> {
-  const right = await rights.judge(tx, claim)
-  if (right.lack !== undefined) throw refusalOf(right.lack, claim)
+  const right = (await rights.judge(tx, [claim])).get(claim)
+  if (right?.verdict !== 'allowed') throw refusalOf(right?.reason, claim)
   return { claim, right }
 }
 
-/** What a router is told for a lack. Nobody tries again where no router would do. */
-function refusalOf(lack: Lack, claim: ServiceClaim): RouterRefusal {
+/** Turns the reason of a decision into the refusal that a router is told. Nobody tries again where no router would do. */
+function refusalOf(reason: DecisionReason | undefined, claim: ServiceClaim): RouterRefusal {
   const isOwn = isTunneler(claim)
   const who = isOwn ? 'router' : 'identity'
   const router: RefusalCode = isOwn ? 'access-denied' : 'invalid-edge-router'
-  switch (lack) {
-    case 'service':
+  const noPolicy = `no policy lets the ${who} ${claim.type.toLowerCase()} the service`
+  switch (reason) {
+    case 'service-unknown':
       return new RouterRefusal('invalid-service', 'invalid service')
-    case 'tunneler':
+    case 'not-a-tunneler':
       return new RouterRefusal('tunneling-not-enabled', 'tunneling not enabled')
-    case 'identity':
+    case 'identity-unknown':
+    case 'identity-disabled':
       return isOwn
         ? new RouterRefusal('access-denied', 'the identity of the router is disabled', { hint: 'not-retriable' })
         : new RouterRefusal('invalid-api-session', 'invalid api session')
-    case 'api-session':
+    case 'api-session-over':
       return new RouterRefusal('invalid-api-session', 'invalid api session')
-    case 'factor':
+    case 'factor-missing':
       return new RouterRefusal('invalid-api-session', 'the api session is not fully authenticated')
-    case 'session':
+    case 'service-session-over':
       return new RouterRefusal('invalid-session', 'invalid session')
-    case 'policy':
-      return new RouterRefusal('invalid-service', `no policy lets the ${who} ${claim.type.toLowerCase()} the service`)
-    case 'posture':
-      return new RouterRefusal('invalid-service', 'no policy whose posture checks pass lets the identity in')
-    case 'router':
+    case 'posture-failing': {
+      const failing = 'no policy whose posture checks pass lets the identity in'
+      return new RouterRefusal('invalid-service', isOwn ? noPolicy : failing)
+    }
+    case 'other-edge-router':
       return new RouterRefusal(router, 'invalid edge router for session')
-    case 'any-router':
+    case 'no-edge-router-for-identity':
+    case 'no-edge-router-for-service':
+    case 'no-common-edge-router':
       return new RouterRefusal(router, `no edge router may be used by the ${who} for the service`, {
         hint: 'not-retriable',
       })
+    default:
+      return new RouterRefusal('invalid-service', noPolicy)
   }
 }

@@ -1,8 +1,8 @@
-import type { Link, LinkReport } from '../../../domain/fabric/index.ts'
-import type { EngineContext, LinkChange } from '../../context/context.ts'
+import type { EngineContext, LinkChange } from '../../kernel/context/context.ts'
 import type { ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
 import { removed } from '../routers/peers.ts'
+import type { Link, LinkReport } from '../rules/index.ts'
 import type { Rerouting } from './rerouting.ts'
 
 const NANOSECONDS = 1_000_000
@@ -12,12 +12,17 @@ const LINK_METRIC = /^link\.(.+)\.(latency|queue_time)$/
 
 /** Takes what routers report of links, and does what follows from it: circuits over a lost link take another way. */
 export class LinkReports {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'events'>
   readonly #routers: ConnectedRouters
   readonly #network: Network
   readonly #rerouting: Rerouting
 
-  constructor(context: EngineContext, routers: ConnectedRouters, network: Network, rerouting: Rerouting) {
+  constructor(
+    context: Pick<EngineContext, 'clock' | 'events'>,
+    routers: ConnectedRouters,
+    network: Network,
+    rerouting: Rerouting,
+  ) {
     this.#context = context
     this.#routers = routers
     this.#network = network
@@ -73,8 +78,10 @@ export class LinkReports {
     }
   }
 
-  /** What a router measured, by the names of its metrics: the time on a link and the time of waiting for it; answers whether
-   * it spoke of links of others. */
+  /**
+   * Takes a router's measurements, by the names of its metrics: the time on a link and the time of waiting for it; answers
+   * whether it spoke of links of others.
+   */
   measured(routerId: string, nanoseconds: ReadonlyMap<string, number>): { readonly hasForeign: boolean } {
     const latencies = new Map<string, number>()
     for (const [name, mean] of nanoseconds) {

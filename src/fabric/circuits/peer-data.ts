@@ -1,4 +1,4 @@
-import type { PeerData } from '../../../ports/fabric/index.ts'
+import type { PeerData } from '../../ports/fabric/index.ts'
 import type { Terminator } from './terminator-selection.ts'
 
 /** Items that the controller itself reads or writes. */
@@ -9,10 +9,10 @@ export const PEER_DATA = {
   stickiness: 1114,
 } as const
 
-/** What a router tells of its result to the controller alone. */
+/** Items of a route result that are for the controller alone, by number; clients do not get them. */
 const FOR_THE_CONTROLLER: ReadonlySet<number> = new Set([1110, 1111, 1112, 1113])
 
-/** What the client is told by the host: what the host registered with, and what it said to this very dial. */
+/** Picks the items that the client is told by the host: those it registered with, and those of its answer to this very dial. */
 export function sharedWithClient(registered: PeerData, answered: PeerData): PeerData {
   return new Map([...registered, ...answered].filter(([key]) => !FOR_THE_CONTROLLER.has(key)))
 }

@@ -1,15 +1,15 @@
-import { ids } from '../../../domain/filter/index.ts'
-import type { Claims } from '../../../domain/login/claims.ts'
-import { type ReadToken, readToken } from '../../../domain/oidc/claims.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { sessions } from '../../../resources/access/sessions.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { revocations } from '../../../resources/login/revocations.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { isTakenBack } from '../../credentials/revoked-tokens.ts'
+import { sessions } from '../../access/sessions/session.resource.ts'
+import type { Claims } from '../../credentials/signers/claims.rules.ts'
 import { judgeToken } from '../../credentials/signing-keys.ts'
-import { findOne } from '../../records/find-one.ts'
-import { RouterRefusal } from '../routers/refusal.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { ids } from '../../kernel/filter/index.ts'
+import { findOne } from '../../kernel/records/read-records.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import { revocations } from '../../login/revocation.resource.ts'
+import { isTakenBack } from '../../login/revoked-tokens.ts'
+import { type ReadToken, readToken } from '../../oidc/token-claims.rules.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { RouterRefusal } from '../routers/admission.ts'
 
 /** The API session that a client presented to a router. */
 export interface PresentedApiSession {
@@ -24,9 +24,9 @@ export interface PresentedSession {
   readonly storedId: string | undefined
 }
 
-/** What a client presented, as far as signatures tell: who it is and what it may is judged in a snapshot. */
+/** The tokens that a client presented, as far as signatures tell: its identity and its rights are judged in a snapshot. */
 export interface PresentedTokens {
-  /** What its access token says, or the token of a stored API session. */
+  /** The claims of its access token, or the token of a stored API session. */
   readonly apiSession: { readonly read: ReadToken | undefined } | { readonly token: string }
   /** Of the token of its service session; undefined where it presented none. */
   readonly session: Claims | undefined
@@ -94,7 +94,7 @@ async function storedSession(
   token: string,
 ): Promise<PresentedApiSession | undefined> {
   const stored = await findOne(tx, apiSessions, 'tokenDigest', context.digest.sha256(token))
-  // What bearer tokens stand for has no token of this kind.
+  // A session of bearer tokens has no token of this kind.
   if (stored === undefined || stored.tokensExpireAt !== null) return undefined
   return { id: stored.id, identityId: stored.identityId }
 }

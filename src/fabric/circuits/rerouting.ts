@@ -1,3 +1,5 @@
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Network } from '../routers/network.ts'
 import {
   circuitsOver,
   detourOf,
@@ -7,12 +9,10 @@ import {
   type Path,
   routersLeft,
   worthwhileDetours,
-} from '../../../domain/fabric/index.ts'
-import type { EngineContext } from '../../context/context.ts'
-import type { Network } from '../routers/network.ts'
-import { type Circuit, MOVING_ATTEMPT } from './circuit.ts'
+} from '../rules/index.ts'
 import type { CircuitEnds } from './circuit-end.ts'
-import type { OpenCircuits } from './open-circuits.ts'
+import { type Circuit, MOVING_ATTEMPT, type OpenCircuits } from './open-circuits.ts'
+
 import type { RouteExchange } from './route-exchange.ts'
 
 interface Parts {
@@ -86,7 +86,7 @@ export class Rerouting {
     circuit.course = moved(circuit.course)
     ends.unroute(circuit.id, routersLeft(formerPath, path), true)
     this.#tell(circuit, path)
-    // What happened to the links meanwhile may concern the new way too.
+    // Changes of the links meanwhile may concern the new way too.
     const isStale = phase.name === 'moving' && phase.isStale
     if (isStale && network.costOf(path) === undefined) this.repair(circuit)
   }

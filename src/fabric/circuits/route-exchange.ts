@@ -1,3 +1,6 @@
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { FromRouter, PeerData } from '../../ports/fabric/index.ts'
+import type { ConnectedRouters } from '../routers/connected-routers.ts'
 import {
   answered,
   attemptState,
@@ -7,14 +10,11 @@ import {
   type Path,
   type RouteAttempt,
   routerGone,
-} from '../../../domain/fabric/index.ts'
-import type { FromRouter, PeerData } from '../../../ports/fabric/index.ts'
-import type { EngineContext } from '../../context/context.ts'
-import type { ConnectedRouters } from '../routers/connected-routers.ts'
-import type { Circuit } from './circuit.ts'
+} from '../rules/index.ts'
+import type { Circuit } from './open-circuits.ts'
 
 type RouteResult = Extract<FromRouter, { type: 'route-result' }>
-/** What routes are made of: an open circuit, or one that is to become one. */
+/** The parts of a circuit that routes are made of, whether it is open or is to be. */
 export type RoutedCircuit = Pick<Circuit, 'id' | 'ends' | 'egress' | 'tags'>
 
 /** How an attempt ended, and what the router at the end told for the client. */
@@ -35,7 +35,7 @@ export class RouteExchange {
   readonly #routers: ConnectedRouters
   readonly #pending = new Map<string, Pending>()
 
-  constructor(context: EngineContext, routers: ConnectedRouters) {
+  constructor(context: Pick<EngineContext, 'clock' | 'timetable'>, routers: ConnectedRouters) {
     this.#context = context
     this.#routers = routers
     context.timetable.onDue('route', async (ids) => {

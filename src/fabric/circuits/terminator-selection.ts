@@ -1,3 +1,8 @@
+import type { Decision } from '../../access/decision.rules.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import type { CircuitFailure } from '../../ports/events.ts'
+import type { Random } from '../../ports/runtime.ts'
+import type { terminators } from '../../services/terminator.resource.ts'
 import {
   type Candidate,
   chooseTerminator,
@@ -5,11 +10,7 @@ import {
   type Path,
   type TerminatorStrategy,
   type Topology,
-} from '../../../domain/fabric/index.ts'
-import type { CircuitFailure } from '../../../ports/events.ts'
-import type { RecordOf } from '../../../resources/declaration/resource.ts'
-import type { terminators } from '../../../resources/routers/terminators.ts'
-import type { ServiceRight } from '../rights/service-rights.ts'
+} from '../rules/index.ts'
 import type { OpenCircuits } from './open-circuits.ts'
 
 export type Terminator = RecordOf<typeof terminators>
@@ -37,7 +38,7 @@ interface Question {
 /** How terminators and routers stand in the snapshot by which is chosen. */
 export interface Fitness {
   /** Whether the hosts of terminators may bind now, as many as are asked at once; undefined where an operator registered it. */
-  rightsOf(known: readonly Terminator[]): Promise<readonly (ServiceRight | undefined)[]>
+  rightsOf(known: readonly Terminator[]): Promise<readonly (Decision | undefined)[]>
   /** Those of the routers that may not be connected any more. */
   shutOut(routerIds: readonly string[]): Promise<readonly string[]>
   topologyWithout(routerIds: ReadonlySet<string>): Topology
@@ -45,7 +46,7 @@ export interface Fitness {
 
 /** A choice that stands up to the facts of now: the host may bind, until an instant (epoch ms), and the routers carry traffic. */
 export type FitSelection =
-  | (Extract<Selection, { readonly path: Path }> & { readonly host: ServiceRight | undefined })
+  | (Extract<Selection, { readonly path: Path }> & { readonly host: Decision | undefined })
   | (Extract<Selection, { readonly failure: unknown }> & { readonly hasUnfit: boolean })
 
 /** How many choices are judged one by one; then all that are left are judged together. */
@@ -70,7 +71,7 @@ export async function selectFit(
     if (gone.length > 0) continue
     const asked = choices < CHOICES ? [selection.terminator] : left
     const rights = await fitness.rightsOf(asked)
-    const unfit = new Set(asked.filter((_, position) => rights[position]?.lack !== undefined))
+    const unfit = new Set(asked.filter((_, position) => rights[position]?.verdict === 'refused'))
     if (!unfit.has(selection.terminator)) return { ...selection, host: rights[asked.indexOf(selection.terminator)] }
     left = left.filter((terminator) => !unfit.has(terminator))
   }
@@ -101,4 +102,11 @@ export function selectTerminator(
   const chosen = chooseTerminator(strategy, candidates, { stickTo, random })
   const path = chosen && topology.pathBetween(from, chosen.routerId)
   return chosen === undefined || path === undefined ? { failure: 'no-path' } : { terminator: chosen.terminator, path }
+}
+
+const DIGITS = 8
+
+/** A number of at least 0 and less than 1, of 32 random bits. */
+export function randomFraction(random: Random): number {
+  return Number.parseInt(random.uuid().slice(-DIGITS), 16) / 16 ** DIGITS
 }

@@ -1,14 +1,14 @@
-import { concatenated } from '../../../domain/encoding/concatenated.ts'
-import type { ModelCodec, ModelEvent, ModelState } from '../../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { EngineContext } from '../../context/context.ts'
+import { concatenated } from '../../base/bytes.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { ModelCodec, ModelEvent, ModelState } from '../../ports/fabric/index.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { ModelContent } from './model-content.ts'
-import { type ModelStep, StepLog } from './step-log.ts'
+import { type ModelStep, StepLog } from './model-image.ts'
 
 /** The whole model as of `index`, written once for all who ask. */
 export type WrittenModel = Pick<ModelState, 'index' | 'events'>
 
-/** What is known of the model while somebody is interested. */
+/** The model while somebody is interested in it. */
 interface Known {
   content: ModelContent
   index: number
@@ -106,7 +106,7 @@ export class DataModel {
       known.index = tx.revision
       return events.length === 0 ? [] : [await this.#step(known, events)]
     } catch (error) {
-      // What was taken in already would be told to nobody.
+      // A change that was taken in already would be told to nobody.
       this.forget()
       throw error
     }
@@ -133,7 +133,7 @@ export class DataModel {
   async #writeAll(tx: ReadTransaction): Promise<WrittenModel> {
     const content = new ModelContent(this.#context)
     const events = await this.#written(tx, content, (event) => [event])
-    // What it is now is the same as what it became step by step.
+    // The model read anew is the same as the one that steps led to.
     const log = this.#known?.log ?? new StepLog(tx.revision)
     this.#known = { content, index: tx.revision, written: events, appended: 0, log }
     return { index: tx.revision, events }

@@ -1,15 +1,14 @@
-import type { ModelEntity, ModelEvent } from '../../../ports/fabric/index.ts'
-import type { Change, ReadTransaction } from '../../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { cas } from '../../../resources/enrollment/cas.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { signingKeys } from '../../../resources/login/signing-keys.ts'
-import { serviceConfigs } from '../../../resources/services/service-configs.ts'
 import { indexedEntity, indexedPolicy } from '../../access/access-feed.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { MODEL_KINDS, type ModelKind } from './model-entities.ts'
+import { serviceConfigs } from '../../configs/config.resource.ts'
+import { signingKeys } from '../../credentials/signing-key.resource.ts'
+import { cas } from '../../enrollment/ca.resource.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import type { ModelEntity, ModelEvent } from '../../ports/fabric/index.ts'
+import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
+import { MODEL_KINDS, type ModelKind, modelKeys, type PublicKey } from './model-entities.ts'
 import { ModelImage } from './model-image.ts'
-import { modelKeys, type PublicKey } from './model-keys.ts'
 
 /** A record as it was read, and how routers see it. */
 interface Read {
@@ -19,7 +18,10 @@ interface Read {
   readonly entity: ModelEntity | undefined
 }
 
-/** What changes concern, by kinds, and whom the service configs among them are for now: nobody, where they are gone. */
+/**
+ * The entities that changes concern, by kinds, and whom the service configs among them are for now: nobody, where they are
+ * gone.
+ */
 interface Touched {
   readonly ids: ReadonlyMap<string, ReadonlySet<string>>
   readonly associations: ReadonlyMap<string, string | undefined>

@@ -1,19 +1,21 @@
-import { equals } from '../../../domain/filter/index.ts'
-import { isDisabled } from '../../../domain/identity.ts'
-import type { ModelEntity } from '../../../ports/fabric/index.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import { servicePolicies } from '../../../resources/access/policies.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { revocations } from '../../../resources/login/revocations.ts'
-import { postureChecks } from '../../../resources/posture/posture-checks.ts'
-import { edgeRouters } from '../../../resources/routers/edge-routers.ts'
-import { transitRouters } from '../../../resources/routers/transit-routers.ts'
-import { configTypes } from '../../../resources/services/config-types.ts'
-import { configs } from '../../../resources/services/configs.ts'
-import { serviceConfigs } from '../../../resources/services/service-configs.ts'
-import { services } from '../../../resources/services/services.ts'
-import { normalPostureCheckOf } from '../../posture/posture-check-of.ts'
+import { servicePolicies } from '../../access/policy.resource.ts'
+import { postureChecks } from '../../access/posture/posture-check.resource.ts'
+import { normalPostureCheckOf } from '../../access/posture/posture-checks.ts'
+import { isDisabled } from '../../authority/authority.rules.ts'
+import { configs, configTypes, serviceConfigs } from '../../configs/config.resource.ts'
+import { signingKeys } from '../../credentials/signing-key.resource.ts'
+import { cas } from '../../enrollment/ca.resource.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import { revocations } from '../../login/revocation.resource.ts'
+import type { ModelEntity } from '../../ports/fabric/index.ts'
+import type { CertificateFacts, CertificateProblem } from '../../ports/pki.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { transitRouters } from '../../routers/transit-router.resource.ts'
+import { services } from '../../services/service.resource.ts'
 
 type Association = RecordOf<typeof serviceConfigs>
 
@@ -98,4 +100,36 @@ function byService(associations: readonly Association[]): ReadonlyMap<string, Re
 
 function routerEntity({ id, name, fingerprint, configs, disabled }: RecordOf<typeof transitRouters>): ModelEntity {
   return { type: 'router', id, name, fingerprint: fingerprint ?? '', configs, disabled }
+}
+
+export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
+
+/**
+ * The keys that routers verify with: tokens by the certificates of the controllers, also former ones whose tokens are still
+ * good, clients by the roots of the network and by
+ * the third parties that it trusts.
+ */
+export async function modelKeys({ pki }: EngineContext, tx: ReadTransaction): Promise<readonly PublicKey[]> {
+  const server = await pki.serverCertificate()
+  const { items: signing } = await tx.collection(signingKeys).find()
+  const signers = await Promise.all(signing.map(({ certPem }) => pki.readCertificates(certPem)))
+  const { items } = await tx.collection(cas).find()
+  const texts = [pki.caBundlePem, ...items.filter(({ isVerified }) => isVerified).map(({ certPem }) => certPem)]
+  const authorities = await Promise.all(texts.map((pem) => pki.readCertificates(pem)))
+  const read = authorities.flatMap((certificates) => (typeof certificates === 'string' ? [] : certificates))
+  const keys = [
+    publicKey(server, ['jwt', 'client-certificates']),
+    ...signers.flatMap(leafOf).map((leaf) => publicKey(leaf, ['jwt', 'client-certificates'])),
+    ...read.map((certificate) => publicKey(certificate, ['client-certificates'])),
+  ]
+  return [...new Map(keys.reverse().map((key) => [key.kid, key])).values()]
+}
+
+/** The certificate whose key signs tokens of the network; others may stand behind it. */
+function leafOf(certificates: readonly CertificateFacts[] | CertificateProblem): readonly CertificateFacts[] {
+  return typeof certificates === 'string' ? [] : certificates.slice(0, 1)
+}
+
+function publicKey({ fingerprint: kid, der: data }: CertificateFacts, usages: PublicKey['usages']): PublicKey {
+  return { type: 'public-key', kid, data, usages }
 }

@@ -1,6 +1,6 @@
-import { AccessIndex, type IndexedPolicy } from '../../../domain/access-index/index.ts'
-import type { Digest } from '../../../ports/credentials/digest.ts'
-import type { ModelEntity, ModelEvent, PolicySide } from '../../../ports/fabric/index.ts'
+import { AccessIndex, type IndexedPolicy } from '../../access/index/index.ts'
+import type { Digest } from '../../ports/credentials.ts'
+import type { ModelEntity, ModelEvent, PolicySide } from '../../ports/fabric/index.ts'
 
 type Sides = Readonly<Record<PolicySide, readonly string[]>>
 
@@ -11,8 +11,8 @@ const MOST_RELATED = 1000
 const DIGEST_DIGITS = 13
 
 /**
- * What routers were told, in little room: who is selected by which policy, and a digest of every entity. A change of the
- * store becomes the events that take routers from the one state to the next, and nothing else.
+ * The model as routers were told it, in little room: who is selected by which policy, and a digest of every entity. A change
+ * of the store becomes the events that take routers from the one state to the next, and nothing else.
  */
 export class ModelImage {
   readonly #digest: Digest
@@ -119,4 +119,41 @@ function minus(ids: readonly string[], others: readonly string[]): readonly stri
     for (let other = others[position]; other !== undefined && other < id; other = others[position]) position += 1
     return others[position] !== id
   })
+}
+
+/** The changes of the model by the revision `index`, in the form of the wire. */
+export interface ModelStep {
+  readonly index: number
+  readonly events: Uint8Array
+}
+
+const MOST_STEPS = 2000
+const MOST_BYTES = 32 * 1024 * 1024
+
+/** The latest steps of the model: for routers that come back, and to bring a written model up to date. */
+export class StepLog {
+  #steps: ModelStep[] = []
+  #bytes = 0
+  /** Every step after this index is here. */
+  #completeFrom: number
+
+  constructor(index: number) {
+    this.#completeFrom = index
+  }
+
+  add(step: ModelStep): void {
+    this.#steps.push(step)
+    this.#bytes += step.events.length
+    while (this.#steps.length > MOST_STEPS || this.#bytes > MOST_BYTES) {
+      const dropped = this.#steps.shift()
+      if (dropped === undefined) return
+      this.#bytes -= dropped.events.length
+      this.#completeFrom = dropped.index
+    }
+  }
+
+  /** The steps after an index, oldest first; undefined when some of them are not here any more. */
+  after(index: number): readonly ModelStep[] | undefined {
+    return index < this.#completeFrom ? undefined : this.#steps.filter((step) => step.index > index)
+  }
 }

@@ -1,14 +1,14 @@
-import { Gate } from '../../../concurrency/gate.ts'
-import type { ModelCodec, ModelEvent, ModelSubscription } from '../../../ports/fabric/index.ts'
-import type { EngineContext } from '../../context/context.ts'
+import { Gate } from '../../concurrency/gate.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { ModelCodec, ModelEvent, ModelSubscription } from '../../ports/fabric/index.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { DataModel, type WrittenModel } from './data-model.ts'
-import type { ModelStep } from './step-log.ts'
+import type { ModelStep } from './model-image.ts'
 
 interface Subscription {
   readonly id: string
   timelineId: string
-  /** What the router is at when it has read everything. */
+  /** The index that the router is at when it has read everything. */
   index: number
   /** The whole model, or what leads on from the router's, was sent. */
   isLevel: boolean

@@ -1,14 +1,9 @@
-import { ControllerError, notFound } from '../../../domain/errors.ts'
-import {
-  differencesOf,
-  type ModelDifference,
-  partsNotCompared,
-  survivesOverrides,
-} from '../../../domain/fabric/index.ts'
-import type { FromRouter, ModelEvent } from '../../../ports/fabric/index.ts'
-import { serviceConfigs } from '../../../resources/services/service-configs.ts'
-import type { EngineContext, ModelComparison } from '../../context/context.ts'
+import { ControllerError, notFound } from '../../base/errors.ts'
+import { serviceConfigs } from '../../configs/config.resource.ts'
+import type { EngineContext, ModelComparison } from '../../kernel/context/context.ts'
+import type { FromRouter, ModelEvent } from '../../ports/fabric/index.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import { differencesOf, type ModelDifference, partsNotCompared, survivesOverrides } from '../rules/index.ts'
 import type { ModelSubscriptions } from './model-subscriptions.ts'
 
 interface Pending {
@@ -23,13 +18,17 @@ const LONGEST_DETAIL = 1000
 
 /** Asks routers to compare the data model that they keep with one that is read from the store anew. */
 export class ModelValidation {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>
   readonly #routers: ConnectedRouters
   readonly #model: ModelSubscriptions
   readonly #running = new Map<string, Promise<ModelComparison>>()
   readonly #pending = new Map<string, Pending>()
 
-  constructor(context: EngineContext, routers: ConnectedRouters, model: ModelSubscriptions) {
+  constructor(
+    context: Pick<EngineContext, 'clock' | 'storage' | 'timetable'>,
+    routers: ConnectedRouters,
+    model: ModelSubscriptions,
+  ) {
     this.#context = context
     this.#routers = routers
     this.#model = model

@@ -1,6 +1,38 @@
-import type { Misbehaviour, RefusalCode, RetryHint } from '../../../ports/fabric/index.ts'
+import { isValidAt } from '../../credentials/certificate-holder.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { ChannelRefusal, Misbehaviour, RefusalCode, RetryHint, SocketAdmission } from '../../ports/fabric/index.ts'
+import { admitRouter, routerFacts } from '../../routers/router-admission.ts'
 
-/** What the router is to do when a request is refused for a reason. */
+const REFUSALS = {
+  unknown: 'unknown',
+  disabled: 'disabled',
+  unverified: 'not-enrolled',
+  fingerprint: 'wrong-fingerprint',
+} as const satisfies Readonly<Record<string, ChannelRefusal>>
+
+/**
+ * Judges a socket that wants to speak for a router: its first certificate must lead to the network's own authority and be
+ * the one that the router enrolled with. Others of the chain prove nothing, for anybody can present them.
+ */
+export async function admitSocket(
+  context: EngineContext,
+  routerId: string,
+  chain: readonly Uint8Array[],
+): Promise<SocketAdmission> {
+  const now = context.clock.now()
+  if (chain.length === 0) return refused('no-certificate')
+  const verdict = await context.pki.verifyClientChain(chain, now)
+  if (!verdict.trusted || !isValidAt(verdict.leaf, now)) return refused('untrusted-certificate')
+  const { fingerprint } = verdict.leaf
+  const admission = admitRouter(await context.storage.read((tx) => routerFacts(tx, routerId)), fingerprint)
+  return admission.accepted ? { admitted: true, fingerprint } : refused(REFUSALS[admission.reason])
+}
+
+function refused(reason: ChannelRefusal): SocketAdmission {
+  return { admitted: false, reason }
+}
+
+/** The hint to a router for each reason of a refusal. */
 const HINTS: Readonly<Record<RefusalCode, RetryHint>> = {
   internal: 'default',
   'invalid-api-session': 'start-over',
@@ -30,7 +62,7 @@ export class RouterRefusal extends Error {
   readonly hint: RetryHint
   /** The circuit that was not laid, for the logs of clients. */
   readonly circuitId: string | undefined
-  /** What the router did, where no router in good faith does it. */
+  /** The fault of the router, where no router in good faith commits it. */
   readonly misbehaviour: Misbehaviour | undefined
 
   constructor(code: RefusalCode, message: string, { hint, circuitId, misbehaviour }: RefusalDetails = {}) {

@@ -1,6 +1,9 @@
-import type { EdgeListener, LinkListener, ReportedInterface, RouterAlert } from '../../../ports/fabric/index.ts'
+import type { EdgeListener, LinkListener, ReportedInterface, RouterAlert } from '../../ports/fabric/index.ts'
 
-/** What is kept and told of a router's own words: more than any router has, and too little to fill a memory or a store. */
+/**
+ * Characters and items that are kept and told of a router's own words: more than any router has, and too little to fill a
+ * memory or a store.
+ */
 const LONGEST_TEXT = 512
 const LONGEST_ALERT = 1024
 const MOST_INTERFACES = 64
@@ -38,7 +41,7 @@ export function boundedHello(hello: { readonly hostname: string; readonly listen
   return { hostname: text(hello.hostname), listeners }
 }
 
-/** What no identity is named by is passed over. */
+/** Passes over reports whose identity no id can name. */
 export function boundedIdentities<T extends { readonly identityId: string }>(identities: readonly T[]): readonly T[] {
   return identities.slice(0, MOST_IDENTITIES).filter(({ identityId }) => identityId.length <= LONGEST_ID)
 }

@@ -1,6 +1,7 @@
-import type { LinkListener, RouterChannel, RouterSoftware } from '../../../ports/fabric/index.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { LinkListener, RouterChannel, RouterSoftware } from '../../ports/fabric/index.ts'
 
-/** What a router's record says of the paths that pass it. */
+/** The terms of a router's record for paths that pass it. */
 export interface RouterTerms {
   readonly cost: number
   readonly noTraversal: boolean
@@ -54,5 +55,53 @@ export class ConnectedRouters {
   /** Forgets a router unless it is connected anew by now; answers whether it was known. */
   remove(router: ConnectedRouter): boolean {
     return this.#routers.get(router.id) === router && this.#routers.delete(router.id)
+  }
+}
+
+type Telling = () => Promise<void>
+
+/** More things than a router asks for at once. */
+const MOST_OWED = 100
+
+/**
+ * Messages that routers wait for without asking, or after asking once: each is tried until it works, as the storage may be away
+ * for a while.
+ */
+export class Owed {
+  readonly #context: Pick<EngineContext, 'logger'>
+  /** By what is owed, of which the latest counts. */
+  readonly #debts = new Map<ConnectedRouter, Map<string, Telling>>()
+  readonly #away = new WeakSet<ConnectedRouter>()
+
+  constructor(context: Pick<EngineContext, 'logger'>) {
+    this.#context = context
+  }
+
+  /** Tells a connected router something now, or later where that fails; never rejects. */
+  async tell(router: ConnectedRouter, what: string, telling: Telling): Promise<void> {
+    const debts = this.#debts.get(router) ?? new Map<string, Telling>()
+    debts.delete(what)
+    try {
+      await telling()
+    } catch (error) {
+      const facts = { routerId: router.id, what, error: String(error) }
+      this.#context.logger.error('a router could not be told something: it is tried again', facts)
+      const hasRoom = debts.size < MOST_OWED && !debts.has(what)
+      if (hasRoom && !this.#away.has(router)) this.#debts.set(router, debts.set(what, telling))
+    }
+  }
+
+  /** Tries everything again that failed. */
+  async tryAgain(): Promise<void> {
+    for (const [router, debts] of [...this.#debts]) {
+      this.#debts.delete(router)
+      for (const [what, telling] of debts) await this.tell(router, what, telling)
+    }
+  }
+
+  /** The router is gone. */
+  forget(router: ConnectedRouter): void {
+    this.#away.add(router)
+    this.#debts.delete(router)
   }
 }

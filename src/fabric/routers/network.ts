@@ -1,4 +1,5 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { LinkChange } from '../../kernel/context/context.ts'
 import {
   concernsLink,
   currentCost,
@@ -11,11 +12,10 @@ import {
   Topology,
   topologyLink,
   withLatency,
-} from '../../../domain/fabric/index.ts'
-import type { LinkChange } from '../../context/context.ts'
+} from '../rules/index.ts'
 import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 
-/** What reports of links changed. */
+/** The links that reports added, replaced or ended. */
 export interface LinkChanges {
   readonly added: readonly Link[]
   readonly removed: readonly Link[]
@@ -59,7 +59,7 @@ export class Network {
     return this.#topologyOf(this.#routers.all().filter(({ id }) => !routerIds.has(id)))
   }
 
-  /** What a path costs now; undefined when one of its links is gone. */
+  /** Computes the cost of a path now; undefined when one of its links is gone. */
   costOf(path: Path): number | undefined {
     const costOfLink = (id: string) => {
       const link = this.#links.get(id)

@@ -1,5 +1,5 @@
-import type { PeerChange } from '../../../ports/fabric/index.ts'
-import type { Turns } from '../../../ports/turns.ts'
+import type { PeerChange } from '../../ports/fabric/index.ts'
+import type { Turns } from '../../ports/runtime.ts'
 import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { ConnectedRouter, ConnectedRouters } from './connected-routers.ts'
 export class Peers {
   readonly #routers: ConnectedRouters
   readonly #turn: () => Promise<void> | undefined
-  /** What the others are still to be told of a router, by its id. */
+  /** Changes of routers that the others are still to be told, by the router's id. */
   readonly #changes = new Map<string, PeerChange>()
   /** Routers that know nobody yet. */
   readonly #newcomers = new Set<ConnectedRouter>()
@@ -79,7 +79,7 @@ export class Peers {
   }
 }
 
-/** What a router is told of one that it may have no links to any more. */
+/** Makes the change by which a router learns that it may have no links to another one any more. */
 export function removed(id: string): PeerChange {
   return { id, version: '', state: 'removed', listeners: [] }
 }

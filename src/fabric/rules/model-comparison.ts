@@ -14,7 +14,7 @@ export type ModelPart = 'revocations' | 'config-overrides'
 const REVOCATIONS = 'revocations'
 /** How routers name the configs that an identity has of its own. */
 const OVERRIDES = '.ServiceConfigs'
-/** What a router says that it does, by its number: the line 2.0 is the first that says this, and 2.1 that. */
+/** Numbers of capabilities of routers: routers from 2.0 on say the first, those from 2.1 on the second. */
 const MULTI_CHANNEL = 1
 const POSTURE_CHECKS = 5
 
@@ -24,8 +24,8 @@ export function judgesPosture(capabilities: readonly number[]): boolean {
 }
 
 /**
- * What a router with these capabilities must not be given to compare: a router before 2.1 ends when it compares revocations, or an
- * identity that has configs of its own, with what it has.
+ * Lists the parts that a router with these capabilities must not be given to compare: a router before 2.1 ends when it
+ * compares revocations, or an identity that has configs of its own, with what it has.
  */
 export function partsNotCompared(capabilities: readonly number[]): readonly ModelPart[] {
   return capabilities.includes(POSTURE_CHECKS) ? [] : ['config-overrides', 'revocations']
@@ -37,8 +37,8 @@ export function survivesOverrides(capabilities: readonly number[]): boolean {
 }
 
 /**
- * What a router reported, less what it says because it was not given some parts. Of revocations that it was not given it
- * reports each as one too many: those that there are not, and those that it lacks, remain.
+ * Finds the differences that a router reported, less those that follow because it was not given some parts. Of revocations
+ * that it was not given it reports each as one too many: those that there are not, and those that it lacks, remain.
  */
 export function differencesOf(
   reported: readonly ModelDifference[],

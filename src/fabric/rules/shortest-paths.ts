@@ -1,6 +1,57 @@
-import type { Path } from './path.ts'
-import { PriorityQueue } from './priority-queue.ts'
-import type { Hop } from './topology-parts.ts'
+import type { Path } from './circuit-routes.ts'
+
+interface Entry<T> {
+  readonly priority: number
+  readonly item: T
+}
+
+/** Gives back what was put in by ascending priority; equal ones in no promised order (a binary heap). */
+class PriorityQueue<T> {
+  readonly #heap: Entry<T>[] = []
+
+  push(priority: number, item: T): void {
+    let position = this.#heap.push({ priority, item }) - 1
+    while (position > 0) {
+      const parent = (position - 1) >> 1
+      if (!this.#isBefore(position, parent)) return
+      this.#swap(position, parent)
+      position = parent
+    }
+  }
+
+  /** Takes the entry of least priority; undefined when there is none. */
+  pop(): Entry<T> | undefined {
+    const top = this.#heap[0]
+    const last = this.#heap.pop()
+    if (last === undefined || this.#heap.length === 0) return top
+    this.#heap[0] = last
+    this.#sink()
+    return top
+  }
+
+  #sink(): void {
+    for (let position = 0; ; ) {
+      const left = 2 * position + 1
+      const child = this.#isBefore(left + 1, left) ? left + 1 : left
+      if (!this.#isBefore(child, position)) return
+      this.#swap(child, position)
+      position = child
+    }
+  }
+
+  #isBefore(position: number, other: number): boolean {
+    const entry = this.#heap[position]
+    const rival = this.#heap[other]
+    return entry !== undefined && (rival === undefined || entry.priority < rival.priority)
+  }
+
+  #swap(position: number, other: number): void {
+    const [entry, rival] = [this.#heap[position], this.#heap[other]]
+    if (entry === undefined || rival === undefined) return
+    this.#heap[position] = rival
+    this.#heap[other] = entry
+  }
+}
 
 interface Reached {
   readonly cost: number
@@ -53,4 +104,29 @@ function reach(source: string, hopsFrom: (routerId: string) => readonly Hop[]): 
     }
   }
   return reached
+}
+
+/** A router as paths see it. */
+export interface TopologyRouter {
+  readonly id: string
+  /** The cost of going through or to the router. */
+  readonly cost: number
+  /** No path passes it on its way to another router; it may be the first or the last. */
+  readonly noTraversal: boolean
+}
+
+/** A link that carries traffic both ways between two routers. */
+export interface TopologyLink {
+  readonly id: string
+  readonly source: string
+  readonly target: string
+  readonly cost: number
+}
+
+/** One step from a router: over the cheapest link to a neighbour. */
+export interface Hop {
+  readonly router: TopologyRouter
+  readonly link: string
+  /** Cost of the link and of the router that it leads to. */
+  readonly cost: number
 }

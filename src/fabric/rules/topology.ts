@@ -1,4 +1,68 @@
-import type { TopologyLink } from './topology-parts.ts'
+import type { Path } from './circuit-routes.ts'
+import { type Hop, PathTree, type TopologyLink, type TopologyRouter } from './shortest-paths.ts'
+
+/** Least cost of a router, so that a path over fewer routers wins between links that cost nothing. */
+export const LEAST_ROUTER_COST = 10
+
+/**
+ * The connected routers and usable links of one moment. It never changes: whoever learns of a change builds another one.
+ * Links whose ends are not both among the routers are left out.
+ */
+export class Topology {
+  readonly #routers: ReadonlyMap<string, TopologyRouter>
+  readonly #hops: ReadonlyMap<string, readonly Hop[]>
+  readonly #trees = new Map<string, PathTree>()
+
+  constructor(routers: Iterable<TopologyRouter>, links: Iterable<TopologyLink>) {
+    this.#routers = new Map([...routers].map((router) => [router.id, router]))
+    this.#hops = cheapestHops(this.#routers, links)
+  }
+
+  has(routerId: string): boolean {
+    return this.#routers.has(routerId)
+  }
+
+  /** The least that a path between two routers costs; undefined when there is none. */
+  costBetween(from: string, to: string): number | undefined {
+    return this.#treeFrom(from)?.costTo(to)
+  }
+
+  /** A path of least cost between two routers; undefined when there is none. */
+  pathBetween(from: string, to: string): Path | undefined {
+    return this.#treeFrom(from)?.pathTo(to)
+  }
+
+  #treeFrom(routerId: string): PathTree | undefined {
+    const known = this.#trees.get(routerId)
+    if (known !== undefined || !this.#routers.has(routerId)) return known
+    const tree = new PathTree(routerId, (id) => this.#hops.get(id) ?? [])
+    this.#trees.set(routerId, tree)
+    return tree
+  }
+}
+
+function cheapestHops(
+  routers: ReadonlyMap<string, TopologyRouter>,
+  links: Iterable<TopologyLink>,
+): ReadonlyMap<string, readonly Hop[]> {
+  const hops = new Map<string, Map<string, Hop>>()
+  const offer = (from: string, to: string, link: TopologyLink) => {
+    const router = routers.get(to)
+    if (router === undefined || !routers.has(from) || from === to) return
+    const cost = link.cost + Math.max(router.cost, LEAST_ROUTER_COST)
+    const known = hops.get(from) ?? new Map<string, Hop>()
+    hops.set(from, known)
+    const best = known.get(to)
+    if (best === undefined || cost < best.cost || (cost === best.cost && link.id < best.link)) {
+      known.set(to, { router, link: link.id, cost })
+    }
+  }
+  for (const link of links) {
+    offer(link.source, link.target, link)
+    offer(link.target, link.source, link)
+  }
+  return new Map([...hops].map(([id, neighbours]) => [id, [...neighbours.values()]]))
+}
 
 /** One connection of a link, as the dialing router reports it. */
 export interface LinkConnection {
@@ -7,7 +71,7 @@ export interface LinkConnection {
   readonly target: string
 }
 
-/** What the router that dials a link reports of it. */
+/** The report of the router that dials a link. */
 export interface LinkReport {
   /** Chosen by the dialing router; the same while its attempts go on. */
   readonly id: string
@@ -31,8 +95,8 @@ export interface Link extends LinkReport {
   readonly isDown: boolean
 }
 
-/** What both ends of a link that nobody measured count as: it is used when there is nothing else. */
-export const UNKNOWN_LATENCY_MS = 65_000
+/** Milliseconds that both ends of a link count as that nobody measured: it is used when there is no other. */
+const UNKNOWN_LATENCY_MS = 65_000
 
 /** The link that a router reports for the first time. */
 export function newLink(source: string, report: LinkReport): Link {
@@ -41,8 +105,8 @@ export function newLink(source: string, report: LinkReport): Link {
 }
 
 /**
- * What becomes of a link by a report of the router `source`: a later iteration replaces it and keeps what an operator set;
- * a repeat changes nothing. Undefined when the id belongs to a link of another router, who must not speak for it.
+ * Judges a report of the router `source` on a link: a later iteration replaces it and keeps the settings of an operator; a
+ * repeat changes nothing. Undefined when the id belongs to a link of another router, who must not speak for it.
  */
 export function reportedLink(known: Link | undefined, source: string, report: LinkReport): Link | undefined {
   if (known === undefined) return newLink(source, report)
@@ -57,7 +121,7 @@ export function concernsLink({ iteration }: Link, faultIteration: number): boole
   return faultIteration === 0 || faultIteration >= iteration
 }
 
-/** What a link costs: its static cost and the latency of both ends in whole milliseconds. */
+/** Computes the cost of a link: its static cost and the latency of both ends in whole milliseconds. */
 export function linkCost({ staticCost, sourceLatencyMs, targetLatencyMs }: Link): number {
   return staticCost + Math.floor(sourceLatencyMs) + Math.floor(targetLatencyMs)
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json-schema.ts'
+import type { JsonObject } from './openapi-schema.ts'
 
 function text(description: string): JsonObject {
   return { type: 'string', description }
@@ -30,7 +30,7 @@ export const SECURITY_SCHEMES: JsonObject = {
   },
 }
 
-/** What operations need unless they say otherwise: an API session, with a token beside it where its policy says so. */
+/** The credentials of operations that name no others: an API session, with a token beside it where its policy says so. */
 export const SECURITY: readonly JsonObject[] = [{ ztSession: [] }, { ztSession: [], bearerToken: [] }]
 
 const VERSIONS = {
@@ -64,7 +64,7 @@ const CAUSE = {
   },
 }
 
-/** What the answers of all operations share. */
+/** Schemas that the answers of all operations share. */
 export const SCHEMAS: JsonObject = {
   Meta: { type: 'object', description: 'Versions, beside the data of every answer.', properties: VERSIONS },
   ListMeta: {

@@ -1,11 +1,11 @@
 import type { Operation } from '../operations/operation.ts'
 import { SCHEMAS, SECURITY, SECURITY_SCHEMES } from './components.ts'
-import type { JsonObject } from './json-schema.ts'
+import type { JsonObject } from './openapi-schema.ts'
 import { operationObject } from './operation-object.ts'
 import { commonRefusals } from './responses.ts'
 import { tagsOf } from './tags.ts'
 
-/** What a document says of the API as a whole. */
+/** The description of an API as a whole. */
 export interface ApiDescription {
   readonly title: string
   readonly description: string

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Meaning, meaningOf } from '../../resources/declaration/words.ts'
+import { type Meaning, meaningOf } from '../../kernel/declaration/words.ts'
 
 export type JsonObject = Record<string, unknown>
 

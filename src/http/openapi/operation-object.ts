@@ -1,7 +1,9 @@
-import type { Permission } from '../../domain/authority.ts'
+import { z } from 'zod'
+import type { Permission } from '../../authority/authority.rules.ts'
+import { meaningOf } from '../../kernel/declaration/words.ts'
+import { ListQuery, RoleFilterQuery } from '../operations/list-query.ts'
 import type { Access, Credential, OperationShape } from '../operations/operation.ts'
-import { type JsonObject, jsonSchema } from './json-schema.ts'
-import { parametersOf } from './parameters.ts'
+import { type JsonObject, jsonSchema } from './openapi-schema.ts'
 import { responsesOf } from './responses.ts'
 import { tagOf } from './tags.ts'
 
@@ -73,4 +75,63 @@ function requestBodyOf(shape: OperationShape): JsonObject {
   const texts = (shape.textBody ?? []).map((mediaType) => [mediaType, { schema: { type: 'string' } }])
   const json = shape.body === undefined ? [] : [['application/json', { schema: jsonSchema(shape.body) }]]
   return { required: !shape.bodyOptional, content: Object.fromEntries([...json, ...texts]) }
+}
+
+/** The parameters of an operation: in its path, in the query, and the headers that it reads. */
+function parametersOf(shape: OperationShape): readonly JsonObject[] {
+  const inPath = [...shape.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    description: parameterText(shape.route, name),
+    required: true,
+    schema: { type: 'string' },
+  }))
+  const queries = [shape.query, shape.symbols && ListQuery, shape.byRole ? RoleFilterQuery : undefined].filter(
+    (query) => query !== undefined,
+  )
+  const inQuery = queries.flatMap((query) =>
+    Object.entries(query.shape).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      description: meaningOf(query)?.members[name] ?? parameterText(shape.route, name),
+      required: !z.safeParse(schema, undefined).success,
+      schema: jsonSchema(schema),
+    })),
+  )
+  const inHeader = (shape.headers ?? []).map((name) => ({
+    name,
+    in: 'header',
+    description: parameterText(shape.route, name),
+    schema: { type: 'string' },
+  }))
+  return [...inPath, ...inQuery, ...inHeader]
+}
+
+/** Descriptions of the parameters of operations, by name; a name means the same wherever it occurs. */
+const TEXTS: Readonly<Record<string, string>> = {
+  asidentity: 'An identity, by id or name, in whose place services are shown; for admins.',
+  authorization: 'A token of an external JWT signer, as `Bearer` and the token.',
+  configtypes: 'Config types, by id or name, whose configs are shown; `all` for every type.',
+  filter: 'A condition on the fields of the list, such as `name contains "web" sort by name limit 5`.',
+  limit: 'How many items to answer at most, up to 500; 10 by default.',
+  method: 'How to prove who one is.',
+  'mfa-validation-code': 'A one-time password or a recovery code.',
+  'last-event-id': 'The `id` of the event that was read last; a stream goes on after it.',
+  offset: 'How many items to leave out from the beginning, up to 100,000.',
+  policytype: 'Considers policies of one type only, `dial` or `bind`.',
+  rolefilter: 'A role, `#attribute` or `@id`, that items have; may be repeated.',
+  rolesemantic: 'Whether items have all of the roles (`AllOf`, the default) or any of them (`AnyOf`).',
+  serviceid: 'The id of the service.',
+  'session-token': 'The token of the session that routers are asked for.',
+  sort: 'Fields to sort by, such as `name desc, createdAt`.',
+  token: 'The one-time token of the enrollment.',
+  withids: 'Whether to name the entities that have each attribute; `false` by default.',
+  'ziti-token-issuer-id': 'The id of the external JWT signer that issued the token, where several could have.',
+}
+
+/** Describes a parameter of an operation; an id belongs to what the path names before it. */
+function parameterText(route: string, name: string): string | undefined {
+  if (name !== 'id') return TEXTS[name.toLowerCase()]
+  const [, collection] = /\/([\w-]+)\/\{id\}/.exec(route) ?? []
+  return `The id of one of the ${(collection ?? 'entities').replaceAll('-', ' ')}.`
 }

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../domain/errors.ts'
-import { Created } from '../operations/answers.ts'
-import type { OperationShape } from '../operations/operation.ts'
-import { MESSAGES, STATUS_OF } from '../pipeline/answer/problem.ts'
-import { type JsonObject, jsonSchema } from './json-schema.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import { Created, type OperationShape } from '../operations/operation.ts'
+
+import { MESSAGES, STATUS_OF } from '../pipeline/problem.ts'
+import { type JsonObject, jsonSchema } from './openapi-schema.ts'
 
 /** Refusals that many operations answer alike, by the name under which a document keeps them. */
 const COMMON_REFUSALS: readonly (readonly [name: string, status: number, codes: readonly ErrorCode[]])[] = [

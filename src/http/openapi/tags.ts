@@ -1,6 +1,6 @@
-import type { JsonObject } from './json-schema.ts'
+import type { JsonObject } from './openapi-schema.ts'
 
-/** What operations are about: a name, what it means, and the first words of their paths. */
+/** Topics of operations: a name, a description, and the first words of their paths. */
 const TOPICS: readonly (readonly [name: string, description: string, words: string])[] = [
   [
     'Controller',

@@ -1,5 +1,4 @@
-import type { Operation } from './operation.ts'
-import type { Signature } from './signature.ts'
+import type { Operation, Signature } from './operation.ts'
 
 /** A row of an API, or rows that belong together. */
 type Rows = Operation | readonly Operation[] | { readonly [name: string]: Operation }
@@ -29,7 +28,7 @@ type SignatureOf<Row> =
     ? Signature<Route, Query, Body, Data, Kind>
     : never
 
-/** What typed clients know of the rows of an API, by route. Rows whose route is computed are served, but not typed. */
+/** The rows of an API as typed clients know them, by route. Rows whose route is computed are served, but not typed. */
 export type RoutesOf<Api> = {
   readonly [S in SignatureOf<{ [Name in keyof Api]: RowsIn<Api[Name]> }[keyof Api]> as IsLiteral<
     S['route']

@@ -1,13 +1,11 @@
-import type { Permission } from '../../domain/authority.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
-import type { Resource, StandardOperation } from '../../resources/declaration/resource.ts'
-import { patchSpellings } from '../../resources/requests/empty-choices.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire/wire-forms.ts'
-import { Created, created, DONE } from './answers.ts'
-import type { CrudRows, RowsOf } from './crud-types.ts'
+import type { Permission } from '../../authority/authority.rules.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Resource, StandardOperation } from '../../kernel/declaration/resource.ts'
+import { patchSpellings } from '../../kernel/requests/read-body.ts'
+import { RESOURCES } from '../../resources/index.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf, ShownOf } from '../../resources/wire-forms.ts'
 import { defineOperation } from './define-operation.ts'
-import { deletionText } from './deletion-text.ts'
-import type { Access, Operation } from './operation.ts'
+import { type Access, Created, type CreatedData, created, DONE, type Operation } from './operation.ts'
 
 /**
  * The standard operations of a resource, as its declaration says: list, get, create, replace, patch and delete, open to
@@ -124,14 +122,75 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
   }
 }
 
-/** What refers to other entities may name one that does not exist. */
+/** Lists the errors of creating: references to other entities may name one that does not exist. */
 function creationErrors({ definition }: Resource): readonly ErrorCode[] {
   const { references = {}, writeErrors = [] } = definition
   return Object.keys(references).length === 0 ? writeErrors : [...writeErrors, 'NOT_FOUND']
 }
 
-/** What the controller keeps itself is not changed by anybody else. */
+/** Lists the errors of changing: entities that the controller keeps itself are not changed by anybody else. */
 function changeErrors(resource: Resource): readonly ErrorCode[] {
   const isKept = 'isSystem' in resource.fields
   return isKept ? [...creationErrors(resource), 'ENTITY_CAN_NOT_BE_UPDATED'] : creationErrors(resource)
+}
+
+/** As much of a resource as its rows follow from. */
+interface Declared {
+  readonly definition: {
+    readonly name: string
+    readonly writable: object
+    readonly operations: readonly StandardOperation[]
+  }
+}
+
+type NameOf<R extends Declared> = R['definition']['name']
+type ListKindOf<R extends Declared> = R['definition']['writable'] extends { readonly roleAttributes: unknown }
+  ? 'roleList'
+  : 'list'
+
+/** The rows of all standard operations, as typed clients know them. */
+interface StandardRows<R extends Declared> {
+  readonly list: Operation<`GET /${NameOf<R>}`, undefined, undefined, ShownOf<R>, ListKindOf<R>>
+  readonly get: Operation<`GET /${NameOf<R>}/{id}`, undefined, undefined, ShownOf<R>, 'data'>
+  readonly create: Operation<`POST /${NameOf<R>}`, undefined, CreateBodyOf<R>, CreatedData, 'data'>
+  readonly replace: Operation<`PUT /${NameOf<R>}/{id}`, undefined, ReplaceBodyOf<R>, undefined, 'done'>
+  readonly patch: Operation<`PATCH /${NameOf<R>}/{id}`, undefined, PatchBodyOf<R>, undefined, 'done'>
+  readonly delete: Operation<`DELETE /${NameOf<R>}/{id}`, undefined, undefined, undefined, 'done'>
+}
+
+/** Some standard operations of a resource. */
+export type RowsOf<R extends Declared, Name extends StandardOperation> = Pick<StandardRows<R>, Name>
+
+/** The standard operations that a resource declares. */
+export type CrudRows<R extends Declared> = RowsOf<R, R['definition']['operations'][number]>
+
+/** Says what a deletion does to entities that refer to the deleted one, as their declarations have it. */
+function deletionText({ name }: Resource): string {
+  const isOperated = ({ definition }: Resource) => definition.operations.length > 0
+  const cascade = referring(name, 'cascade').filter(isOperated).map(inWords)
+  const clear = referring(name, 'clear').map(inWords)
+  const restrict = referring(name, 'restrict').map(inWords)
+  return [
+    'It is gone for good, from role lists that name it too.',
+    ...(cascade.length === 0 ? [] : [`With it go its ${listed(cascade)}, and all else that belongs to it.`]),
+    ...(clear.length === 0 ? [] : [`It is taken out of ${listed(clear)}.`]),
+    ...(restrict.length === 0 ? [] : [`Answers 409 while ${listed(restrict)} refer to it.`]),
+  ].join(' ')
+}
+
+/** The resources that refer to one of a name, and that its deletion concerns in a way. */
+function referring(name: string, onDelete: 'restrict' | 'cascade' | 'clear'): readonly Resource[] {
+  return RESOURCES.filter(({ definition }) =>
+    Object.values(definition.references ?? {}).some(
+      (reference) => reference.onDelete === onDelete && (reference.to === name || reference.orTo === name),
+    ),
+  )
+}
+
+function inWords({ name }: Resource): string {
+  return name.replaceAll('-', ' ')
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }

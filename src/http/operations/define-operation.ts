@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import type { Call } from '../../engine/context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import type { FindQuery } from '../../ports/storage.ts'
-import type { AnswerTo, WithoutOthers } from './answer-to.ts'
-import type { ApiDocuments } from './api-documents.ts'
-import type { Operation, OperationShape } from './operation.ts'
-import type { BodyOf, DataOf, KindOf, QueryOf } from './signature.ts'
-import type { VersionFacts } from './version-facts.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import type { FindQuery, Page } from '../../ports/record-storage.ts'
+import type { ShownOf } from '../../resources/wire-forms.ts'
+import type { Serializable } from '../../resources/wire-types.ts'
+import type { BodyOf, DataOf, InputOf, KindOf, Operation, OperationShape, QueryOf } from './operation.ts'
+import type { ApiDocuments, VersionFacts } from './paths.ts'
 
 type ReadQuery<S> = S extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : Record<never, never>
 type SentBody<S> = S extends { readonly body: infer B extends z.ZodType }
@@ -39,7 +39,7 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   /** The body as text, where the operation takes text. */
   readonly text: string | undefined
   readonly url: URL
-  /** What this controller tells about itself. */
+  /** The facts that this controller tells about itself. */
   readonly versionFacts: VersionFacts
   /** Writes the documents of both APIs. */
   documents(): ApiDocuments
@@ -54,4 +54,68 @@ export function defineOperation<const S extends OperationShape, A extends Answer
   handle: (input: OperationInput<S>) => Promise<A & WithoutOthers<A, S>>,
 ): Operation<S['route'], QueryOf<S>, BodyOf<S>, DataOf<S>, KindOf<S>> {
   return { shape, handle }
+}
+
+interface WithHeaders {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface DataAnswer<Data> extends WithHeaders {
+  readonly data: Data
+}
+
+interface PageAnswer<Item> extends WithHeaders {
+  readonly page: Page<Item>
+}
+
+interface RawAnswer extends WithHeaders {
+  readonly raw: string | Uint8Array
+}
+
+/** Nothing to tell: an empty `data` object. */
+interface EmptyAnswer extends WithHeaders {
+  readonly data?: undefined
+}
+
+/** A list that is answered as data says itself what a page's `meta` says. */
+interface WholeListAnswer<Data> extends DataAnswer<Data> {
+  readonly meta: {
+    readonly filterableFields: readonly string[]
+    readonly pagination: { readonly limit: number; readonly offset: number; readonly totalCount: number }
+  }
+}
+
+type Data<D> = Serializable<InputOf<D>>
+
+/** The answer that the handler of an operation must give, by its declaration. */
+export type AnswerTo<S> = S extends { readonly data: infer D; readonly symbols: unknown }
+  ? PageAnswer<Data<D>>
+  : S extends { readonly data: infer D; readonly hasListMeta: true }
+    ? WholeListAnswer<Data<D>> | (InputOf<D> extends readonly (infer I)[] ? PageAnswer<Serializable<I>> : never)
+    : S extends { readonly data: infer D }
+      ? DataAnswer<Data<D>>
+      : S extends { readonly produces: string }
+        ? RawAnswer
+        : EmptyAnswer
+
+type NameOf<T> = T extends unknown ? keyof T : never
+/** Forbids the members of `Given` that `Known`, or any variant of it, does not have; of maps no member is another. */
+type Only<Given, Known> = string extends NameOf<Known> | keyof Given
+  ? unknown
+  : { readonly [Name in Exclude<keyof Given, NameOf<Known>>]: never }
+
+/** An answer without members, in its data or in the items of its page, that the schema does not have. */
+export type WithoutOthers<A, S> = S extends { readonly data: infer D }
+  ? A extends { readonly data: infer Given }
+    ? { readonly data: Only<Given, InputOf<D>> }
+    : A extends { readonly page: { readonly items: readonly (infer Given)[] } }
+      ? { readonly page: { readonly items: readonly Only<Given, ItemOf<S, InputOf<D>>>[] } }
+      : unknown
+  : unknown
+type ItemOf<S, D> = S extends { readonly hasListMeta: true } ? (D extends readonly (infer I)[] ? I : never) : D
+
+/** The schema of an entity's wire form, typed by the resource's declaration. */
+export function wireSchema<R extends Resource>(resource: R): z.ZodType<unknown, ShownOf<R>> {
+  // The detail schema is built from the same declaration that the type is computed from.
+  return resource.detail as unknown as z.ZodType<unknown, ShownOf<R>>
 }

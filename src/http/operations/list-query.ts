@@ -1,9 +1,17 @@
 import { z } from 'zod'
-import { ControllerError, invalidField } from '../../domain/errors.ts'
-import { both, FilterError, parseQuery, parseSort, type Query, type SymbolTable } from '../../domain/filter/index.ts'
-import type { FindQuery } from '../../ports/storage.ts'
+import { ControllerError, invalidField } from '../../base/errors.ts'
+import {
+  both,
+  type Filter,
+  FilterError,
+  ids,
+  parseQuery,
+  parseSort,
+  type Query,
+  type SymbolTable,
+} from '../../kernel/filter/index.ts'
+import type { FindQuery } from '../../ports/record-storage.ts'
 import { resourceNamed } from '../../resources/index.ts'
-import { readRoleFilter } from './role-filter.ts'
 
 const IntegerText = z.string().meta({ type: 'integer' })
 
@@ -71,4 +79,66 @@ function refusing<T>(code: 'INVALID_FILTER' | 'INVALID_SORT_IDENTIFIER', parse: 
     if (!(error instanceof FilterError)) throw error
     throw new ControllerError(code, { code: 'UNHANDLED', message: error.message })
   }
+}
+
+/** The query parameters that narrow a list by role: `roleFilter` may be repeated. */
+export const RoleFilterQuery = z.object({
+  roleFilter: z.array(z.string()).optional(),
+  roleSemantic: z.string().optional(),
+})
+
+/**
+ * Reads `roleFilter` (`#attribute` or `@id`) and `roleSemantic` (`AllOf`, the default, or `AnyOf`, in any case): entities
+ * whose attributes match, and the named ones. Error: `COULD_NOT_VALIDATE` with the parameter.
+ */
+function readRoleFilter(parameters: URLSearchParams): Filter | undefined {
+  const roles = parameters.getAll('roleFilter').filter((role) => role !== '')
+  if (roles.length === 0) return undefined
+  const strange = roles.find((role) => !role.startsWith('#') && !role.startsWith('@'))
+  if (strange !== undefined) throw invalidField('roleFilter', 'role filters must begin with # or @', strange)
+  const conditions = roles.filter((role) => role.startsWith('#')).map((role) => hasAttribute(role.slice(1)))
+  const named = ids(roles.filter((role) => role.startsWith('@')).map((role) => role.slice(1)))
+  const kind = semanticOf(parameters.get('roleSemantic')) === 'allof' ? 'and' : 'or'
+  const [first, ...others] = conditions
+  if (first === undefined) return named
+  return { kind: 'or', left: others.reduce((left, right) => ({ kind, left, right }), first), right: named }
+}
+
+function semanticOf(text: string | null): string {
+  const semantic = (text || 'AllOf').toLowerCase()
+  if (semantic === 'allof' || semantic === 'anyof') return semantic
+  throw invalidField('semantic', 'invalid semantic', text)
+}
+
+function hasAttribute(attribute: string): Filter {
+  return { kind: 'compare', operand: { kind: 'anyOf', field: 'roleAttributes' }, operator: '=', value: attribute }
+}
+
+/** Symbols that tell nothing of a record. */
+const OF_EVERYTHING: readonly string[] = ['isSystem']
+
+/**
+ * The symbols of a list that shows less of each record than there is: only what is shown may be asked for, as whether a
+ * filter finds a record would tell the rest. `besides` names symbols that say no more than another shown member.
+ */
+export function shownSymbols(
+  symbols: SymbolTable,
+  { shape }: z.ZodObject,
+  besides: readonly string[] = [],
+): SymbolTable {
+  const isShown = (member: string) => Object.hasOwn(shape, member)
+  const shown = Object.entries(symbols).filter(([name, { field }]) => {
+    const [root = ''] = field.split('.')
+    return isShown(root) || OF_EVERYTHING.includes(name) || besides.includes(name)
+  })
+  return Object.fromEntries(shown)
+}
+
+/** The query parameter that says which configs a list of services shows: repeated, or separated by commas. */
+export const ConfigTypesQuery = z.object({ configTypes: z.array(z.string()).optional() })
+
+/** The config types that a request names, by id or name; nothing when it names none. */
+export function configTypesIn(query: z.output<typeof ConfigTypesQuery>): { readonly configTypes?: readonly string[] } {
+  const configTypes = (query.configTypes ?? []).flatMap((value) => value.split(',')).filter((name) => name !== '')
+  return configTypes.length === 0 ? {} : { configTypes }
 }

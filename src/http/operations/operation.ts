@@ -1,9 +1,11 @@
-import type { z } from 'zod'
-import type { Permission } from '../../domain/authority.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
-import type { SymbolTable } from '../../domain/filter/index.ts'
-import type { Answer } from './answer.ts'
-import type { AnswerKind, Signature } from './signature.ts'
+import { z } from 'zod'
+import type { Permission } from '../../authority/authority.rules.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import { Links } from '../../kernel/declaration/fields.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import type { SymbolTable } from '../../kernel/filter/index.ts'
+import type { Page } from '../../ports/record-storage.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -13,7 +15,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  */
 export type Access = 'public' | 'partial' | 'authenticated' | 'admin' | 'delegate' | Permission
 
-/** What a caller without an API session may prove itself by: a client certificate, a bearer token, or nothing at all. */
+/** The proof that a caller without an API session may bring: a client certificate, a bearer token, or none at all. */
 export type Credential = 'certificate' | 'token' | 'none'
 
 /** An operation as data. Everything but the handling derives from it: routing, validation, authorization, documents. */
@@ -21,9 +23,14 @@ export interface OperationShape {
   /** Method and path template below the API's base, for example `GET /services/{id}`. */
   readonly route: `${Method} /${string}`
   readonly summary: string
-  /** What the summary leaves unsaid: effects on other entities, and what a caller must know to use it well. */
+  /** The rest that the summary leaves unsaid: effects on other entities, and knowledge that a caller needs to use it well. */
   readonly description?: string
   readonly access: Access
+  /**
+   * The kinds of entity that its answer tells of, where they are several: who may not read all of them is refused, because of
+   * what it could not be told, it would learn by asking.
+   */
+  readonly reads?: readonly string[]
   /** For a public operation: what a caller proves itself by, where that is not in the body alone. */
   readonly credentials?: readonly Credential[]
   /** Query parameters of its own; lists take `filter`, `sort`, `limit` and `offset` besides. */
@@ -45,7 +52,7 @@ export interface OperationShape {
   readonly textBody?: readonly string[]
   /** The `data` of the answer; an empty object when absent. */
   readonly data?: z.ZodType
-  /** What a list's filter may name; makes the operation a list, whose `data` schema describes one item. */
+  /** Symbols that a list's filter may name; they make the operation a list, whose `data` schema describes one item. */
   readonly symbols?: SymbolTable
   /** True for a list whose page is asked for by `skip` and `limit` in the filter alone; without a limit it is whole. */
   readonly pagedByFilter?: boolean
@@ -84,4 +91,102 @@ export interface Operation<
   handle(input: never): Promise<Answer>
   /** Never there: it keeps what typed clients know in the type. */
   readonly signature?: Signature<Route, Query, Body, Data, Kind>
+}
+
+/** An operation as typed clients know it. It follows from the declaration, once, where that is. */
+export interface Signature<Route extends string, Query, Body, Data, Kind extends AnswerKind> {
+  readonly route: Route
+  /** The query of its own; `undefined` when it takes none beyond that of every list. */
+  readonly query: Query
+  /** `undefined` when it takes none, or may be called without. */
+  readonly body: Body
+  readonly data: Data
+  readonly kind: Kind
+}
+
+/**
+ * How an operation answers: data in an envelope; a page of a list, which may be asked for by role; a list as a whole; a
+ * document without an envelope; or nothing but that it is done.
+ */
+export type AnswerKind = 'data' | 'list' | 'roleList' | 'wholeList' | 'content' | 'done'
+
+type Schema<Input> = { readonly _zod: { readonly input: Input } }
+/** The values of a schema as they travel. */
+export type InputOf<S> = S extends Schema<infer I> ? I : never
+
+export type QueryOf<S> = S extends { readonly query: infer Q } ? InputOf<Q> : undefined
+
+type JsonBody<S> = S extends { readonly body: infer B } ? InputOf<B> : never
+type TextBody<S> = S extends { readonly textBody: unknown } ? string : never
+
+export type BodyOf<S> = S extends { readonly body: unknown } | { readonly textBody: unknown }
+  ? JsonBody<S> | TextBody<S> | (S extends { readonly bodyOptional: true } ? undefined : never)
+  : undefined
+
+export type DataOf<S> = S extends { readonly data: infer D }
+  ? InputOf<D>
+  : S extends { readonly produces: infer Media }
+    ? ContentOf<Media>
+    : undefined
+
+/** The type in which an answer without an envelope is read. */
+type ContentOf<Media> = Media extends `image/${string}`
+  ? Uint8Array
+  : Media extends 'application/json'
+    ? unknown
+    : string
+
+export type KindOf<S> = S extends { readonly symbols: unknown }
+  ? S extends { readonly byRole: true }
+    ? 'roleList'
+    : 'list'
+  : S extends { readonly hasListMeta: true }
+    ? 'wholeList'
+    : S extends { readonly produces: string }
+      ? 'content'
+      : S extends { readonly data: unknown }
+        ? 'data'
+        : 'done'
+
+/** An answer of a handler: data, response headers, or a body of its own. */
+export interface Answer {
+  readonly data?: unknown
+  readonly page?: Page<unknown>
+  readonly raw?: string | Uint8Array
+  /** Text that goes on being written, of the type that the operation can produce instead. */
+  readonly stream?: ReadableStream<Uint8Array>
+  /** The status, where it is not the one that the declaration says. */
+  readonly status?: number
+  /** Members of `meta` beyond those of every answer. */
+  readonly meta?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Which entity was created, and where it is found. */
+export interface CreatedData {
+  readonly _links: z.output<typeof Links>
+  readonly id: string
+}
+
+/** The `data` of a create answer. */
+export const Created: z.ZodType<CreatedData, CreatedData> = described(z.object({ _links: Links, id: z.string() }), {
+  id: 'The id of the entity.',
+})
+
+/** Answers that an entity was created, with its id and where it is. */
+export function created(resource: Resource, id: string): { readonly data: CreatedData } {
+  return { data: { _links: { self: { href: `./${resource.name}/${id}` } }, id } }
+}
+
+/** Answers an empty `data` object. */
+export const DONE = {} as const
+
+/** Of an object the members that a schema names. */
+export function onlyMembers<T extends object, S extends z.ZodObject>(
+  object: T,
+  { shape }: S,
+): Pick<T, keyof T & keyof S['shape']> {
+  const members = Object.entries(object).filter(([name]) => Object.hasOwn(shape, name))
+  // Picked by the names that the type picks.
+  return Object.fromEntries(members) as Pick<T, keyof T & keyof S['shape']>
 }

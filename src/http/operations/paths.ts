@@ -1,4 +1,4 @@
-import { OIDC_BASE } from '../../domain/oidc/issuers.ts'
+import { OIDC_BASE } from '../../oidc/discovery.rules.ts'
 
 export const CLIENT_BASE = '/edge/client/v1'
 export const MANAGEMENT_BASE = '/edge/management/v1'
@@ -12,7 +12,7 @@ export const BASES = {
   portcullis: PORTCULLIS_BASE,
   openid: OIDC_BASE,
 } as const
-/** What watches controllers asks here, below any version or none. */
+/** The path at which monitors ask, below any version or none. */
 const HEALTH_CHECKS = '/health-checks'
 export const HEALTH_CHECKS_BASE = `${HEALTH_CHECKS}/v1`
 
@@ -61,4 +61,22 @@ function cleaned(pathname: string): string {
   if (!HAS_EMPTY_SEGMENT.test(pathname)) return pathname
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `/${segments.join('/')}`
+}
+
+/** The facts that a controller tells about itself. */
+export interface VersionFacts {
+  /** With a leading `v`: what clients read as the controller's version. */
+  readonly version: string
+  readonly revision: string
+  /** RFC 3339. */
+  readonly buildDate: string
+  readonly runtimeVersion: string
+}
+
+/** The OpenAPI 3.0 documents of every API, as plain JSON. */
+export interface ApiDocuments {
+  readonly management: Readonly<Record<string, unknown>>
+  readonly client: Readonly<Record<string, unknown>>
+  readonly fabric: Readonly<Record<string, unknown>>
+  readonly portcullis: Readonly<Record<string, unknown>>
 }

@@ -1,8 +1,8 @@
+import { networkOf } from '../../base/addresses.ts'
+import { TooManyAttempts } from '../../base/errors.ts'
 import { FairGate } from '../../concurrency/fair-gate.ts'
-import { TooManyAttempts } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/network-of.ts'
-import type { Caller } from '../../engine/context/call.ts'
-import type { Turns } from '../../ports/turns.ts'
+import type { Caller } from '../../kernel/context/call.ts'
+import type { Turns } from '../../ports/runtime.ts'
 
 /** When a caller with too many requests may ask again, in ms. */
 const RETRY_AFTER_MS = 1000

@@ -1,5 +1,5 @@
-import type { PlainAnswer } from '../exchange/plain-exchange.ts'
-import type { WatchedFetch } from './request-watch.ts'
+import type { PlainAnswer } from '../exchange.ts'
+import type { WatchedFetch } from './handler.ts'
 
 /** Lets pages of other origins call the APIs from a browser. */
 export interface CorsOptions {

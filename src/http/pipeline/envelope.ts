@@ -1,12 +1,11 @@
-import { utf8Bytes } from '../../../domain/bytes.ts'
-import type { Profile } from '../../../domain/compatibility.ts'
-import type { Limits } from '../../../domain/limits.ts'
-import { jsonText } from '../../../engine/records/wire-form/json-text.ts'
-import type { FindQuery } from '../../../ports/storage.ts'
-import type { PlainAnswer } from '../../exchange/plain-exchange.ts'
-import type { Answer } from '../../operations/answer.ts'
-import type { OperationShape } from '../../operations/operation.ts'
-import { answerOf, jsonTextAnswer } from './json-answer.ts'
+import { utf8Bytes } from '../../base/bytes.ts'
+import type { Profile } from '../../base/compatibility.ts'
+import type { TokenProblem, TokenRefused } from '../../base/errors.ts'
+import type { Limits } from '../../base/limits.ts'
+import type { WireTexts } from '../../kernel/records/wire-texts.ts'
+import type { FindQuery } from '../../ports/record-storage.ts'
+import type { PlainAnswer } from '../exchange.ts'
+import type { Answer, OperationShape } from '../operations/operation.ts'
 import { type KeptLists, LIST_HEAD } from './kept-lists.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
@@ -29,10 +28,13 @@ export function envelope(
     return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)
   }
   if (answer.page === undefined && shape.produces !== undefined) {
-    return jsonTextAnswer(status, jsonText(answer.data), answer.headers)
+    return jsonTextAnswer(status, keptLists.texts.jsonText(answer.data), answer.headers)
   }
   if (answer.page === undefined) {
-    const text = { data: jsonText(answer.data ?? {}), meta: JSON.stringify({ ...API_VERSIONS, ...answer.meta }) }
+    const text = {
+      data: keptLists.texts.jsonText(answer.data ?? {}),
+      meta: JSON.stringify({ ...API_VERSIONS, ...answer.meta }),
+    }
     return jsonTextAnswer(status, `{"data":${text.data},"meta":${text.meta}}\n`, answer.headers)
   }
   const { items, totalCount } = answer.page
@@ -43,27 +45,32 @@ export function envelope(
     const filterableFields = Object.keys(shape.symbols ?? {})
     return `],"meta":${JSON.stringify({ ...API_VERSIONS, filterableFields, pagination })}}\n`
   }
-  const body = keptLists.bytes(items, answerBytes, tailOf) ?? listText(items, answerBytes, tailOf)
+  const body = keptLists.bytes(items, answerBytes, tailOf) ?? listText(keptLists.texts, items, answerBytes, tailOf)
   return jsonTextAnswer(status, body, answer.headers)
 }
 
 /** The JSON of a list whose items are written for this answer. */
-function listText(items: readonly unknown[], most: number, tailOf: (count: number) => string): string {
-  const texts = textsWithin(items, most)
+function listText(
+  wireTexts: WireTexts,
+  items: readonly unknown[],
+  most: number,
+  tailOf: (count: number) => string,
+): string {
+  const texts = textsWithin(wireTexts, items, most)
   const pieces = texts.flatMap((text, position) => (position === 0 ? [text] : [',', text]))
   // Joined once: every further copy of a long text costs as much as writing it.
   return [LIST_HEAD, ...pieces, tailOf(texts.length)].join('')
 }
 
-/** The JSON of items, one at least and no more than have so many bytes together. */
-function textsWithin(items: readonly unknown[], most: number): readonly string[] {
+/** The JSON of as many items as fit into `most` bytes, and of one at least. */
+function textsWithin(wireTexts: WireTexts, items: readonly unknown[], most: number): readonly string[] {
   const texts: string[] = []
   // No unit of a text takes more than three bytes: it is counted where that may matter.
   let bytesAtMost = 0
   let bytes = 0
   let counted = 0
   for (const item of items) {
-    const text = jsonText(item)
+    const text = wireTexts.jsonText(item)
     bytesAtMost += 1 + 3 * text.length
     if (bytesAtMost > most) {
       for (; counted < texts.length; counted += 1) bytes += 1 + utf8Bytes(texts[counted] ?? '')
@@ -72,4 +79,81 @@ function textsWithin(items: readonly unknown[], most: number): readonly string[]
     texts.push(text)
   }
   return texts
+}
+
+/** The facts of a controller that each of its answers carries. */
+export interface ControllerIdentity {
+  /** Changes whenever the process starts, which tells SDKs to send everything anew. */
+  readonly instanceId: string
+  /** The version that clients read, with a leading `v`. */
+  readonly version: string
+}
+
+/**
+ * The headers of every answer, whatever became of the request. An adapter that refuses a request before the controller
+ * sees it gives them as well.
+ */
+export function answerHeaders({ instanceId, version }: ControllerIdentity): Readonly<Record<string, string>> {
+  return {
+    'ziti-instance-id': instanceId,
+    server: `ziti-controller/${version}`,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  }
+}
+
+type GivenHeaders = Readonly<Record<string, string>>
+
+/** A JSON answer. Bodies end with a line feed, as deployed clients have always seen them. */
+export function jsonAnswer(status: number, body: unknown, headers?: GivenHeaders): PlainAnswer {
+  return jsonTextAnswer(status, `${JSON.stringify(body)}\n`, headers)
+}
+
+/** A JSON answer that is written already, with its line feed. */
+function jsonTextAnswer(status: number, text: string | Uint8Array, headers?: GivenHeaders): PlainAnswer {
+  return answerOf(status, 'application/json', text, headers)
+}
+
+/** An answer of a media type, with further headers. Throws TypeError for a header that is none. */
+export function answerOf(
+  status: number,
+  contentType: string,
+  body: string | Uint8Array,
+  headers?: GivenHeaders,
+): PlainAnswer {
+  const type = { 'content-type': contentType }
+  if (headers === undefined) return { status, headers: type, body }
+  return { status, headers: Object.fromEntries(new Headers({ ...type, ...headers })), body }
+}
+
+const DESCRIPTIONS: Readonly<Record<TokenProblem, string>> = {
+  missing: 'no matching token was provided',
+  invalid: 'token is invalid',
+  expired: 'token expired',
+}
+
+/** How many characters signers may have in a challenge: most clients read 16 KiB of headers and refuse more. */
+const MOST_CHARACTERS = 4096
+
+/** The challenge that asks for a token of external signers; `undefined` when there is no signer to ask for. */
+export function tokenChallenge({
+  factor,
+  problem,
+  signers,
+}: Pick<TokenRefused, 'factor' | 'problem' | 'signers'>): string | undefined {
+  let characters = 0
+  const named = signers.filter(({ id, issuer }) => {
+    characters += id.length + issuer.length
+    return characters <= MOST_CHARACTERS
+  })
+  if (named.length === 0) return undefined
+  const ids = named.map(({ id }) => quotable(id)).join('|')
+  const issuers = named.map(({ issuer }) => quotable(issuer)).join('|')
+  const realm = `openziti-${factor}-ext-jwt`
+  return `Bearer realm="${realm}" error="${problem}" error_description="${DESCRIPTIONS[problem]}" id="${ids}" issuer="${issuers}"`
+}
+
+/** Keeps the characters that may stand between quotes in a header: printable ASCII without quotes. */
+function quotable(text: string): string {
+  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }

@@ -1,28 +1,18 @@
-import type { Profile } from '../../domain/compatibility.ts'
-import { ControllerError } from '../../domain/errors.ts'
-import type { Call, Caller } from '../../engine/context/call.ts'
+import type { Profile } from '../../base/compatibility.ts'
+import { ControllerError } from '../../base/errors.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Turns } from '../../ports/turns.ts'
-import type { ConnectionInfo } from '../exchange/connection.ts'
-import type { PlainAnswer, PlainRequest } from '../exchange/plain-exchange.ts'
-import type { ApiDocuments } from '../operations/api-documents.ts'
+import type { Call, Caller } from '../../kernel/context/call.ts'
+import type { Logger, Turns } from '../../ports/runtime.ts'
+import type { ConnectionInfo, PlainAnswer, PlainRequest } from '../exchange.ts'
 import type { Operation } from '../operations/operation.ts'
-import { apiPathOf, BASES, openIdPathOf } from '../operations/paths.ts'
-import type { VersionFacts } from '../operations/version-facts.ts'
-import { answerHeaders, type ControllerIdentity } from './answer/answer-headers.ts'
-import { envelope } from './answer/envelope.ts'
-import { KeptLists } from './answer/kept-lists.ts'
-import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './answer/problem.ts'
-import { authorize, secondaryChallenge } from './authorize.ts'
-import { bearerTokens } from './bearer-tokens.ts'
+import { type ApiDocuments, apiPathOf, BASES, openIdPathOf, type VersionFacts } from '../operations/paths.ts'
+import { askHost, authorize, type HostAuthorization, secondaryChallenge } from './authorize.ts'
 import { CallerTurns } from './caller-turns.ts'
-import { countedCaller } from './counted-caller.ts'
-import type { BearerAuthentication } from './credentials.ts'
-import { askHost, type HostAuthorization } from './host-authorization.ts'
-import { readBodyText } from './input/body.ts'
-import { type InputRules, readInput, refuseEncodedBody } from './input/read-input.ts'
-import type { RequestWatch, WatchedFetch } from './request-watch.ts'
+import { answerHeaders, type ControllerIdentity, envelope } from './envelope.ts'
+import { KeptLists } from './kept-lists.ts'
+import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './problem.ts'
+import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './read-input.ts'
+import { type BearerAuthentication, bearerTokens, countedCaller } from './request-caller.ts'
 import { Router } from './router.ts'
 
 /** How many entities the lists may ask for that are made at once for one identity: as many as a page has at most. */
@@ -38,7 +28,7 @@ export interface Apis {
   readonly openid?: OpenIdApi | undefined
 }
 
-/** What an OpenID provider answers, in forms of its own, and whom its tokens stand for. */
+/** The part of an OpenID provider that the pipeline asks: its answers, in forms of its own, and whom its tokens stand for. */
 export interface OpenIdApi {
   readonly operations: readonly Operation[]
   readonly bearer: BearerAuthentication
@@ -47,7 +37,7 @@ export interface OpenIdApi {
 }
 
 export interface HandlerOptions extends ControllerIdentity, InputRules {
-  /** What this controller tells about itself when it is asked for its version. */
+  /** The facts that this controller answers when it is asked for its version. */
   readonly versionFacts: VersionFacts
   /** The host's own say, beside the declared access; see {@link HostAuthorization}. */
   readonly authorize?: HostAuthorization | undefined
@@ -63,7 +53,7 @@ export interface HandlerOptions extends ControllerIdentity, InputRules {
 }
 
 /** Who watches a request, and under which name it stands in the log; most of them never do. */
-interface Told {
+interface WatchedRequest {
   requestId(): string
   readonly watch: RequestWatch | undefined
 }
@@ -78,7 +68,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     openid: new Router(apis.openid?.operations ?? []),
   }
 
-  const keptLists = new KeptLists()
+  const keptLists = new KeptLists(engine.reader.texts)
   const { turns, limits } = options
   const lists = new CallerTurns(turns, { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity })
   const questions = new CallerTurns(turns, { places: 1, waiting: limits.questionsPerIdentity })
@@ -95,7 +85,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
   }
 
   /** The whole pipeline, in the order that deployed clients observe. */
-  async function answer(request: PlainRequest, connection: ConnectionInfo, told: Told): Promise<PlainAnswer> {
+  async function answer(request: PlainRequest, connection: ConnectionInfo, told: WatchedRequest): Promise<PlainAnswer> {
     if (options.isClosed()) throw closed()
     const turn = turns.begin()
     const url = new URL(request.url)
@@ -109,9 +99,9 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
     const input = readInput(shape, request, url, bodyText, options)
-    if (caller !== undefined) authorize(shape.access, caller)
-    await askHost(options.authorize, { api, operation: shape.route, params }, caller)
     const call = callOf(connection, caller, bearerTokens(request.headers))
+    authorize(shape, call)
+    await askHost(options.authorize, { api, operation: shape.route, params }, caller)
     const inTurn = async () => {
       if (shape.symbols !== undefined) {
         return lists.run(input.find.limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
@@ -157,7 +147,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       headers: own,
       body,
     } = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
-      // What was under way when the controller was closed misses its storage.
+      // A request that was under way when the controller was closed misses its storage.
       const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
       watch?.failed(error)
       return apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
@@ -187,3 +177,18 @@ function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: 
     ...(tokens.length > 0 && { bearerTokens: tokens }),
   }
 }
+
+/** Hears how a request is answered. */
+export interface RequestWatch {
+  /** An operation was found for it; `route` is the template of its path. */
+  matched(requestId: string, route: string): void
+  /** It could not be answered as it asked. */
+  failed(error: unknown): void
+}
+
+/** A controller's HTTP function before anybody measures it. It never rejects. */
+export type WatchedFetch = (
+  request: PlainRequest,
+  connection?: ConnectionInfo,
+  watch?: RequestWatch,
+) => Promise<PlainAnswer>

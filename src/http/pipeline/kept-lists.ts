@@ -1,6 +1,6 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts'
-import { concatenated } from '../../../domain/encoding/concatenated.ts'
-import { keptBytes } from '../../../engine/records/wire-form/json-text.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { concatenated } from '../../base/bytes.ts'
+import type { WireTexts } from '../../kernel/records/wire-texts.ts'
 
 /** How the answer with a list begins. */
 export const LIST_HEAD = '{"data":['
@@ -8,8 +8,9 @@ export const LIST_HEAD = '{"data":['
 const ENCODER = new TextEncoder()
 const HEAD = ENCODER.encode(LIST_HEAD)
 const COMMA = ENCODER.encode(',')
-/** So many lists are kept, of at most so many bytes each: 16 MB in all. */
+/** Lists that are kept at once: 16 MB in all. */
 const MAX_KEPT = 64
+/** Bytes of the largest list that is kept; a longer one is written for each answer. */
 const MAX_BYTES = 262_144
 
 interface KeptList {
@@ -23,18 +24,23 @@ interface KeptList {
  * bytes are put together once. Memory that is taken anew for every long answer has the garbage collector go through all there is.
  */
 export class KeptLists {
+  readonly texts: WireTexts
   /** By their first items. */
   readonly #kept = new BoundedMap<unknown, KeptList>(MAX_KEPT)
 
+  constructor(texts: WireTexts) {
+    this.texts = texts
+  }
+
   /**
    * The answer with a list whose items are all encoded already, with no more of them than have `most` bytes together, one at
-   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells what follows so many items.
+   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells the text that follows a number of items.
    */
   bytes(items: readonly unknown[], most: number, tailOf: (count: number) => string): Uint8Array | undefined {
     const parts: Uint8Array[] = []
     let length = 0
     for (const item of items) {
-      const part = keptBytes(item)
+      const part = this.texts.keptBytes(item)
       if (part === undefined) return undefined
       if (length + 1 + part.length > most && parts.length > 0) break
       length += 1 + part.length

@@ -1,16 +1,8 @@
-import {
-  ControllerError,
-  type ErrorCause,
-  type ErrorCode,
-  TokenRefused,
-  TooManyAttempts,
-} from '../../../domain/errors.ts'
-import type { Logger } from '../../../ports/logger.ts'
-import { DamagedRecord, StorageUnavailable } from '../../../ports/storage.ts'
-import type { PlainAnswer } from '../../exchange/plain-exchange.ts'
-import { API_VERSIONS } from './envelope.ts'
-import { jsonAnswer } from './json-answer.ts'
-import { tokenChallenge } from './token-challenge.ts'
+import { ControllerError, type ErrorCause, type ErrorCode, TokenRefused, TooManyAttempts } from '../../base/errors.ts'
+import { DamagedRecord, StorageUnavailable } from '../../ports/record-storage.ts'
+import type { Logger } from '../../ports/runtime.ts'
+import type { PlainAnswer } from '../exchange.ts'
+import { API_VERSIONS, jsonAnswer, tokenChallenge } from './envelope.ts'
 
 /** A refusal that only HTTP knows: a status other than its code's, or headers that tell the client what to do. */
 export class HttpRefusal extends ControllerError {
@@ -78,7 +70,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   UNHANDLED: 500,
 }
 
-/** What each code says to people. */
+/** The message of each code, for people. */
 export const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   NOT_FOUND: 'The resource requested was not found or is no longer available',
   UNAUTHORIZED: 'The request could not be completed. The session is not authorized or the credentials are invalid',

@@ -1,17 +1,41 @@
 import { z } from 'zod'
-import { ControllerError, invalidField } from '../../../domain/errors.ts'
-import type { SymbolTable } from '../../../domain/filter/index.ts'
-import type { Limits } from '../../../domain/limits.ts'
-import type { FindQuery } from '../../../ports/storage.ts'
-import { readBody } from '../../../resources/requests/read-body.ts'
-import { validate } from '../../../resources/requests/validation.ts'
-import type { PlainRequest } from '../../exchange/plain-exchange.ts'
-import { readFilter, readListQuery } from '../../operations/list-query.ts'
-import type { OperationShape } from '../../operations/operation.ts'
-import { HttpRefusal } from '../answer/problem.ts'
-import { parseJsonBody } from './body.ts'
-import { readForm, storable } from './form.ts'
-import { FORM, isAcceptable, isMediaType, mediaTypeOf } from './media-types.ts'
+import { ControllerError, invalidField } from '../../base/errors.ts'
+import { type Limits, tooManyTags } from '../../base/limits.ts'
+import { isStorable } from '../../base/text.ts'
+import type { SymbolTable } from '../../kernel/filter/index.ts'
+import { readBody } from '../../kernel/requests/read-body.ts'
+import { MAX_BODY_BYTES, requireKeepable, tooLarge, unparsable, validate } from '../../kernel/requests/validation.ts'
+import type { FindQuery } from '../../ports/record-storage.ts'
+import type { PlainRequest } from '../exchange.ts'
+import { readFilter, readListQuery } from '../operations/list-query.ts'
+import type { OperationShape } from '../operations/operation.ts'
+import { HttpRefusal } from './problem.ts'
+
+/** The media type of forms, as browsers and every client of OAuth 2.0 send them. */
+export const FORM = 'application/x-www-form-urlencoded'
+
+/** The media type of a Content-Type header, lower case, without parameters. */
+export function mediaTypeOf(contentType: string | null): string | undefined {
+  return contentType?.split(';')[0]?.trim().toLowerCase() || undefined
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9a-z-]+"
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}$`)
+
+/** Reports whether a Content-Type header names a media type at all. */
+function isMediaType(contentType: string): boolean {
+  return MEDIA_TYPE.test(mediaTypeOf(contentType) ?? '')
+}
+
+/** Reports whether an Accept header (absent: everything) admits a media type. Quality values are not weighed. */
+export function isAcceptable(accept: string | null, mediaType: string): boolean {
+  if (accept === null || accept.trim() === '') return true
+  const [type = ''] = mediaType.split('/')
+  return accept
+    .split(',')
+    .map((range) => mediaTypeOf(range))
+    .some((range) => range === '*/*' || range === mediaType || range === `${type}/*`)
+}
 
 /** The validated parts of a request. */
 export interface Input {
@@ -22,7 +46,7 @@ export interface Input {
   readonly text: string | undefined
 }
 
-/** What a controller bears of requests. */
+/** The rules by which a controller reads requests. */
 export interface InputRules {
   readonly limits: Limits
   /** Refuses members of bodies that the operation does not know. */
@@ -117,4 +141,72 @@ export function refuseEncodedBody(request: PlainRequest): void {
   if (encoding === null || encoding.toLowerCase() === 'identity') return
   const reason = `unsupported content encoding "${encoding}", only [identity] is allowed`
   throw new HttpRefusal('COULD_NOT_VALIDATE', 415, { field: 'Content-Encoding', reason, value: encoding })
+}
+
+/** Decodes a body. Error: `REQUEST_ENTITY_TOO_LARGE`. */
+export async function readBodyText(request: PlainRequest): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
+  const bytes = await request.readBody()
+  if (bytes === undefined) return ''
+  if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge()
+  return new TextDecoder().decode(bytes)
+}
+
+/** The body of a web request, its bytes counted on the stream. Error: `REQUEST_ENTITY_TOO_LARGE`. */
+export async function readWebBody(request: Request): Promise<Uint8Array | undefined> {
+  if (request.body === null) return undefined
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BODY_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(bytes)
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return body
+}
+
+/**
+ * Parses a JSON body. Errors: `COULD_NOT_PARSE_BODY` for what is not JSON, `COULD_NOT_VALIDATE` for more tags than `tags`,
+ * and those of what cannot be kept.
+ */
+function parseJsonBody(text: string, { tags }: Pick<Limits, 'tags'>): unknown {
+  const body = parsed(text)
+  requireFewTags(body, tags)
+  requireKeepable(body, 'body')
+  return body
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw unparsable(`parsing body failed, because ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Tags are counted before anything else looks at them; what is stored is judged once more, by whoever stores it. */
+function requireFewTags(body: unknown, most: number): void {
+  const tags: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'tags') : undefined
+  const count = typeof tags === 'object' && tags !== null ? Object.keys(tags).length : 0
+  if (count > most) throw tooManyTags(count, most)
+}
+
+/** The parameters of a form's body. Error: `COULD_NOT_VALIDATE` as for {@link storable}. */
+export function readForm(bodyText: string): URLSearchParams {
+  return storable(new URLSearchParams(bodyText))
+}
+
+/** The parameters. Error: `COULD_NOT_VALIDATE` naming one that no database can keep as it is. */
+function storable(parameters: URLSearchParams): URLSearchParams {
+  for (const [name, value] of parameters) {
+    if (isStorable(name) && isStorable(value)) continue
+    throw invalidField(isStorable(name) ? name : 'form', 'holds U+0000 or half a surrogate pair', '')
+  }
+  return parameters
 }

@@ -1,5 +1,5 @@
-import { ControllerError } from '../../domain/errors.ts'
-import { isStorable } from '../../domain/storable-text.ts'
+import { ControllerError } from '../../base/errors.ts'
+import { isStorable } from '../../base/text.ts'
 import type { Operation } from '../operations/operation.ts'
 
 interface Node {

@@ -1,7 +1,8 @@
-import { ENDS, type GraphPolicy, type GroupEdge, type GroupedKind, type Grouping } from '../../domain/graph/index.ts'
-import type { Digest } from '../../ports/credentials/digest.ts'
-import type { GraphGroup, GraphLink, NetworkGraph } from '../../resources/access/graph-answers.ts'
-import { commonDigest, writeGroupKey } from './group-key.ts'
+import { notFound } from '../../base/errors.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Digest } from '../../ports/credentials.ts'
+import type { GraphEntity, GraphGroup, GraphLink, MatrixCell, NetworkGraph } from './graph.resource.ts'
+import { ENDS, type GraphPolicy, type GroupEdge, type GroupedKind, type Grouping } from './index.ts'
 import type { DrawnGroups, Partition } from './partition.ts'
 
 /** How many links a graph has at most: those of fewest pairs are left out. */
@@ -68,4 +69,73 @@ function shown(attributes: readonly string[]): readonly string[] {
     characters += attribute.length
     return characters <= MOST_CHARACTERS
   })
+}
+
+/** For how many services at once it is worked out what an identity may do. */
+const SERVICES_AT_ONCE = 50
+
+/** The cells of some identities and some services that are not empty. */
+export async function cellsOf(
+  { storage, access, turns }: EngineContext,
+  identities: readonly GraphEntity[],
+  services: readonly GraphEntity[],
+): Promise<readonly MatrixCell[]> {
+  const serviceIds = services.map(({ id }) => id)
+  const index = await storage.read((tx) => access.at(tx))
+  const turn = turns.begin()
+  const cells: MatrixCell[] = []
+  const pieces = Array.from({ length: Math.ceil(serviceIds.length / SERVICES_AT_ONCE) }, (_, n) => n * SERVICES_AT_ONCE)
+  for (const [identity, { id }] of identities.entries()) {
+    for (const from of pieces) {
+      const some = index.separateGrantsOf(id, serviceIds.slice(from, from + SERVICES_AT_ONCE))
+      for (const [place, grants] of some.entries()) {
+        const service = from + place
+        for (const type of ['Dial', 'Bind'] as const) {
+          const granting = grants.filter((grant) => grant.type === type)
+          if (granting.length === 0) continue
+          const isGuarded = granting.every(({ checks }) => checks.length > 0)
+          cells.push({ identity, service, type, policyCount: granting.length, isGuarded })
+        }
+      }
+      await turn()
+    }
+  }
+  return cells
+}
+
+/** Hexadecimal digits of the digest of what a group has in common. */
+const DIGITS = 16
+
+/** The group of everybody who is in none of the largest groups; `rest` is the number of those. */
+interface RestOf {
+  readonly rest: number
+}
+
+/** Which group of which kind is meant. */
+export interface GroupName {
+  readonly kind: GroupedKind
+  readonly by: Grouping
+  /** The digest of what its members have in common. */
+  readonly which: string | RestOf
+}
+
+/** Writes the name of a group as requests and answers carry it. */
+export function writeGroupKey({ kind, by, which }: GroupName): string {
+  return `${kind}.${by}.${typeof which === 'string' ? which : `rest.${which.rest}`}`
+}
+
+/** Digests the text of the role attributes or policies that the members of a group have in common. */
+export function commonDigest(digest: Digest, common: string): string {
+  return digest.sha256(common).slice(0, DIGITS)
+}
+
+const KEY =
+  /^(identities|services|edge-routers)\.(role-attribute|policy)\.(?:([0-9a-f]{16})|rest\.([2-9]|[1-9]\d|100))$/
+
+/** Reads the key of a group. Error: `NOT_FOUND` for what is none. */
+export function readGroupKey(text: string): GroupName {
+  const [, kind, by, common, rest] = KEY.exec(text) ?? []
+  if (kind === undefined) throw notFound('group', text)
+  // The expression lets nothing else through.
+  return { kind: kind as GroupedKind, by: by as Grouping, which: common ?? { rest: Number(rest) } }
 }

@@ -1,6 +1,5 @@
-import type { EntityClass } from './entity-classes.ts'
-import type { GraphPolicy, LinkType } from './graph-policy.ts'
-import type { Grouped } from './groups.ts'
+import type { EntityClass, Grouped } from './groups.rules.ts'
+import type { GraphPolicy, LinkType } from './role-policies.rules.ts'
 
 /** Some members of one group are linked with some members of another one. */
 export interface GroupEdge {
@@ -128,8 +127,8 @@ function* policiesBetween(
   policies: readonly GraphPolicy[],
   width: number,
 ): Generator<void, ReadonlyMap<number, Granting>> {
-  const fromGroups = groupsByPolicy(sources)
-  const toGroups = groupsByPolicy(targets)
+  const fromGroups = yield* groupsByPolicy(sources)
+  const toGroups = yield* groupsByPolicy(targets)
   const between = new Map<number, Granting>()
   for (const [policy, rows] of fromGroups) {
     yield
@@ -147,9 +146,10 @@ function* policiesBetween(
   return between
 }
 
-function groupsByPolicy(selections: readonly Selection[]): ReadonlyMap<number, ReadonlySet<number>> {
+function* groupsByPolicy(selections: readonly Selection[]): Generator<void, ReadonlyMap<number, ReadonlySet<number>>> {
   const groups = new Map<number, Set<number>>()
-  for (const { policies, counts } of selections) {
+  for (const [place, { policies, counts }] of selections.entries()) {
+    if (place % PIECE === 0) yield
     for (const policy of policies) {
       const known = groups.get(policy) ?? new Set<number>()
       groups.set(policy, known)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../resources/access/graph-answers.ts'
-import { described } from '../../resources/declaration/words.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from './graph.resource.ts'
 
 /** A schema whose type has a name: what typed clients read of it is that. */
 type Named<T> = z.ZodType<T, T>
@@ -57,7 +57,7 @@ const Link = described(
   },
 )
 
-/** What GET /graph answers. */
+/** The data of GET /graph. */
 export const GraphData: Named<NetworkGraph> = described(
   z.object({
     revision: z.int(),
@@ -79,7 +79,7 @@ export const GraphData: Named<NetworkGraph> = described(
   },
 )
 
-/** What GET /graph/members answers. */
+/** The data of GET /graph/members. */
 export const MembersData: Named<GraphMembers> = described(
   z.object({
     count: z.int(),
@@ -114,7 +114,7 @@ const Cell = described(
   },
 )
 
-/** What GET /matrix answers. */
+/** The data of GET /matrix. */
 export const MatrixData: Named<AccessMatrix> = described(
   z.object({
     identities: z.array(Entity),
@@ -132,7 +132,7 @@ export const MatrixData: Named<AccessMatrix> = described(
   },
 )
 
-/** What GET /search answers. */
+/** The data of GET /search. */
 export const NamesData: Named<FoundNames> = described(
   z.object({
     entities: z.array(

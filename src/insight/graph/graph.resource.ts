@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 // The words stand here once more, so that typed clients load none of the rules behind them; the schema holds them together.
 type AccessType = 'Dial' | 'Bind'
 type GroupedKind = 'identities' | 'services' | 'edge-routers'
@@ -75,7 +77,7 @@ export interface GraphMembers {
   readonly nextCursor: string | null
 }
 
-/** What some identities may do with some services, posture aside. */
+/** The actions that some identities may take with some services, posture aside. */
 export interface AccessMatrix {
   readonly identities: readonly GraphEntity[]
   readonly services: readonly GraphEntity[]
@@ -87,7 +89,7 @@ export interface AccessMatrix {
   readonly nextServices: string | null
 }
 
-/** What one identity may do with one service, posture aside. */
+/** The actions that one identity may take with one service, posture aside. */
 export interface MatrixCell {
   /** Places in `identities` and `services`. */
   readonly identity: number
@@ -117,8 +119,51 @@ export interface FoundAttribute {
   readonly count: number
 }
 
-/** What was found by name, of what the caller may read: names that begin with the text come first. */
+/** Names that were found, of entities that the caller may read: those that begin with the text come first. */
 export interface FoundNames {
   readonly entities: readonly FoundName[]
   readonly roleAttributes: readonly FoundAttribute[]
 }
+
+const DEFAULT_GROUPS = 40
+const MAX_GROUPS = 100
+const DEFAULT_MEMBERS = 50
+const MAX_MEMBERS = 200
+
+/** How many members, or finds of one kind, an answer has at most. */
+const Limit = z.int().min(1).max(MAX_MEMBERS).default(DEFAULT_MEMBERS)
+
+/** The key of a group, as a graph has it. */
+export const GroupKey = z.string().max(256)
+
+/** Where a page begins: the cursor of the page before. */
+export const PageCursor = z.string().max(4096)
+
+/** A part of a name. */
+export const PartOfName = z.string().max(256)
+
+/** Which graph is wanted: what the members of a group have in common, and how many groups of each kind there are at most. */
+export const GraphRequest = z.object({
+  groupBy: z.enum(['role-attribute', 'policy']).default('role-attribute'),
+  groups: z.int().min(2).max(MAX_GROUPS).default(DEFAULT_GROUPS),
+})
+
+/** Which page of the members of a group is wanted, of those whose name holds a text. */
+export const MembersRequest = z.object({
+  group: GroupKey,
+  text: PartOfName.default(''),
+  limit: Limit,
+  cursor: PageCursor.optional(),
+})
+
+/** Which rows and columns of the matrix of two groups are wanted. */
+export const MatrixRequest = z.object({
+  identities: GroupKey,
+  services: GroupKey,
+  limit: Limit,
+  identitiesAfter: PageCursor.optional(),
+  servicesAfter: PageCursor.optional(),
+})
+
+/** A search by name. */
+export const SearchRequest = z.object({ q: PartOfName, limit: Limit })

@@ -1,10 +1,24 @@
 import { z } from 'zod'
-import type { AccessMatrix, FoundNames, GraphMembers, NetworkGraph } from '../../resources/access/graph-answers.ts'
-import { GroupKey, PageCursor, PartOfName } from '../../resources/access/graph-questions.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { Count } from './count-query.ts'
-import { GraphData, MatrixData, MembersData, NamesData } from './graph-schema.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import {
+  type AccessMatrix,
+  type FoundNames,
+  type GraphMembers,
+  GroupKey,
+  type NetworkGraph,
+  PageCursor,
+  PartOfName,
+} from './graph.resource.ts'
+import { GraphData, MatrixData, MembersData, NamesData } from './graph-schema.rows.ts'
+
+/** A count in a query; the engine knows its bounds. */
+export const Count = z
+  .string()
+  .regex(/^\d{1,9}$/)
+  .meta({ type: 'integer' })
+  .transform(Number)
+  .optional()
 
 /** Draws the network by groups. */
 export const graphOperation = defineOperation(
@@ -50,7 +64,7 @@ export const graphMembersOperation = defineOperation(
   }),
 )
 
-/** What members of two groups may do with each other, one by one. */
+/** The operation that compares the members of two groups, one by one. */
 export const matrixOperation = defineOperation(
   {
     route: 'GET /matrix',

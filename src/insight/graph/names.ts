@@ -1,15 +1,16 @@
-import { NameOrder } from '../../domain/names/name-order.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { postureChecks } from '../../resources/posture/posture-checks.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { configs } from '../../resources/services/configs.ts'
-import { services } from '../../resources/services/services.ts'
-import type { EngineContext } from '../context/context.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../access/policy.resource.ts'
+import { postureChecks } from '../../access/posture/posture-check.resource.ts'
+import { foldName, type NameEntry, NameOrder } from '../../base/name-order.ts'
+import { configs } from '../../configs/config.resource.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { services } from '../../services/service.resource.ts'
 
-/** What is searched by name, in the order in which it is found. */
+/** Resources that are searched by name, in the order in which names are found. */
 export const NAMED: readonly Resource[] = [
   identities,
   services,
@@ -29,12 +30,12 @@ export type Names = ReadonlyMap<string, NameOrder>
  * before each question.
  */
 export class NameIndex {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'storage' | 'turns'>
   #names: Names | undefined
   #revision = -1
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'storage' | 'turns'>) {
     this.#context = context
   }
 
@@ -78,4 +79,47 @@ export class NameIndex {
 
 function put(names: Names, { name: kind }: Resource, record: RecordOf<Resource>): void {
   if (typeof record.name === 'string') names.get(kind)?.put(record.id, record.name)
+}
+
+/** Finds the names that begin with a text and then those that hold it anywhere, in order, up to a limit. */
+export async function searchNames(
+  order: NameOrder,
+  text: string,
+  most: number,
+  turns: Turns,
+): Promise<readonly NameEntry[]> {
+  const wanted = foldName(text)
+  const found = await collect(order, { folded: wanted, id: '' }, most, turns, ({ folded }) =>
+    folded.startsWith(wanted) ? 'found' : 'done',
+  )
+  if (found.length >= most) return found
+  const others = await collect(order, { folded: '', id: '' }, most - found.length, turns, ({ folded }) =>
+    folded.includes(wanted) && !folded.startsWith(wanted) ? 'found' : 'other',
+  )
+  return [...found, ...others]
+}
+
+async function collect(
+  order: NameOrder,
+  from: Pick<NameEntry, 'folded' | 'id'>,
+  most: number,
+  turns: Turns,
+  judge: (entry: NameEntry) => 'found' | 'other' | 'done',
+): Promise<readonly NameEntry[]> {
+  const found: NameEntry[] = []
+  const turn = turns.begin()
+  let place = from
+  for (;;) {
+    const entries = order.after(place)
+    for (const entry of entries) {
+      const verdict = judge(entry)
+      if (verdict === 'done') return found
+      if (verdict === 'found') found.push(entry)
+      if (found.length >= most) return found
+    }
+    const last = entries.at(-1)
+    if (last === undefined) return found
+    place = last
+    await turn()
+  }
 }

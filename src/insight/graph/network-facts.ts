@@ -1,14 +1,13 @@
-import type { Roster } from '../../domain/access-index/index.ts'
-import type { GraphPolicy, GroupedKind } from '../../domain/graph/index.ts'
-import type { ReadTransaction } from '../../ports/storage.ts'
-import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../resources/access/policies.ts'
-import type { Resource } from '../../resources/declaration/resource.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { edgeRouters } from '../../resources/routers/edge-routers.ts'
-import { services } from '../../resources/services/services.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { mayRead } from '../context/readable.ts'
+import type { Roster } from '../../access/index/index.ts'
+import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from '../../access/policy.resource.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import { type Call, mayRead } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { services } from '../../services/service.resource.ts'
+import type { GraphPolicy, GroupedKind } from './index.ts'
 
 /** The kinds of which a graph is drawn. */
 const GROUPED: readonly { readonly kind: GroupedKind; readonly resource: Resource }[] = [
@@ -24,7 +23,7 @@ export const DRAWN_KINDS: ReadonlySet<string> = new Set([
   ...POLICIES.map(({ name }) => name),
 ])
 
-/** What somebody sees of a network: who there is of the kinds that it may read, and the policies that it may read. */
+/** The part of a network that somebody may see: the entities of the kinds that it may read, and the policies that it may read. */
 export interface NetworkFacts {
   readonly revision: number
   readonly rosters: ReadonlyMap<GroupedKind, Roster>

@@ -1,24 +1,26 @@
 import type { z } from 'zod'
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import type { NameEntry } from '../../domain/names/name-order.ts'
-import type {
-  AccessMatrix,
-  FoundNames,
-  GraphMember,
-  GraphMembers,
-  NetworkGraph,
-} from '../../resources/access/graph-answers.ts'
-import { GraphRequest, MatrixRequest, MembersRequest, SearchRequest } from '../../resources/access/graph-questions.ts'
-import { readRequest } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { mayRead } from '../context/readable.ts'
-import { graphAnswer } from './draw-graph.ts'
-import { cellsOf } from './matrix.ts'
-import { membersOf } from './members.ts'
+import { ControllerError, notFound } from '../../base/errors.ts'
+import type { NameEntry } from '../../base/name-order.ts'
+import { type Call, mayRead } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { readRequest } from '../../kernel/requests/read-body.ts'
+import { cellsOf, graphAnswer } from './draw-graph.ts'
+import {
+  type AccessMatrix,
+  type FoundNames,
+  type GraphMember,
+  type GraphMembers,
+  GraphRequest,
+  MatrixRequest,
+  MembersRequest,
+  type NetworkGraph,
+  SearchRequest,
+} from './graph.resource.ts'
+
+import { membersOf } from './graph-members.ts'
 import { NameIndex } from './names.ts'
 import { drawnFor } from './network-facts.ts'
-import { Partitions } from './partitions.ts'
+import { Partitions } from './partition.ts'
 import { search } from './search.ts'
 
 /** Who reaches what, by groups and by names, for whoever may read it. Long work is done in slices. */
@@ -55,7 +57,7 @@ export class NetworkGraphs {
   }
 
   /**
-   * What members of a group of identities may do with members of a group of services, posture aside.
+   * Answers the actions that members of a group of identities may do with members of a group of services, posture aside.
    *
    * @throws {ControllerError} UNAUTHORIZED for who may not read service policies.
    * @throws {ControllerError} NOT_FOUND for a group that is not there or not to be seen.
@@ -78,7 +80,7 @@ export class NetworkGraphs {
     }
   }
 
-  /** What is called so, of what the caller may read. */
+  /** Searches the entities that the caller may read by name. */
   async search(call: Call, input: z.input<typeof SearchRequest>): Promise<FoundNames> {
     const { q, limit } = readRequest(SearchRequest, input)
     return search(this.#context, call, await this.#names.current(), q.trim(), limit)

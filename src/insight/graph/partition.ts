@@ -1,3 +1,7 @@
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Turns } from '../../ports/runtime.ts'
 import {
   type Classified,
   classify,
@@ -11,10 +15,8 @@ import {
   gather,
   type LinkType,
   RolePolicies,
-} from '../../domain/graph/index.ts'
-import type { Turns } from '../../ports/turns.ts'
-import { inSlices } from './in-slices.ts'
-import type { NetworkFacts } from './network-facts.ts'
+} from './index.ts'
+import { DRAWN_KINDS, drawnFor, type NetworkFacts, networkFacts } from './network-facts.ts'
 
 const LINK_TYPES = ['Dial', 'Bind', 'edge-router', 'service-edge-router'] as const satisfies readonly LinkType[]
 
@@ -86,3 +88,55 @@ export class Partition {
 
 /** How many drawings of one view are kept. */
 const MOST_DRAWN = 4
+
+/** Views that are remembered: callers with the same rights to read share one. */
+const MOST_VIEWS = 4
+
+/** The view that each caller has of the network, made when it is first asked for and kept as long as nothing changes it. */
+export class Partitions {
+  readonly #context: EngineContext
+  readonly #kept = new BoundedMap<string, Partition>(MOST_VIEWS)
+  /** One after the other: what one of them makes the next one may use. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** The view of a caller as of now. */
+  of(call: Call): Promise<Partition> {
+    const kinds = drawnFor(call)
+    const found = this.#queue.then(() => this.#find(kinds))
+    this.#queue = found.catch(() => undefined)
+    return found
+  }
+
+  async #find(kinds: readonly string[]): Promise<Partition> {
+    const { storage, turns } = this.#context
+    const view = kinds.join()
+    const known = this.#kept.get(view)
+    const facts = await storage.read(async (tx) => {
+      if (known === undefined) return networkFacts(this.#context, tx, kinds)
+      const changes = await tx.changesSince(known.revision)
+      if (changes === undefined || changes.some(({ kind }) => DRAWN_KINDS.has(kind))) {
+        return networkFacts(this.#context, tx, kinds)
+      }
+      known.revision = tx.revision
+      return undefined
+    })
+    const partition = facts === undefined ? known : await Partition.of(facts, turns)
+    if (partition === undefined) throw new Error('a view of the network was neither kept nor made')
+    this.#kept.set(view, partition)
+    return partition
+  }
+}
+
+/** Does work that yields between its small pieces, and lets others have the thread whenever it took a few milliseconds. */
+async function inSlices<T>(turns: Turns, work: Generator<void, T>): Promise<T> {
+  const turn = turns.begin()
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+    await turn()
+  }
+}

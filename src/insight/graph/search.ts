@@ -1,15 +1,13 @@
-import type { AccessIndex, EntityKind } from '../../domain/access-index/index.ts'
-import { attributesKey, GROUPED_KINDS } from '../../domain/graph/index.ts'
-import { foldName } from '../../domain/names/name-order.ts'
-import type { Turns } from '../../ports/turns.ts'
-import type { FoundAttribute, FoundName, FoundNames } from '../../resources/access/graph-answers.ts'
+import type { AccessIndex, EntityKind } from '../../access/index/index.ts'
+import { foldName } from '../../base/name-order.ts'
+import { type Call, mayRead } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Turns } from '../../ports/runtime.ts'
 import { resourceNamed } from '../../resources/index.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { mayRead } from '../context/readable.ts'
-import { commonDigest, writeGroupKey } from './group-key.ts'
-import { searchNames } from './name-search.ts'
-import { NAMED, type Names } from './names.ts'
+import { commonDigest, writeGroupKey } from './draw-graph.ts'
+import type { FoundAttribute, FoundName, FoundNames } from './graph.resource.ts'
+import { attributesKey, GROUPED_KINDS } from './index.ts'
+import { NAMED, type Names, searchNames } from './names.ts'
 
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 /** How many role attributes of what was found are shown. */
@@ -17,8 +15,8 @@ const MOST_SHOWN = 8
 const PIECE = 64
 
 /**
- * What a caller may read and a text is found in: entities by name, at most `most` of each kind, and role attributes, at most
- * as many. A text that begins with `#` finds role attributes alone.
+ * Searches the entities and role attributes that a caller may read: entities by name, at most `most` of each kind, and role
+ * attributes, at most as many. A text that begins with `#` finds role attributes alone.
  */
 export async function search(
   context: EngineContext,

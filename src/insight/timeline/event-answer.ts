@@ -1,8 +1,59 @@
-import type { TimelineEvent } from '../../resources/access/timeline-answer.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import { type Call, mayRead } from '../../kernel/context/call.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import { ids } from '../../kernel/filter/index.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { services } from '../../services/service.resource.ts'
+import type { KeptEvent } from './event-log.ts'
+import type { TimelineEvent } from './timeline.resource.ts'
 
-type Told = Omit<TimelineEvent, 'text'>
+/** The members of events that hold the id of an entity, and what they are called in answers. */
+const ENTITIES: readonly { readonly member: string; readonly shown: Shown; readonly resource: Resource }[] = [
+  { member: 'identityId', shown: 'identity', resource: identities },
+  { member: 'serviceId', shown: 'service', resource: services },
+  { member: 'routerId', shown: 'router', resource: edgeRouters },
+  { member: 'edgeRouterId', shown: 'router', resource: edgeRouters },
+  { member: 'author', shown: 'author', resource: identities },
+]
+const NAMED: readonly Resource[] = [identities, services, edgeRouters]
+type Shown = 'identity' | 'service' | 'router' | 'author'
 
-const SENTENCES: Readonly<Record<string, (event: Told) => string>> = {
+/** Events as a caller may read them: with the names of the entities of the kinds that it may read. */
+export async function eventAnswers(
+  tx: ReadTransaction,
+  call: Call,
+  events: readonly KeptEvent[],
+  idOf: (number: number) => string,
+): Promise<readonly TimelineEvent[]> {
+  const names = new Map<Resource, ReadonlyMap<string, string>>()
+  for (const resource of NAMED) {
+    const wanted = events.flatMap(({ facts }) =>
+      ENTITIES.flatMap((entity) => {
+        const id = entity.resource === resource ? facts[entity.member] : undefined
+        return typeof id === 'string' ? [id] : []
+      }),
+    )
+    const mayName = wanted.length > 0 && mayRead(call, resource.definition.permission)
+    const { items } = mayName ? await tx.collection(resource).find({ where: ids(new Set(wanted)) }) : { items: [] }
+    names.set(resource, new Map(items.map(({ id, name }) => [id, String(name)])))
+  }
+  return events.map(({ number, type, at, facts }) => {
+    const shown: Partial<Record<Shown, { readonly id: string; readonly name: string | null }>> = {}
+    const rest: Record<string, unknown> = {}
+    for (const [member, value] of Object.entries(facts)) {
+      const entity = ENTITIES.find((one) => one.member === member)
+      if (entity === undefined || typeof value !== 'string') rest[member === 'type' ? 'access' : member] = value
+      else shown[entity.shown] = { id: value, name: names.get(entity.resource)?.get(value) ?? null }
+    }
+    const event = { id: idOf(number), type, at: new Date(at).toISOString(), ...shown, facts: rest }
+    return { ...event, text: eventText(event) }
+  })
+}
+
+type EventFacts = Omit<TimelineEvent, 'text'>
+
+const SENTENCES: Readonly<Record<string, (event: EventFacts) => string>> = {
   'entity.changed': ({ facts, author }) =>
     `${nameOf(author) ?? 'the controller'} ${DONE[String(facts.operation)] ?? 'changed'} one of the ${String(facts.kind).replaceAll('-', ' ')}`,
   'authentication.attempted': ({ identity, facts }) =>
@@ -38,7 +89,7 @@ const SENTENCES: Readonly<Record<string, (event: Told) => string>> = {
 const DONE: Readonly<Record<string, string>> = { insert: 'created', update: 'changed', delete: 'deleted' }
 
 /** An event as a sentence. */
-export function eventText(event: Told): string {
+function eventText(event: EventFacts): string {
   return SENTENCES[event.type]?.(event) ?? event.type
 }
 

@@ -1,15 +1,19 @@
-import type { TimelineEvent } from '../../resources/access/timeline-answer.ts'
-import { type Call, isAdminCall } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { mayRead } from '../context/readable.ts'
+import { hasRights } from '../../authority/authority.rules.ts'
+import { apiSessionValidity, callerOfSession } from '../../credentials/api-session-validity.ts'
+import { withSignerProof } from '../../credentials/signers/external-logins.ts'
+import { type Call, type Caller, type CallerCall, isAdminCall, mayRead } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import { isTakenBack } from '../../login/revoked-tokens.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { eventAnswers } from './event-answer.ts'
 import type { EventLog, KeptEvent } from './event-log.ts'
-import { standingReader } from './standing-reader.ts'
+import type { TimelineEvent } from './timeline.resource.ts'
 
 /** How many events are handed over at once. */
 const BATCH = 64
 
-/** What a reader of a stream gets next. */
+/** The next step of a reader of a stream. */
 export type StreamStep =
   /** Events, oldest first; `isCut` when earlier ones were forgotten before they were read. */
   | { readonly kind: 'events'; readonly events: readonly TimelineEvent[]; readonly isCut: boolean }
@@ -18,7 +22,7 @@ export type StreamStep =
   /** There will be nothing more. */
   | { readonly kind: 'over' }
 
-/** What a stream works with. */
+/** The sources that a stream works with. */
 export interface StreamSource {
   readonly context: EngineContext
   readonly log: EventLog
@@ -55,7 +59,7 @@ export class EventStream {
     return isAdminCall(this.#call)
   }
 
-  /** What comes next, as soon as there is something. */
+  /** Waits for the next step, and answers it as soon as there is one. */
   async next(): Promise<StreamStep> {
     while (!this.#isOver) {
       if (this.#isDoubtful) await this.#judge()
@@ -103,7 +107,7 @@ export class EventStream {
 
   async #judge(): Promise<void> {
     this.#isDoubtful = false
-    const standing = await standingReader(this.#source.context, this.#call)
+    const standing = await validReader(this.#source.context, this.#call)
     if (standing === undefined) this.#isOver = true
     else this.#call = standing
   }
@@ -117,4 +121,35 @@ export class EventStream {
 /** Reports whether a caller may hear of an event. */
 export function mayHear(call: Call, { reader }: KeptEvent): boolean {
   return reader === undefined ? isAdminCall(call) : mayRead(call, reader)
+}
+
+/**
+ * Judges once more who reads a stream that it opened earlier, by the tokens that it brought then: the same call with the
+ * rights that its identity has now; `undefined` once its API session or its token is over, a factor is missing that its auth
+ * policy demands now, or it holds no right any more.
+ */
+async function validReader(context: EngineContext, call: Call): Promise<Call | undefined> {
+  if (call.by === 'system') return call
+  if (call.by === 'anonymous') return undefined
+  const standing = await context.storage.read((tx) => judge(context, tx, call))
+  const caller = standing && (await withSignerProof(context, standing, call.bearerTokens ?? []))
+  return caller?.isFullyAuthenticated ? { ...call, caller } : undefined
+}
+
+async function judge(context: EngineContext, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
+  const now = context.clock.now()
+  const stored = await tx.collection(apiSessions).get(caller.apiSession.id)
+  if (stored === undefined) return undefined
+  // This process may remember a later use than the stored one.
+  const lastActivityAt = Math.max(caller.apiSession.lastActivityAt, stored.lastActivityAt)
+  const session = { ...stored, lastActivityAt }
+  const standing = await apiSessionValidity(context, tx, session, now)
+  if (standing.is !== 'underway' || !hasRights(standing.identity)) return undefined
+  const { accessToken } = caller
+  if (accessToken !== undefined) {
+    const ofSession = { z_asid: session.id, sub: standing.identity.id }
+    const isOver = accessToken.expiresAt * 1000 <= now
+    if (isOver || (await isTakenBack(tx, { ...accessToken, session: ofSession }, now))) return undefined
+  }
+  return { ...caller, ...(await callerOfSession(tx, session, standing, caller.token)) }
 }

@@ -1,16 +1,58 @@
 import { z } from 'zod'
-import type { EventStream } from '../../engine/timeline/event-stream.ts'
-import type { Timeline } from '../../resources/access/timeline-answer.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { defineOperation } from '../operations/define-operation.ts'
-import { Count } from './count-query.ts'
-import { TimelineData } from './events-schema.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { Count } from '../graph/graph.rows.ts'
+import type { EventStream } from './event-stream.ts'
+import type { Timeline } from './timeline.resource.ts'
+
+const Entity = described(z.object({ id: z.string(), name: z.string().nullable() }), {
+  name: 'Its name; null where the caller may not read it, or it is gone.',
+})
+
+/** The data of GET /events. */
+const TimelineData: z.ZodType<Timeline, Timeline> = described(
+  z.object({
+    events: z.array(
+      described(
+        z.object({
+          id: z.string(),
+          type: z.string(),
+          at: z.iso.datetime(),
+          identity: Entity.optional(),
+          service: Entity.optional(),
+          router: Entity.optional(),
+          author: Entity.optional(),
+          facts: z.record(z.string(), z.unknown()),
+          text: z.string(),
+        }),
+        {
+          id: 'By which what came later is asked for.',
+          type: 'What happened, for example `session.created`.',
+          at: 'When, RFC 3339.',
+          identity: 'The identity that it is about; absent where it is about none.',
+          service: 'The service that it is about; absent where it is about none.',
+          router: 'The router that it is about; absent where it is about none.',
+          author: 'The identity that did it; absent where nobody did, or where it is the identity.',
+          facts: 'What else is known of it: `access` is Dial or Bind, `reason` a code.',
+          text: 'The event as a sentence.',
+        },
+      ),
+    ),
+    next: z.string(),
+    isCut: z.boolean(),
+  }),
+  {
+    events: 'What happened, oldest first.',
+    next: 'By which later events are asked for.',
+    isCut: 'Whether events before these are not told any more.',
+  },
+)
 
 const EVENT_STREAM = 'text/event-stream'
 /** How long (ms) a browser waits before it opens a stream anew that was cut. */
 const RETRY_MS = 3000
 
-/** What happened, or what happens: the form decides. */
+/** The operation that answers past events, or streams new ones: the form decides. */
 export const eventsOperation = defineOperation(
   {
     route: 'GET /events',
@@ -71,9 +113,9 @@ function written(stream: EventStream, close: () => void): ReadableStream<Uint8Ar
   )
 }
 
-type Told = Extract<Awaited<ReturnType<EventStream['next']>>, { readonly kind: 'events' }>
+type EventBatch = Extract<Awaited<ReturnType<EventStream['next']>>, { readonly kind: 'events' }>
 
-function eventsText({ events, isCut }: Told): string {
+function eventsText({ events, isCut }: EventBatch): string {
   const texts = events.map((event) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   return `${isCut ? 'event: cut\ndata: {}\n\n' : ''}${texts.join('')}`
 }

@@ -19,13 +19,13 @@ export interface TimelineEvent {
   readonly router?: EventEntity | undefined
   /** Who did it, where that is another one than the identity. */
   readonly author?: EventEntity | undefined
-  /** What else is known of it, by the name that the event gives it. */
+  /** Further facts of the event, by the name that the event gives each. */
   readonly facts: Readonly<Record<string, unknown>>
   /** The event as a sentence. */
   readonly text: string
 }
 
-/** What happened after an instant, as far as it is remembered. */
+/** The events after an instant, as far as they are remembered. */
 export interface Timeline {
   /** Oldest first. */
   readonly events: readonly TimelineEvent[]

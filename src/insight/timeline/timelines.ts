@@ -1,29 +1,20 @@
 import type { z } from 'zod'
-import { TooManyAttempts } from '../../domain/errors.ts'
+import { TooManyAttempts } from '../../base/errors.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { readRequest } from '../../kernel/requests/read-body.ts'
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
-import { type Timeline, TimelineRequest } from '../../resources/access/timeline-answer.ts'
-import { readRequest } from '../../resources/requests/read-body.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import { traitsOf } from '../../resources/index.ts'
 import { eventAnswers } from './event-answer.ts'
-import { EventLog } from './event-log.ts'
+import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
 import { EventStream, mayHear, type StreamSource } from './event-stream.ts'
-import { factsOf, readerOf, TOLD_EVENTS } from './told-events.ts'
+import { type Timeline, TimelineRequest } from './timeline.resource.ts'
 
 /** How often readers of streams hear that theirs is alive, and are judged again, ms. */
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which readers are judged again that another process, or another write, may have taken rights from. */
 const LOOK_MS = 1000
-/** Kinds whose change may take from a reader what it may hear. */
-const CONCERNING: ReadonlySet<string> = new Set([
-  'api-sessions',
-  'auth-policies',
-  'external-jwt-signers',
-  'identities',
-  'revocations',
-])
-
-/** What happened in this process, for those who may know of it: to look back over, and as it happens. */
+/** The events of this process, for those who may know of them: to look back over, and as they happen. */
 export class Timelines {
   readonly #source: StreamSource
   readonly #streams = new Set<EventStream>()
@@ -43,7 +34,7 @@ export class Timelines {
     })
   }
 
-  /** What happened after an event that the caller may hear of, oldest first; the latest of it without one. */
+  /** Reads the events after a given one that the caller may hear of, oldest first; the latest of them without one. */
   async read(call: Call, input: z.input<typeof TimelineRequest> = {}): Promise<Timeline> {
     const { after, limit } = readRequest(TimelineRequest, input)
     const { context, log, idOf } = this.#source
@@ -126,7 +117,7 @@ export class Timelines {
       if (tx.revision === known) return false
       const changes = known === undefined || tx.revision < known ? undefined : await tx.changesSince(known)
       this.#revision = tx.revision
-      return changes?.some(({ kind }) => CONCERNING.has(kind)) ?? true
+      return changes?.some(({ kind }) => traitsOf(kind).readers) ?? true
     })
     if (isConcerned) for (const stream of this.#streams) stream.notice(true)
   }

@@ -1,11 +1,11 @@
-import { ControllerError, type TokenProblem } from '../../domain/errors.ts'
-import { isAdministrator } from '../../domain/identity.ts'
-import type { ReadToken } from '../../domain/oidc/claims.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import type { identities } from '../../resources/identities/identities.ts'
-import type { apiSessions } from '../../resources/login/api-sessions.ts'
-import type { authPolicies } from '../../resources/login/auth-policies.ts'
-import type { externalJwtSigners } from '../../resources/login/external-jwt-signers.ts'
+import { isAdministrator, permits } from '../../authority/authority.rules.ts'
+import { ControllerError, type TokenProblem } from '../../base/errors.ts'
+import type { authPolicies } from '../../credentials/auth-policy.resource.ts'
+import type { externalJwtSigners } from '../../credentials/signers/external-jwt-signer.resource.ts'
+import type { identities } from '../../identities/identity.resource.ts'
+import type { apiSessions } from '../../login/api-session.resource.ts'
+import type { ReadToken } from '../../oidc/token-claims.rules.ts'
+import type { RecordOf } from '../declaration/resource.ts'
 
 /** Who is calling: an identity through one of its API sessions. */
 export interface Caller {
@@ -14,11 +14,11 @@ export interface Caller {
   readonly authPolicy: RecordOf<typeof authPolicies>
   /** The API session token, or the access token, as the caller sent it. */
   readonly token: string
-  /** What the access token says of itself, where the session is made of tokens. */
+  /** The claims of the access token, where the session is made of tokens. */
   readonly accessToken?: Omit<ReadToken, 'session'>
   /** False while a second factor is missing. */
   readonly isFullyAuthenticated: boolean
-  /** What is still to be proved. */
+  /** The factors that are still to be proved. */
   readonly missing: MissingFactors
 }
 
@@ -39,7 +39,7 @@ export interface MissingFactors {
   readonly signerProblem?: TokenProblem
 }
 
-/** What is known of how a call came; none of it gives a right. */
+/** The circumstances of a call; none of them gives a right. */
 export interface Circumstances {
   readonly remoteAddress?: string
   /** The client's certificate chain as presented in the TLS handshake, DER, leaf first. */
@@ -105,4 +105,21 @@ export function knownCaller(call: Call): Caller | undefined {
 export function callerOf(call: Call): Caller {
   if (call.by !== 'caller') throw new ControllerError('UNAUTHORIZED')
   return call.caller
+}
+
+/** Reports whether a call may read the entities of a permission, such as `service-policy`. */
+export function mayRead(call: Call, entity: string): boolean {
+  if (isAdminCall(call)) return true
+  if (call.by !== 'caller' || !call.caller.isFullyAuthenticated) return false
+  return permits(call.caller.identity.permissions, { entity, action: 'read' })
+}
+
+/**
+ * Refuses an answer that tells of several kinds to a caller who may not read them all: of what it could not be told, it would learn
+ * by asking. Error: `UNAUTHORIZED`, which names the first permission that is missing.
+ */
+export function requireReading(call: Call, entities: readonly string[]): void {
+  const missing = entities.find((entity) => !mayRead(call, entity))
+  if (missing === undefined) return
+  throw new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message: `it takes the permission ${missing}.read` })
 }

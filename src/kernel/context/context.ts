@@ -1,27 +1,28 @@
-import type { AccessIndex } from '../../domain/access-index/index.ts'
-import type { Profile } from '../../domain/compatibility.ts'
-import type { Link, ModelDifference, ModelPart, Path } from '../../domain/fabric/index.ts'
-import type { Limits } from '../../domain/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Digest } from '../../ports/credentials/digest.ts'
-import type { ExternalTokens } from '../../ports/credentials/external-tokens.ts'
-import type { PasswordHasher } from '../../ports/credentials/password-hasher.ts'
-import type { QrCode } from '../../ports/credentials/qr-code.ts'
-import type { Sealer } from '../../ports/credentials/sealer.ts'
-import type { Tokens } from '../../ports/credentials/tokens.ts'
-import type { Totp } from '../../ports/credentials/totp.ts'
+import type { AccessIndex } from '../../access/index/index.ts'
+import type { BoundedMap } from '../../base/bounded-map.ts'
+import type { Profile } from '../../base/compatibility.ts'
+import type { Limits } from '../../base/limits.ts'
+import type { enrollments } from '../../enrollment/enrollment.resource.ts'
+import type { Link, ModelDifference, ModelPart, Path } from '../../fabric/rules/index.ts'
+import type {
+  Digest,
+  ExternalTokens,
+  KeySets,
+  PasswordHasher,
+  QrCode,
+  Sealer,
+  Tokens,
+  Totp,
+} from '../../ports/credentials.ts'
+
 import type { Events } from '../../ports/events.ts'
-import type { JsonSchema } from '../../ports/json-schema.ts'
-import type { KeySets } from '../../ports/key-sets.ts'
-import type { Logger } from '../../ports/logger.ts'
+
 import type { Pki } from '../../ports/pki.ts'
-import type { Random } from '../../ports/random.ts'
-import type { RateLimiters } from '../../ports/rate-limiter.ts'
+import type { ReadTransaction, Storage } from '../../ports/record-storage.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
-import type { ReadTransaction, Storage } from '../../ports/storage.ts'
-import type { Turns } from '../../ports/turns.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import type { enrollments } from '../../resources/enrollment/enrollments.ts'
+import type { Clock, JsonSchema, Logger, Random, RateLimiters, Turns } from '../../ports/runtime.ts'
+import type { RecordOf } from '../declaration/resource.ts'
+import type { WireTexts } from '../records/wire-texts.ts'
 import type { OtherClocks } from './other-clocks.ts'
 import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
@@ -66,7 +67,7 @@ export interface DataPlanePresence {
 export interface DataPlane {
   /** Where routers reach this process, for example `tls:host:6262`. */
   controlAddresses: readonly string[]
-  /** What it shows of itself. */
+  /** The state that it shows of itself; undefined while it is closed. */
   view: DataPlaneView | undefined
 }
 
@@ -85,21 +86,21 @@ export interface CircuitView {
   readonly createdAt: number
 }
 
-/** What an operator may change of a link; it lasts as long as this process knows the link. */
+/** A change of a link by an operator; it lasts as long as this process knows the link. */
 export interface LinkChange {
-  /** What it costs beside its latency, milliseconds. */
+  /** Milliseconds that it costs beside its latency. */
   readonly staticCost?: number | undefined
   readonly isDown?: boolean | undefined
 }
 
-/** What a router answered that was asked to compare its data model with the one of this controller. */
+/** The answer of a router that compared its data model with the one of this controller. */
 export interface ModelComparison {
   /** The revision of the store that was compared. */
   readonly index: number
   /** The first of the differences, at most 1,000; none when the router has what it should have. */
   readonly differences: readonly ModelDifference[]
   readonly differenceCount: number
-  /** What the router was not asked to compare, because it would end. */
+  /** Parts that the router was not asked to compare, because it would end. */
   readonly notCompared: readonly ModelPart[]
 }
 
@@ -129,7 +130,7 @@ export interface AccessIndexFeed {
   hasMoved(since: number, identityId: string): boolean
 }
 
-/** What is stored, beside an identity, of how it authenticates. */
+/** The stored credentials of an identity, beside its own record. */
 export interface IdentityCredentials {
   /** The authenticators by method, as identities show them. */
   readonly authenticators: Readonly<Record<string, Readonly<Record<string, string | null>>>>
@@ -138,10 +139,24 @@ export interface IdentityCredentials {
   readonly isMfaEnabled: boolean
 }
 
-/** What identities authenticate by, kept level with the store. */
+/** A feed of the credentials of identities, kept level with the store. */
 export interface IdentityCredentialsFeed {
   /** As of the snapshot `tx`, by the ids of identities; the same object as before where nothing changed. */
   of(tx: ReadTransaction, identityIds: readonly string[]): Promise<ReadonlyMap<string, IdentityCredentials>>
+}
+
+/** How many records an owner has at most, as far as this process knows, and how many insertions ago they were counted. */
+export interface OwnerCount {
+  count: number
+  since: number
+  /** The earliest records when that was last asked for, in order, as far as they have not been ended since. */
+  earliest: readonly EarliestRecord[]
+}
+
+/** A record and the instant by which it was the earliest. Used again meanwhile, it has another one, and is not it any more. */
+interface EarliestRecord {
+  readonly id: string
+  readonly instant: unknown
 }
 
 /** The ports and settings that every engine service works with. */
@@ -170,8 +185,12 @@ export interface EngineContext {
   readonly access: AccessIndexFeed
   readonly credentials: IdentityCredentialsFeed
   readonly timetable: Timetable
-  /** What runs the data plane in this process, once it is opened. */
+  /** The data plane of this process, once it is opened. */
   readonly dataPlane: DataPlane
   readonly turns: Turns
+  /** The texts of wire forms that stand in several answers. */
+  readonly texts: WireTexts
+  /** The records of owners of late, by what is limited: counting takes longer the more there are, and most are far from any limit. */
+  readonly ownerCounts: BoundedMap<string, OwnerCount>
   readonly settings: EngineSettings
 }

@@ -1,8 +1,6 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
+import { isYetToCome } from '../../base/time.ts'
+import type { Clock, Logger } from '../../ports/runtime.ts'
 
-/** Milliseconds by which the clock of another machine may be ahead: sessions bear no more. */
-export const CLOCK_TOLERANCE_MS = 60_000
 /** Milliseconds for which what was noticed counts, and after which it is told again. */
 const NOTICED_MS = 5 * 60_000
 
@@ -24,8 +22,8 @@ export class OtherClocks {
   /** Something was written at an instant (epoch ms), by whichever process. */
   seen(writtenAt: number): void {
     const now = this.#clock.now()
+    if (!isYetToCome(writtenAt, now)) return
     const behindMs = writtenAt - now
-    if (!(behindMs > CLOCK_TOLERANCE_MS)) return
     const isNew = this.#noticed === undefined || Math.abs(now - this.#noticed.at) >= NOTICED_MS
     if (!isNew) return
     this.#noticed = { behindMs, at: now }

@@ -1,9 +1,85 @@
-import { jsonBytes, utf8Bytes } from '../../domain/bytes.ts'
-import type { ControllerError } from '../../domain/errors.ts'
-import { type Limits, tooLarge, tooManyTags } from '../../domain/limits.ts'
-import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../ports/storage.ts'
-import { RESOURCES } from '../../resources/index.ts'
-import { whatIsLeft } from './recorded-changes.ts'
+import { jsonBytes, utf8Bytes } from '../../base/bytes.ts'
+import type { ControllerError } from '../../base/errors.ts'
+import { type Limits, tooLarge, tooManyTags } from '../../base/limits.ts'
+import {
+  type Collection,
+  DamagedRecord,
+  type RecordKind,
+  type StoredRecord,
+  type WriteTransaction,
+} from '../../ports/record-storage.ts'
+import { RESOURCES, traitsOf } from '../../resources/index.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+
+/** A change of one record by a write. `before` is kept for the kinds whose traits say so. */
+export interface RecordedChange<T extends StoredRecord = StoredRecord> {
+  readonly operation: 'insert' | 'update' | 'delete'
+  readonly kind: string
+  readonly id: string
+  readonly before?: T | undefined
+  readonly after?: T | undefined
+}
+
+/** The changes to records of one resource, in the order in which they were made. */
+export function changesTo<R extends Resource>(
+  changes: readonly RecordedChange[],
+  resource: R,
+): readonly RecordedChange<RecordOf<R>>[] {
+  // The collection of a resource holds its records, which no type of `kind` can say.
+  return changes.filter(({ kind }) => kind === resource.name) as readonly unknown[] as readonly RecordedChange<
+    RecordOf<R>
+  >[]
+}
+
+/** The write, noting in `changes` what is done through it. */
+export function recording(tx: WriteTransaction, changes: RecordedChange[]): WriteTransaction {
+  return {
+    revision: tx.revision,
+    changesSince: (revision) => tx.changesSince(revision),
+    collection: (kind) => recordingCollection(kind.name, tx.collection(kind), changes),
+  }
+}
+
+function recordingCollection<T extends StoredRecord>(
+  kind: string,
+  collection: Collection<T>,
+  changes: RecordedChange[],
+): Collection<T> {
+  const beforeOf = async (id: string) => (traitsOf(kind).before ? whatIsLeft(() => collection.get(id)) : undefined)
+  return {
+    get: (id) => collection.get(id),
+    find: (query) => collection.find(query),
+    findIds: (query) => collection.findIds(query),
+    scan: (fields) => collection.scan(fields),
+    insert: async (record) => {
+      await collection.insert(record)
+      changes.push({ operation: 'insert', kind, id: record.id, after: record })
+    },
+    update: async (record) => {
+      const before = await beforeOf(record.id)
+      const updated = await collection.update(record)
+      if (updated) changes.push({ operation: 'update', kind, id: record.id, before, after: record })
+      return updated
+    },
+    delete: async (id) => {
+      const before = await beforeOf(id)
+      const deleted = await collection.delete(id)
+      if (deleted) changes.push({ operation: 'delete', kind, id, before })
+      return deleted
+    },
+  }
+}
+
+/** Reads a record, or the rest of it: for those who only have to know that it was there, and whose it was. */
+export async function whatIsLeft<T extends StoredRecord>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    // A storage fills in every field that cannot be read with what its kind declares for it.
+    if (error instanceof DamagedRecord) return error.remains as T
+    throw error
+  }
+}
 
 /** A field of a record that is larger than it may be. */
 interface Excess {
@@ -45,7 +121,7 @@ function limitingCollection<T extends StoredRecord>(
   }
 }
 
-/** What was too large before the limits may stay as large. */
+/** A value that was too large before the limits may stay as large. */
 function refuseGrowth(kind: RecordKind, now: readonly Excess[], known: StoredRecord | undefined, limits: Limits): void {
   const before = known === undefined ? [] : [...excessesOf(kind, known, limits)]
   for (const excess of now) {

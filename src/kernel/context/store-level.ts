@@ -1,5 +1,5 @@
 import { Gate } from '../../concurrency/gate.ts'
-import type { Change, ReadTransaction } from '../../ports/storage.ts'
+import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
 
 /** Brings what is derived up to a snapshot; everything afresh where `changes` is undefined. */
 export type CatchUp = (tx: ReadTransaction, changes: readonly Change[] | undefined) => Promise<void>

@@ -1,16 +1,15 @@
+import { Deadlines } from '../../base/deadlines.ts'
 import { Gate } from '../../concurrency/gate.ts'
 import { Lifetime } from '../../concurrency/lifetime.ts'
-import { Deadlines } from '../../domain/time/deadlines.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Scheduler } from '../../ports/scheduler.ts'
+import type { Clock, Logger, Scheduler } from '../../ports/runtime.ts'
 
 /**
- * What becomes due: sessions that time ends, every API session because a withdrawal could not be enforced, the end of not knowing whether
- * an identity is connected, judging every session because a change could not be enforced, looking at what other processes
- * did to the routers that are connected here, saying to them that this one is alive, the end of waiting for routers that lay a circuit, what the data plane has to
- * do at intervals, the end of a login that nobody completed, of a revocation that concerns
- * no good token any more, of waiting for a router that compares its data model, and of what carries a circuit.
+ * The occasions of the timetable: sessions that time ends, every API session because a withdrawal could not be enforced, the
+ * end of not knowing whether an identity is connected, judging every session because a change could not be enforced, looking
+ * at what other processes did to the routers that are connected here, saying to them that this one is alive, the end of
+ * waiting for routers that lay a circuit, what the data plane has to do at intervals, the end of a login that nobody
+ * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, and
+ * of what carries a circuit.
  */
 type Occasion =
   | 'overdue'
@@ -33,7 +32,7 @@ const BATCH = 500
 /** Milliseconds after which work that failed is tried again. */
 export const RETRY_MS = 60_000
 
-/** What this process has to do by itself, and when: one timer, however much there is. */
+/** The work that this process has to do by itself, and when: one timer, however much there is. */
 export class Timetable {
   readonly #clock: Clock
   readonly #scheduler: Scheduler

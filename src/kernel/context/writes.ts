@@ -1,9 +1,10 @@
-import type { Limits } from '../../domain/limits.ts'
+import type { Limits } from '../../base/limits.ts'
+import { callIsolated, runEach } from '../../concurrency/call-isolated.ts'
 import type { SessionEnd } from '../../ports/events.ts'
-import type { Storage, WriteTransaction } from '../../ports/storage.ts'
+import type { Storage, WriteTransaction } from '../../ports/record-storage.ts'
+import type { Logger } from '../../ports/runtime.ts'
 import type { Call } from './call.ts'
-import { limiting } from './record-limits.ts'
-import { type RecordedChange, recording } from './recorded-changes.ts'
+import { limiting, type RecordedChange, recording } from './recorded-changes.ts'
 
 /** Why sessions end in a write, where that does not follow from the write itself. */
 export interface EndReasons {
@@ -19,11 +20,11 @@ export interface RecordedWrite {
   readonly reasons: EndReasons
 }
 
-/** What a write is to one that it continues, or that continues it. */
+/** The relation of a write to one that it continues, or that continues it. */
 export interface Continuation {
   /** It goes on with what its caller asked for and was judged for before. */
   readonly isContinued?: boolean
-  /** What the last of them will change: every one is judged as if it did so. */
+  /** Tells the changes of the last of them: every one is judged as if they were made. */
   readonly intended?: () => readonly RecordedChange[]
 }
 
@@ -39,6 +40,9 @@ export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
 /** Does what follows from a committed write, before the writer is answered. */
 export type WriteFollower = (write: RecordedWrite) => void | Promise<void>
 
+/** Tells others of a committed write. Nothing depends on it: a failure is logged and is nobody's. */
+export type WriteListener = (write: RecordedWrite) => void
+
 /**
  * The one way to write. What must follow from a write is registered here once and cannot be forgotten by a writer: services
  * see a storage that only reads.
@@ -50,10 +54,16 @@ export class Writes {
   readonly #amendments: WriteAmendment[] = []
   readonly #guards: WriteGuard[] = []
   readonly #followers: WriteFollower[] = []
+  readonly #listeners: WriteListener[] = []
+  readonly #logger: Pick<Logger, 'error'>
+  /** Committed writes that nobody was told of yet, in the order of their commits. */
+  readonly #untold: RecordedWrite[] = []
+  #isTelling = false
 
-  constructor(storage: Storage, limits: Limits) {
+  constructor(storage: Storage, limits: Limits, logger: Pick<Logger, 'error'>) {
     this.#storage = storage
     this.#limits = limits
+    this.#logger = logger
   }
 
   /** From now on `admission` judges who asks for a write, before its work begins. */
@@ -76,9 +86,31 @@ export class Writes {
     this.#followers.push(follower)
   }
 
+  /** From now on `listener` hears of every write that changed something, in the order of commits. */
+  tell(listener: WriteListener): void {
+    this.#listeners.push(listener)
+  }
+
   /**
-   * Runs `work` as one write, and after its commit all followers in order; then answers what `work` answered. A follower
-   * that throws is the writer's failure, although its change is committed. Error: `COULD_NOT_VALIDATE` naming a field that is
+   * Tells listeners of every write that is committed by now, those included whose followers are still at work. Whoever tells
+   * of something else calls it first: a consequence is never heard of before its cause.
+   */
+  tellCommitted(): void {
+    if (this.#isTelling) return
+    this.#isTelling = true
+    const failed = (error: unknown) =>
+      this.#logger.error('a committed write could not be told of', { error: String(error) })
+    for (let write = this.#untold.shift(); write !== undefined; write = this.#untold.shift()) {
+      const told = write
+      for (const listener of this.#listeners) callIsolated(() => listener(told), failed)
+    }
+    this.#isTelling = false
+  }
+
+  /**
+   * Runs `work` as one write, and after its commit every follower in order, whether or not one before it failed; then tells
+   * listeners and answers what `work` answered. The first failure of a follower is the writer's, although its change is
+   * committed; further ones are logged. Error: `COULD_NOT_VALIDATE` naming a field that is
    * larger than the {@link Limits} and the limit, `UNAUTHORIZED` for a caller whose session or rights are gone by now, unless
    * the write continues one that it asked for; nothing is changed then.
    */
@@ -102,7 +134,16 @@ export class Writes {
       return answer
     })
     if (changes.length === 0) return result
-    for (const follower of this.#followers) await follower({ call, changes, reasons })
+    const write = { call, changes, reasons }
+    this.#untold.push(write)
+    try {
+      const works = this.#followers.map((follower) => () => follower(write))
+      await runEach(works, (error) =>
+        this.#logger.error('more than one thing that follows from a write failed', { error: String(error) }),
+      )
+    } finally {
+      this.tellCommitted()
+    }
     return result
   }
 }

@@ -1,4 +1,4 @@
-import type { FieldKind, Literal } from '../../domain/filter/index.ts'
+import type { FieldKind, Literal } from '../filter/index.ts'
 
 /** A filter symbol that no field holds, and how its value follows from the facts. */
 export type ComputedSymbol = { readonly kind: FieldKind } & (

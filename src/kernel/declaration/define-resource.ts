@@ -1,8 +1,15 @@
-import type { FieldKind } from '../../domain/filter/index.ts'
-import { bodySchema, computedSymbols, detailSchema, patchSchema, replaceSchema, symbolTable } from './derive.ts'
-import { emptyOf, jsonTypeOf, kindOf, mayBeNull } from './field-kind.ts'
+import type { FieldKind } from '../filter/index.ts'
+import {
+  bodySchema,
+  computedSymbols,
+  detailSchema,
+  inputName,
+  patchSchema,
+  replaceSchema,
+  symbolTable,
+} from './derive.ts'
+import { emptyOf, jsonTypeOf, kindOf, mayBeNull } from './fields.ts'
 import type { Resource, ResourceDefinition, Shape, WordedField } from './resource.ts'
-import { detailWords, requestWords } from './resource-words.ts'
 import { describedLater, type WordsFor } from './words.ts'
 
 const BASE_FIELDS: Readonly<Record<string, FieldKind>> = { createdAt: 'instant', updatedAt: 'instant', tags: 'json' }
@@ -55,4 +62,23 @@ export function defineResource<const D extends ResourceDefinition>(
     symbols,
     computed: computedSymbols(definition),
   }
+}
+
+type Words = Readonly<Record<string, string>>
+
+/** Describes the members of a resource's requests, in the spelling of requests. */
+function requestWords(definition: ResourceDefinition, words: Words): Words {
+  return Object.fromEntries(Object.entries(words).map(([field, text]) => [inputName(definition, field), text]))
+}
+
+/** Describes the members of a resource's wire form: its fields, and the members that follow from references and role lists. */
+function detailWords(definition: ResourceDefinition, words: Words): Words {
+  const references = Object.entries(definition.references ?? {}).flatMap(([field, { show }]) =>
+    show === undefined ? [] : [[show, `What \`${field}\` names, as a reference; null when it names nothing.`]],
+  )
+  const displays = Object.keys(definition.selects ?? {}).map((field) => [
+    `${field}Display`,
+    `The entries of \`${field}\`, each with the present name of what it names.`,
+  ])
+  return { ...Object.fromEntries([...references, ...displays]), ...words }
 }

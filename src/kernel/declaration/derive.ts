@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { FieldKind, FilterSymbol, SymbolTable } from '../../domain/filter/index.ts'
+import type { FieldKind, FilterSymbol, SymbolTable } from '../filter/index.ts'
 import { always, type ComputedSymbol } from './computed-symbol.ts'
-import { required, withoutDefault } from './field-kind.ts'
-import { EntityRef, EntityRefWithUrlName, Links, NamedRole, Tags } from './fields.ts'
+import { EntityRef, EntityRefWithUrlName, Links, NamedRole, required, Tags, withoutDefault } from './fields.ts'
+
 import type { ResourceDefinition, Shape } from './resource.ts'
 import { describedLike } from './words.ts'
 
@@ -19,7 +19,7 @@ export function bodySchema(
   return z.object({ ...Object.fromEntries(entries), tags: Tags.default({}) })
 }
 
-/** What is settled at creation may be sent again, as deployed clients do, and changes nothing. */
+/** Makes the schema of fields that are settled at creation: they may be sent again, as deployed clients do, and change nothing. */
 function settled(definition: ResourceDefinition, requiredFields: readonly string[] = []): Record<string, z.ZodType> {
   const fields = Object.entries(definition.createOnly ?? {}).map(([field, schema]) => [
     inputName(definition, field),

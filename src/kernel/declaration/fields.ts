@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FieldKind } from '../filter/index.ts'
 import { described } from './words.ts'
 
 /** The id of an entity: opaque, compared exactly. */
@@ -66,7 +67,7 @@ export function mayHoldMore(schema: z.core.$ZodType): boolean {
   return HOLDING_MORE.has(schema)
 }
 
-/** What links an entity to its related collections; hrefs are relative to the API's base. */
+/** Links from an entity to its related collections; hrefs are relative to the API's base. */
 export const Links = z.record(
   z.string(),
   described(z.object({ href: z.string() }), { href: 'The address, below the base path of the API.' }),
@@ -112,3 +113,103 @@ function freeMap() {
 function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Tells how a field is stored and compared, from its schema alone. */
+export function kindOf(schema: z.ZodType): FieldKind {
+  const inner = required(schema)
+  if (inner === Instant) return 'instant'
+  if (inner instanceof z.ZodString || inner instanceof z.ZodEnum || inner instanceof z.ZodStringFormat) return 'string'
+  if (inner instanceof z.ZodBoolean) return 'boolean'
+  if (inner instanceof z.ZodNumberFormat) return 'integer'
+  if (inner instanceof z.ZodNumber) return 'number'
+  if (inner instanceof z.ZodArray && kindOf(toType(inner.element)) === 'string') return 'set'
+  return 'json'
+}
+
+/** Tells the type of a field that is stored as JSON; undefined for one that may hold anything, and for other fields. */
+export function jsonTypeOf(schema: z.ZodType): 'list' | 'object' | undefined {
+  const inner = required(schema)
+  if (kindOf(schema) !== 'json') return undefined
+  if (inner instanceof z.ZodArray) return 'list'
+  return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : undefined
+}
+
+/** Reports whether a field may hold nothing. */
+export function mayBeNull(schema: z.ZodType): boolean {
+  const stored = withoutDefault(schema)
+  return stored.safeParse(null).success || stored.safeParse(undefined).success
+}
+
+/** Makes the value of a field that nobody has written: its default, null where it may be null, or the zero of its kind. */
+export function emptyOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodDefault) return schema.parse(undefined)
+  if (schema instanceof z.ZodNullable) return null
+  return jsonTypeOf(schema) === 'list' ? [] : ZERO_OF[kindOf(schema)]
+}
+
+const ZERO_OF: Readonly<Record<FieldKind, unknown>> = {
+  string: '',
+  integer: 0,
+  number: 0,
+  boolean: false,
+  instant: 0,
+  set: [],
+  json: {},
+}
+
+/** The schema of a value that is there: without default, optional and nullable. */
+export function required(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return required(toType(schema.unwrap()))
+  }
+  return schema
+}
+
+/** The schema of a stored value: without default, still nullable where the field is. */
+export function withoutDefault(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodDefault ? toType(schema.unwrap()) : schema
+}
+
+// zod types the inside of a wrapper by its core interface; every schema of ours is a full ZodType.
+function toType(schema: z.core.$ZodType): z.ZodType {
+  return schema as z.ZodType
+}
+
+/**
+ * The same schema, of which the compiler knows more than a JSON schema tells: whoever writes such a value writes one of the
+ * variants of `Variant`. What is read and validated is as before.
+ */
+export function narrowed<Variant>(): <S extends z.ZodType>(
+  schema: Variant extends z.input<S> ? S : never,
+) => z.ZodType<z.output<S>, Variant> {
+  // Every variant is an input of the schema, as the parameter's type demands.
+  return (schema) => schema as never
+}
+
+/** A network interface of a host, as a router or a client reports it. */
+export const NetworkInterface = described(
+  z.object({
+    addresses: z.array(z.string()).nullable(),
+    hardwareAddress: z.string(),
+    index: z.int(),
+    isBroadcast: z.boolean(),
+    isLoopback: z.boolean(),
+    isMulticast: z.boolean(),
+    isRunning: z.boolean(),
+    isUp: z.boolean(),
+    mtu: z.int(),
+    name: z.string(),
+  }),
+  {
+    addresses: 'Its addresses, each with the length of its prefix; null when none is known.',
+    hardwareAddress: 'Its MAC address.',
+    index: 'Its number on the host, from 1.',
+    isBroadcast: 'Whether it can send to all.',
+    isLoopback: 'Whether it leads back to the host.',
+    isMulticast: 'Whether it can send to groups.',
+    isRunning: 'Whether it is in operation.',
+    isUp: 'Whether it is switched on.',
+    mtu: 'The largest packet that it takes, in bytes.',
+    name: 'Its name on the host, as `eth0`.',
+  },
+)

@@ -1,12 +1,15 @@
 import type { z } from 'zod'
-import type { ErrorCode } from '../../domain/errors.ts'
-import type { SymbolTable } from '../../domain/filter/index.ts'
-import type { Limits } from '../../domain/limits.ts'
-import type { RecordKind } from '../../ports/storage.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import type { Limits } from '../../base/limits.ts'
+import type { RecordKind } from '../../ports/record-storage.ts'
+import type { SymbolTable } from '../filter/index.ts'
 import type { ComputedSymbol } from './computed-symbol.ts'
 
 export type Shape = Readonly<Record<string, z.ZodType>>
-/** What a schema reads. Looked up, where comparing the schema with all that a schema is would cost each project a second. */
+/**
+ * The type that a schema reads. Looked up, where comparing the schema with all that a schema is would cost each project a
+ * second.
+ */
 type OutputOf<S> = S extends { readonly _zod: { readonly output: infer O } } ? O : never
 type Output<S> = { readonly [K in keyof S]: Immutable<OutputOf<S[K]>> }
 /** A value that nobody may change. */
@@ -24,7 +27,7 @@ export interface Reference {
   readonly orTo?: string
   /** True when the id may stand for something that is not stored. */
   readonly isLoose?: boolean
-  /** What happens to a record when one that it refers to is deleted; `clear` takes the id out of the field. */
+  /** The effect on a record when one that it refers to is deleted; `clear` takes the id out of the field. */
   readonly onDelete: 'restrict' | 'cascade' | 'clear'
   /** Under which member the entity reference is shown; absent when it is not. */
   readonly show?: string
@@ -51,13 +54,13 @@ export interface ResourceDefinition {
   readonly singular: string
   /** The word of the deployed stores, in messages and counts: `servicePolicies`. */
   readonly storeName: string
-  /** What a caller writes; a field that is not required carries the default that replaces it when absent. */
+  /** Fields that a caller writes; one that is not required carries the default that replaces it when absent. */
   readonly writable: Shape
-  /** What a caller writes once, at creation. */
+  /** Fields that a caller writes once, at creation. */
   readonly createOnly?: Shape
-  /** What a create request may ask for besides; it is not stored in the record. */
+  /** Members that a create request may hold besides; they are not stored in the record. */
   readonly createRequest?: Shape
-  /** What the engine writes. */
+  /** Fields that the engine writes. */
   readonly system?: Shape
   /** Shown on the wire, computed from facts, never stored. */
   readonly derived?: Shape
@@ -109,7 +112,7 @@ export interface ResourceDefinition {
   readonly adminOnly?: readonly StandardOperation[]
 }
 
-/** What every record has. Instants are epoch milliseconds. (A type, not an interface: only types index implicitly.) */
+/** The fields of every record. Instants are epoch milliseconds. (A type, not an interface: only types index implicitly.) */
 export type BaseRecord = {
   readonly id: string
   readonly createdAt: number
@@ -158,11 +161,11 @@ export interface Resource<D extends ResourceDefinition = ResourceDefinition> ext
   readonly create: z.ZodObject
   readonly replace: z.ZodObject
   readonly patch: z.ZodObject
-  /** What each field holds that nobody has written. */
+  /** The value of each field that nobody has written. */
   readonly defaults: Readonly<Record<string, unknown>>
   /** The wire form of one entity. */
   readonly detail: z.ZodObject
-  /** What a filter may name. */
+  /** Symbols that a filter may name. */
   readonly symbols: SymbolTable
   /** Those of them that no field holds. */
   readonly computed: Readonly<Record<string, ComputedSymbol>>

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** What fields mean whose name means the same wherever it occurs; a declaration may say it more exactly. */
+/** Descriptions of fields whose name means the same wherever it occurs; a declaration may say it more exactly. */
 const COMMON_WORDS = {
   _links: 'Where the entity and what belongs to it are found: relation name to address below the base path of the API.',
   createdAt: 'When the entity was created, RFC 3339 in UTC. Set by the controller.',
@@ -18,7 +18,7 @@ export type WordsFor<Field extends string> = { readonly [K in Exclude<Field, Com
   readonly [K in Extract<Field, CommonField>]?: string
 }
 
-/** What an object means, and what its members mean. */
+/** The description of an object, and those of its members. */
 export interface Meaning {
   readonly itself: string | undefined
   readonly members: Readonly<Record<string, string>>
@@ -53,7 +53,7 @@ export function describedLike<S extends z.ZodObject>(schema: S, like: z.ZodType)
   return schema
 }
 
-/** What a schema means, with the common words for members that have no others; undefined when nobody said so. */
+/** Reads the description of a schema, with the common words for members that have no others; undefined when there is none. */
 export function meaningOf(schema: z.core.$ZodType): Meaning | undefined {
   const found = MEANINGS.get(schema)
   const meaning = typeof found === 'function' ? found() : found

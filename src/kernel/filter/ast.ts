@@ -4,7 +4,7 @@ export type FieldKind = 'string' | 'integer' | 'number' | 'boolean' | 'instant' 
 /** A value in a comparison. Instants are epoch milliseconds. */
 export type Literal = string | number | boolean | null
 
-/** What is compared: a field, some or every element of a set, the size of a set, or a value inside of a JSON field. */
+/** The compared value: a field, some or every element of a set, the size of a set, or a value inside of a JSON field. */
 export type Operand =
   | { readonly kind: 'field'; readonly field: string }
   | { readonly kind: 'anyOf' | 'allOf'; readonly field: string }
@@ -34,7 +34,7 @@ export interface OrderBy {
   readonly direction: 'asc' | 'desc'
 }
 
-/** What a filter text asks for. */
+/** The parsed request of a filter text. */
 export interface Query {
   readonly where?: Filter
   readonly orderBy?: readonly OrderBy[]
@@ -82,4 +82,58 @@ export function both(left: Filter | undefined, right: Filter | undefined): Filte
  */
 export function ids(list: Iterable<string>): Filter {
   return isIn('id', list)
+}
+
+/** A condition without `and`, `or` and `not`. */
+export type Leaf = Exclude<Filter, { readonly kind: 'all' | 'not' | 'and' | 'or' }>
+
+/** The field that a leaf is about. */
+export function fieldOf(leaf: Leaf): string {
+  return leaf.kind === 'isEmpty' ? leaf.field : leaf.operand.field
+}
+
+/** Makes the filter that a leaf asks of the elements of its field. */
+export function whereOf(leaf: Leaf): Filter | undefined {
+  if (leaf.kind === 'isEmpty') return leaf.where
+  return leaf.operand.kind === 'count' ? leaf.operand.where : undefined
+}
+
+/** The leaf that asks something else of the elements of its field. */
+export function withWhere(leaf: Leaf, where: Filter): Leaf {
+  if (leaf.kind === 'isEmpty') return { ...leaf, where }
+  return leaf.operand.kind === 'count' ? { ...leaf, operand: { ...leaf.operand, where } } : leaf
+}
+
+/** The leaves of a filter, from left to right. */
+export function leavesOf(filter: Filter): readonly Leaf[] {
+  switch (filter.kind) {
+    case 'all':
+      return []
+    case 'not':
+      return leavesOf(filter.of)
+    case 'and':
+    case 'or':
+      return [...leavesOf(filter.left), ...leavesOf(filter.right)]
+    default:
+      return [filter]
+  }
+}
+
+/** The kind of problem in a filter or sort text. */
+export type FilterProblem = 'syntax' | 'unknown-symbol' | 'type' | 'limit' | 'sort'
+
+/**
+ * A filter or sort text that cannot be used; the message is for the caller.
+ *
+ * @example
+ * try { parseQuery('name ~ 1', symbols) } catch (error) { if (error instanceof FilterError) console.log(error.kind) }
+ */
+export class FilterError extends Error {
+  readonly kind: FilterProblem
+
+  constructor(kind: FilterProblem, message: string) {
+    super(message)
+    this.name = 'FilterError'
+    this.kind = kind
+  }
 }

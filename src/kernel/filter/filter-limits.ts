@@ -1,4 +1,4 @@
-import { FilterError } from './filter-error.ts'
+import { FilterError } from './ast.ts'
 
 const MAX_CHARACTERS = 4096
 const MAX_NESTING = 64

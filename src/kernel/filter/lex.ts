@@ -1,7 +1,5 @@
-import { instantOf } from '../tree/instant.ts'
-import { readString } from './read-string.ts'
-import { syntaxError } from './syntax-error.ts'
-import type { Token } from './token.ts'
+import { FilterError } from './ast.ts'
+import { instantOf } from './filter-symbols.ts'
 
 const SPACES = ' \n\t\r'
 const DATETIME = 'datetime('
@@ -73,4 +71,73 @@ function characterAt(text: string, at: number): string {
 function match(pattern: RegExp, text: string, at: number): string {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0] ?? ''
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/**
+ * Reads the text in double quotes that begins at `start`: as written, and what it stands for. Escapes are read once, from
+ * left to right, so `\\n` is a backslash and an n. Error: `syntax` for a control character, an unknown escape or no end.
+ */
+function readString(text: string, start: number): { readonly text: string; readonly value: string } {
+  let value = ''
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    if (character === '"') return { text: text.slice(start, at + 1), value }
+    if (character < ' ') throw syntaxError(text, at, character, 'an escape instead of a control character')
+    if (character !== '\\') {
+      value += character
+      continue
+    }
+    at += 1
+    const escaped = ESCAPES.get(text.charAt(at))
+    if (escaped === undefined)
+      throw syntaxError(text, at - 1, text.slice(at - 1, at + 1), 'one of \\" \\\\ \\f \\n \\r \\t')
+    value += escaped
+  }
+  throw syntaxError(text, text.length, '<EOF>', 'the closing "')
+}
+
+interface Place {
+  /** The token as it is written. */
+  readonly text: string
+  /** Where it begins, in characters from the start of the filter. */
+  readonly at: number
+  /** How many white-space characters stand before it. */
+  readonly gap: number
+}
+
+/** One word of a filter text. `quoted` is an identifier in single quotes, which belong to its name. */
+export type Token = Place &
+  (
+    | { readonly kind: 'word' | 'quoted' | 'symbol' | 'end' }
+    | { readonly kind: 'string'; readonly value: string }
+    | { readonly kind: 'number' | 'datetime'; readonly value: number }
+  )
+
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'and or not in between contains icontains true false allof anyof count isempty null asc desc sort by skip limit none from where'.split(
+    ' ',
+  ),
+)
+
+/** Reports whether a word is a keyword, in any case, and so cannot name a symbol. */
+export function isKeyword(word: string): boolean {
+  return KEYWORDS.has(word.toLowerCase())
+}
+
+/** The error of something in a filter text that does not belong where it stands; lines count from 1, columns from 0. */
+export function syntaxError(text: string, at: number, found: string, expected: string): FilterError {
+  const before = text.slice(0, at).split('\n')
+  const column = before.at(-1)?.length ?? 0
+  const line = text.split('\n')[before.length - 1] ?? ''
+  const place = `at line: ${before.length} column: ${column}. line: ${line}`
+  return new FilterError('syntax', `Unexpected symbol: "${found}" ${place} (expected ${expected})`)
 }

@@ -1,7 +1,76 @@
-import type { FilterError } from '../tree/filter-error.ts'
-import { lex } from './lex.ts'
-import { syntaxError } from './syntax-error.ts'
-import type { Token } from './token.ts'
+import { type FieldKind, type Filter, FilterError, type Query } from './ast.ts'
+import type { Limits } from './filter-limits.ts'
+import type { Link, LinkedSymbols, SymbolTable } from './filter-symbols.ts'
+import { lex, syntaxError, type Token } from './lex.ts'
+import { matches } from './matches.ts'
+
+/** The context that every part of the parser works in. */
+export interface ParseContext {
+  readonly reader: TokenReader
+  readonly symbols: SymbolTable
+  readonly linked: LinkedSymbols
+  readonly count: Limits
+  /** Reads the query after `where` of a subquery, over the symbols of its relation. */
+  subquery(symbols: SymbolTable): Query
+}
+
+/** The kinds of values by the names that filter errors use. */
+const TYPE_NAMES: Readonly<Record<FieldKind, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'bool',
+  instant: 'date',
+  set: 'string',
+  json: 'any',
+}
+
+const VALUES: Readonly<Record<FieldKind, string>> = {
+  string: 'a string',
+  integer: 'a number',
+  number: 'a number',
+  boolean: 'true or false',
+  instant: 'datetime(…)',
+  set: 'a string',
+  json: 'a string, a number, true or false',
+}
+
+/** The error of an operator between a symbol and a value that cannot be compared with it. */
+export function unsupported(
+  operator: string,
+  { name, kind }: { readonly name: string; readonly kind: FieldKind },
+  value: Token,
+): FilterError {
+  const given = { number: 'number', string: 'string', datetime: 'date' }[String(value.kind)] ?? 'bool'
+  const types = `${TYPE_NAMES[kind]}, ${given}`
+  const place = `(symbol '${name}', value at column: ${value.at}, expected ${VALUES[kind]})`
+  return new FilterError('type', `operation ${operator} is not supported with operands types ${types} ${place}`)
+}
+
+/**
+ * A condition on entities that links lead to, as a condition on the record that they lead from: that some of them fulfil
+ * it (`anyOf`), or that all do.
+ */
+export function throughLinks(links: readonly Link[], quantifier: 'anyOf' | 'allOf', condition: Filter): Filter {
+  return links.reduceRight((where, { field, isSet }) => {
+    // A single entity that is missing is compared like one that holds nothing, so it is asked which way that goes.
+    const isForAll = isSet ? quantifier === 'allOf' : matches(where, {})
+    return isForAll ? noneIn(field, opposite(where)) : opposite(noneIn(field, where))
+  }, condition)
+}
+
+/** The condition that no entity at the end of links has an element in a set. */
+export function emptyThroughLinks(links: readonly Link[], empty: Filter): Filter {
+  return links.length === 0 ? empty : opposite(throughLinks(links, 'anyOf', opposite(empty)))
+}
+
+function noneIn(field: string, where: Filter): Filter {
+  return { kind: 'isEmpty', field, where }
+}
+
+function opposite(filter: Filter): Filter {
+  return { kind: 'not', of: filter }
+}
 
 /** Reads the tokens of a filter text from left to right. */
 export class TokenReader {

@@ -1,12 +1,15 @@
-import type { TokenReader } from '../tokens/token-reader.ts'
-import type { Comparison, Filter, Operand } from '../tree/ast.ts'
-import { FilterError } from '../tree/filter-error.ts'
-import type { ParseContext } from './parse-context.ts'
-import { type Left, readLeft, readSetArguments } from './parse-operand.ts'
-import { readAnyValue, readArray, readOrdered, readRange } from './parse-value.ts'
-import { emptyThroughLinks } from './through-links.ts'
+import { type Comparison, type Filter, FilterError, type Operand } from './ast.ts'
+import { emptyThroughLinks, type ParseContext, type TokenReader, unsupported } from './parse-context.ts'
 
-import { unsupported } from './type-error.ts'
+import {
+  type Left,
+  readAnyValue,
+  readArray,
+  readLeft,
+  readOrdered,
+  readRange,
+  readSetArguments,
+} from './parse-value.ts'
 
 const COMPARISONS: readonly Comparison[] = ['=', '!=', '<=', '>=', '<', '>']
 

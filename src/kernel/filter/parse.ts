@@ -1,10 +1,9 @@
-import { TokenReader } from '../tokens/token-reader.ts'
-import type { OrderBy, Query } from '../tree/ast.ts'
-import { beginLimits, checkLength, type Limits } from '../tree/limits.ts'
-import type { LinkedSymbols, SymbolTable } from '../tree/symbols.ts'
-import { parseCondition } from './parse-condition.ts'
-import type { ParseContext } from './parse-context.ts'
-import { readOrder } from './parse-sort.ts'
+import { type Filter, FilterError, type OrderBy, type Query } from './ast.ts'
+import { beginLimits, checkLength, type Limits } from './filter-limits.ts'
+import type { LinkedSymbols, SymbolTable } from './filter-symbols.ts'
+import { type ParseContext, TokenReader } from './parse-context.ts'
+import { parseOperation } from './parse-operation.ts'
+import { readSymbol } from './parse-value.ts'
 
 /**
  * Parses a filter text: a condition, `sort by`, `skip` and `limit`, each optional, in this order; a blank text asks for
@@ -78,4 +77,72 @@ function readInteger(reader: TokenReader, expected: string): number {
 
 function expectEnd(reader: TokenReader, expected: string): void {
   if (reader.peek().kind !== 'end') throw reader.unexpected(expected)
+}
+
+/** The text before a term: `not`, or a finished term and the operator that joins it. */
+type Joint = { readonly kind: 'not' } | { readonly kind: 'and' | 'or'; readonly left: Filter }
+
+/**
+ * Reads conditions joined by `and`, `or` and `not`, each of which takes in everything to its right. Chains are read in a
+ * loop and folded afterwards, so that a long one needs no deep recursion.
+ */
+function parseCondition(context: ParseContext): Filter {
+  const joints: Joint[] = []
+  for (;;) {
+    readNots(context, joints)
+    const term = readTerm(context)
+    const kind = readJoiner(context)
+    if (kind === undefined) return joints.reduceRight(join, term)
+    joints.push({ kind, left: term })
+  }
+}
+
+function readNots({ reader, count }: ParseContext, joints: Joint[]): void {
+  while (reader.takeKeyword('not')) {
+    count.term()
+    reader.expectSpace()
+    joints.push({ kind: 'not' })
+  }
+}
+
+function readTerm(context: ParseContext): Filter {
+  const { reader, count } = context
+  if (!reader.takeSymbol('(')) return parseOperation(context)
+  const condition = count.nested(() => parseCondition(context))
+  if (!reader.takeSymbol(')')) throw reader.unexpected('and, or or )')
+  return condition
+}
+
+function readJoiner({ reader }: ParseContext): 'and' | 'or' | undefined {
+  if (reader.takeSpacedKeyword('and')) return 'and'
+  return reader.takeSpacedKeyword('or') ? 'or' : undefined
+}
+
+function join(right: Filter, joint: Joint): Filter {
+  return joint.kind === 'not' ? { kind: 'not', of: right } : { ...joint, right }
+}
+
+const MAX_SORT_FIELDS = 5
+
+/**
+ * Reads `name asc, cost desc, …`; ascending unless it says otherwise. Fields after the fifth are ignored. Errors: `sort`
+ * for a symbol that has no order (a set, something inside of a field or of another entity), `unknown-symbol`, `syntax`.
+ */
+function readOrder(context: Pick<ParseContext, 'reader' | 'symbols' | 'linked' | 'count'>): readonly OrderBy[] {
+  const { reader } = context
+  const orderBy: OrderBy[] = []
+  do {
+    const { name, field, kind, path, via, at } = readSymbol(context, 'a symbol to sort by')
+    const isOrdered = kind !== 'set' && kind !== 'json' && path.length === 0 && via.length === 0
+    if (!isOrdered) {
+      throw new FilterError(
+        'sort',
+        `invalid sort field: ${name} at column: ${at} (expected a symbol of a single value)`,
+      )
+    }
+    const isDescending = reader.takeKeyword('desc')
+    if (!isDescending) reader.takeKeyword('asc')
+    orderBy.push({ field, kind, direction: isDescending ? 'desc' : 'asc' })
+  } while (reader.takeSymbol(','))
+  return orderBy.slice(0, MAX_SORT_FIELDS)
 }

@@ -1,16 +1,9 @@
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type {
-  CreateOf,
-  PatchOf,
-  RecordOf,
-  ReplaceOf,
-  Resource,
-  SystemOf,
-} from '../../resources/declaration/resource.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
-import type { MORE, Part } from './parts.ts'
-import type { DeriveMembers } from './wire-form/render.ts'
+import type { CreateOf, PatchOf, RecordOf, ReplaceOf, Resource, SystemOf } from '../declaration/resource.ts'
+import type { DeriveMembers } from './render.ts'
+import type { MORE, WriteBatch } from './write-batches.ts'
 
 /** A validated request before its transaction opens; `now` is epoch milliseconds. */
 export type PendingRequest<R> = { readonly id: string; readonly now: number } & (
@@ -19,7 +12,7 @@ export type PendingRequest<R> = { readonly id: string; readonly now: number } & 
   | { readonly kind: 'patch'; readonly input: PatchOf<R> }
 )
 
-/** What preparing a request came to. */
+/** A prepared request. */
 export interface Preparation<R> {
   /** Fields that only the engine writes. The others keep their value; of a new record they are empty. */
   readonly system?: Partial<SystemOf<R>>
@@ -34,8 +27,8 @@ export type PendingChange<R> =
   | { readonly kind: 'delete'; readonly before: RecordOf<R>; readonly after?: undefined }
 
 /**
- * What is special about a resource, in one value: it stands beside what follows from the declaration. A resource that is
- * like all others has none.
+ * The particular rules of a resource, in one value: it stands beside the rules that follow from the declaration. A resource
+ * that is like all others has none.
  */
 export interface Behaviour<R extends Resource> {
   readonly resource: R
@@ -55,13 +48,13 @@ export interface Behaviour<R extends Resource> {
     change: PendingChange<R>,
   ): Promise<RecordOf<R> | undefined>
   /**
-   * Takes away what cannot be there any more once a change is made, as far as a part goes: the change comes with the last
-   * part. It was judged to be one that may be made.
+   * Takes away what cannot be there any more once a change is made, as far as a batch goes: the change comes with the last
+   * batch. It was judged to be one that may be made.
    */
-  precede?(
+  beforeWrite?(
     tx: WriteTransaction,
     change: Exclude<PendingChange<R>, { readonly kind: 'create' }>,
-    part: Part,
+    batch: WriteBatch,
   ): Promise<undefined | typeof MORE>
   /** The members of the wire form that no field holds. */
   readonly members?: DeriveMembers<R>

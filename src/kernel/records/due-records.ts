@@ -1,7 +1,6 @@
-import type { ReadTransaction, StoredRecord } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import { collectionOf } from './collection-of.ts'
-import { ifReadable } from './damaged-records.ts'
+import type { ReadTransaction, StoredRecord } from '../../ports/record-storage.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+import { collectionOf, ifReadable } from './read-records.ts'
 
 /** The `dueAt` of a record at which time never looks: the last instant that dates can tell. */
 export const NEVER = 8.64e15

@@ -1,61 +1,40 @@
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import { equals, type Filter } from '../../domain/filter/index.ts'
-import { type Limits, tooLarge } from '../../domain/limits.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
-import type { EngineContext } from '../context/context.ts'
-import { collectionOf } from './collection-of.ts'
-import { ifReadable } from './damaged-records.ts'
-import { deletePart } from './deletion.ts'
-import { MORE, type Part, WHOLE } from './parts.ts'
+import { type Limits, tooLarge } from '../../base/limits.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import type { EngineContext, OwnerCount } from '../context/context.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+import { equals, type Filter } from '../filter/index.ts'
+import { deleteBatch } from './deletion.ts'
+import { collectionOf, ifReadable } from './read-records.ts'
+import { MORE, WHOLE, type WriteBatch } from './write-batches.ts'
 
-/** How many are ended for a new one at most, where a store holds more than the limit from before. */
+/** Records that are ended for a new one at most, where a store holds more than the limit from before. */
 const ENDED_AT_ONCE = 10
 
-/** Records of an owner are counted with every so manieth insertion, because other processes insert as well. */
+/** Insertions after which the records of an owner are counted again: other processes insert too. */
 const COUNTED_EVERY = 64
-/** How many owners are remembered; of a forgotten one the records are counted anew. */
-const MAX_REMEMBERED = 10_000
-
-/** How many records an owner has at most, as far as this process knows, and how many insertions ago they were counted. */
-interface Estimate {
-  count: number
-  since: number
-  /** The earliest records when that was last asked for, in order, as far as they have not been ended since. */
-  earliest: readonly Earliest[]
-}
-
-/** A record and the instant by which it was the earliest. Used again meanwhile, it has another one, and is not it any more. */
-interface Earliest {
-  readonly id: string
-  readonly instant: unknown
-}
+/** Owners whose records are remembered; those of a forgotten one are counted anew. */
+export const MAX_OWNERS = 10_000
 
 /** How many of the earliest records are asked for at once: to put all records of an owner in order takes long. */
 const EARLIEST_AHEAD = 32
 
-/** Counting takes longer the more there are, and most insertions are far from any limit. */
-const ESTIMATES = new WeakMap<EngineContext, BoundedMap<string, Estimate>>()
-
-function estimateOf(context: EngineContext, owner: string): Estimate {
-  const known = ESTIMATES.get(context) ?? new BoundedMap<string, Estimate>(MAX_REMEMBERED)
-  ESTIMATES.set(context, known)
+function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner: string): OwnerCount {
   // Nothing is known at first, so that the first insertion counts.
-  const estimate = known.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER, earliest: [] }
-  known.set(owner, estimate)
-  return estimate
+  const known = ownerCounts.get(owner) ?? { count: 0, since: Number.MAX_SAFE_INTEGER, earliest: [] }
+  ownerCounts.set(owner, known)
+  return known
 }
 
 /**
  * Makes room for a record that is about to be inserted, by the declaration of its resource: beyond the limit the earliest
- * records of its owner are ended, as far as a part goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
+ * records of its owner are ended, as far as a batch goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
  */
 export async function makeRoom<R extends Resource>(
   context: EngineContext,
   tx: WriteTransaction,
   resource: R,
   record: RecordOf<R>,
-  part: Part = WHOLE,
+  batch: WriteBatch = WHOLE,
 ): Promise<typeof MORE | undefined> {
   const { mostPerOwner, storeName } = resource.definition
   if (mostPerOwner === undefined) return undefined
@@ -64,7 +43,7 @@ export async function makeRoom<R extends Resource>(
   if (typeof of !== 'string') return undefined
   const most = context.settings.limits[limit]
   const where = equals(owner, of)
-  const estimate = estimateOf(context, `${resource.name} ${of}`)
+  const estimate = countOfOwner(context, `${resource.name} ${of}`)
   const totalCount = await countNearLimit(estimate, most, () => countOf(tx, resource, where))
   if (totalCount < most) return undefined
   if (endsEarliest === undefined) throw tooLarge(owner, `${totalCount} ${storeName}`, most, limit)
@@ -72,7 +51,7 @@ export async function makeRoom<R extends Resource>(
   for (let ended = 0; ended < beyond; ended += 1) {
     const id = await earliestOf(tx, resource, where, endsEarliest, estimate)
     if (id === undefined) break
-    if (!part.isOver() && (await deletePart(tx, resource, id, part)) !== MORE) continue
+    if (!batch.isOver() && (await deleteBatch(tx, resource, id, batch)) !== MORE) continue
     // The next write counts anew.
     estimate.since = Number.MAX_SAFE_INTEGER
     return MORE
@@ -89,7 +68,7 @@ async function earliestOf(
   resource: Resource,
   where: Filter,
   field: string,
-  estimate: Estimate,
+  estimate: OwnerCount,
 ): Promise<string | undefined> {
   for (let isAsked = false; ; isAsked = true) {
     for (let next = estimate.earliest[0]; next !== undefined; next = estimate.earliest[0]) {
@@ -114,14 +93,14 @@ export interface Counted {
  * Refuses one more record of an owner where there are as many as a limit allows, of all kinds together. Error:
  * `COULD_NOT_VALIDATE` naming the first field and the limit.
  */
-export async function requireRoom(
+export async function requireQuota(
   context: EngineContext,
   tx: WriteTransaction,
   counted: readonly Counted[],
   { id, limit }: { readonly id: string; readonly limit: keyof Limits },
 ): Promise<void> {
   const most = context.settings.limits[limit]
-  const estimate = estimateOf(context, `${limit} ${id}`)
+  const estimate = countOfOwner(context, `${limit} ${id}`)
   const count = await countNearLimit(estimate, most, async () => {
     let sum = 0
     for (const { resource, field } of counted) sum += await countOf(tx, resource, equals(field, id))
@@ -134,7 +113,7 @@ export async function requireRoom(
 }
 
 /** How many records there are, counted where the last count is long ago or there may be too many; none otherwise. */
-async function countNearLimit(estimate: Estimate, most: number, count: () => Promise<number>): Promise<number> {
+async function countNearLimit(estimate: OwnerCount, most: number, count: () => Promise<number>): Promise<number> {
   estimate.count += 1
   estimate.since += 1
   // Far from the limit other processes have not come near it since the last count.

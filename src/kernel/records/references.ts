@@ -1,8 +1,9 @@
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import { equals, type Filter, ids } from '../../domain/filter/index.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
+import { ControllerError, invalidField, notFound } from '../../base/errors.ts'
+import { type ReadTransaction, UniqueViolation, type WriteTransaction } from '../../ports/record-storage.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+import { equals, type Filter, ids } from '../filter/index.ts'
+import { findOne } from './read-records.ts'
 
 /** Refuses a record that refers to an entity which does not exist. Only references that differ from `before` are judged. */
 export async function checkReferences(
@@ -89,4 +90,39 @@ function stillReferenced(
   const value = `[${holders.join(' ')}]`
   const reason = `entity type ${target.definition.storeName} referenced by ${resource.definition.storeName}: ${value}`
   return new ControllerError('CAN_NOT_DELETE_REFERENCED_ENTITY', { field, reason, value })
+}
+
+/** Runs a write of a resource's entities and answers a value that is taken as the error of its field. */
+export async function refusingDuplicates<T>(resource: Resource, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error
+    const { storeName } = resource.definition
+    const reason =
+      error.field === 'name'
+        ? 'name must be unique'
+        : `duplicate value '${error.value}' in unique index on ${storeName} store`
+    throw invalidField(error.field, reason, error.value)
+  }
+}
+
+/** Refuses a change that would give an entity what another one has, before the change is made. Error: {@link UniqueViolation}. */
+export async function refuseDuplicates<R extends Resource>(
+  tx: ReadTransaction,
+  resource: R,
+  record: RecordOf<R>,
+  before: RecordOf<R>,
+): Promise<void> {
+  for (const field of resource.unique) {
+    const value: unknown = record[field]
+    if (typeof value !== 'string' || value === before[field]) continue
+    if ((await findOne(tx, resource, field, value)) !== undefined)
+      throw new UniqueViolation(resource.name, field, value)
+  }
+}
+
+/** Refuses a name that an entity of another resource has, where two resources share their names. */
+export async function refuseTakenName(tx: ReadTransaction, other: Resource, name: string): Promise<void> {
+  if ((await findOne(tx, other, 'name', name)) !== undefined) throw invalidField('name', 'name must be unique', name)
 }

@@ -1,19 +1,17 @@
-import { ids } from '../../../domain/filter/index.ts'
-import { instant } from '../../../domain/time/instant.ts'
-import type { ReadTransaction } from '../../../ports/storage.ts'
-import type { NamedRole } from '../../../resources/declaration/fields.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { resourceNamed } from '../../../resources/index.ts'
-import type { Call } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { composed, keepText, madeWith } from './json-text.ts'
-import { entityRef, linksOf } from './links.ts'
+import { instant } from '../../base/time.ts'
+import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { resourceNamed } from '../../resources/index.ts'
+import type { Call } from '../context/call.ts'
+import type { EngineContext } from '../context/context.ts'
+import type { EntityRef, NamedRole } from '../declaration/fields.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+import { ids } from '../filter/index.ts'
 
 /** The wire form of an entity; instants are Date objects, which serialise as RFC 3339 with milliseconds. */
 export type Detail = Readonly<Record<string, unknown>>
 
-/** What of a controller decides how fields are shown. */
-type ShownBy = Pick<EngineContext, 'settings'>
+/** The part of a controller that decides how fields are shown. */
+type ShownBy = Pick<EngineContext, 'settings' | 'texts'>
 
 /** Computes the derived members of a page of records, one object each, in order. */
 export type DeriveMembers<R extends Resource> = (
@@ -37,7 +35,9 @@ export async function renderDetails<R extends Resource>(
 ): Promise<readonly Detail[]> {
   const derived = await derive?.(context, tx, call, records)
   if (isSelfContained(resource)) {
-    return records.map((record, position) => composed(ownDetail(context, resource, record), derived?.[position] ?? {}))
+    return records.map((record, position) =>
+      context.texts.composed(ownDetail(context, resource, record), derived?.[position] ?? {}),
+    )
   }
   const related = await relatedEntities(tx, resource, records)
   return records.map((record, position) => {
@@ -51,7 +51,7 @@ export async function renderDetails<R extends Resource>(
         ...members,
       })
     if (members === undefined || hasRoleLists(resource)) return form()
-    return madeWith(members, [record, ...referencesOf(resource, record, related)], form)
+    return context.texts.madeWith(members, [record, ...referencesOf(resource, record, related)], form)
   })
 }
 
@@ -78,19 +78,16 @@ function hasRoleLists({ definition: { selects = {} } }: Resource): boolean {
   return Object.keys(selects).length > 0
 }
 
-/** A change of an entity makes a new record, so an entry never grows old. Controllers of either profile may share records. */
-const OWN_DETAILS = new WeakMap<RecordOf<Resource>, Detail>()
-const OWN_DETAILS_WITH_NULLS = new WeakMap<RecordOf<Resource>, Detail>()
-
-/** The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. */
+/**
+ * The base fields, links and visible fields of an entity: the part of its wire form that follows from its record. A change of an
+ * entity makes a new record.
+ */
 export function ownDetail(context: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
-  const details = context.settings.profile.showsEmptyAsDeployed ? OWN_DETAILS_WITH_NULLS : OWN_DETAILS
-  const known = details.get(record)
-  if (known !== undefined) return known
-  const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
-  const detail = keepText(withoutAbsent(context, resource, shown))
-  details.set(record, detail)
-  return detail
+  const { texts } = context
+  return texts.made('own members', record, () => {
+    const shown = { _links: linksOf(resource, record), ...shownFields(context, resource, record) }
+    return texts.keep(withoutAbsent(context, resource, shown))
+  })
 }
 
 function shownFields({ settings }: ShownBy, resource: Resource, record: RecordOf<Resource>): Detail {
@@ -169,4 +166,33 @@ function namedRole(role: string, entities: ReadonlyMap<string, RecordOf<Resource
 function rolesOf(record: RecordOf<Resource>, field: string): readonly string[] {
   const roles = record[field]
   return Array.isArray(roles) ? roles : []
+}
+
+export type Links = Readonly<Record<string, { readonly href: string }>>
+
+/** The links of an entity: itself, its related collections, an identity's auth policy, what a CA can be asked for now. */
+export function linksOf(resource: Resource, record: RecordOf<Resource>): Links {
+  const self = `./${resource.name}/${record.id}`
+  const nested = (resource.definition.links ?? []).map((name) => [name, { href: `${self}/${name}` }])
+  const policy =
+    resource.name === 'identities' && typeof record.authPolicyId === 'string' ? record.authPolicyId : undefined
+  return {
+    self: { href: self },
+    ...Object.fromEntries(nested),
+    ...(policy === undefined ? {} : { 'auth-policies': { href: `./auth-policies/${policy}` } }),
+    ...(resource.name === 'cas' ? caActions(self, record) : {}),
+  }
+}
+
+function caActions(self: string, { isVerified, isAutoCaEnrollmentEnabled }: RecordOf<Resource>): Links {
+  return {
+    ...(isVerified === true ? {} : { verify: { href: `${self}/verify` } }),
+    ...(isAutoCaEnrollmentEnabled === true ? { jwt: { href: `${self}/jwt` } } : {}),
+  }
+}
+
+/** A reference to an entity. Entities without a name are shown with their id alone. */
+export function entityRef(resource: Resource, record: RecordOf<Resource>): EntityRef {
+  const name = typeof record.name === 'string' ? record.name : ''
+  return { _links: { ...linksOf(resource, record) }, entity: resource.name, id: record.id, name }
 }

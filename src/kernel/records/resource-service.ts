@@ -1,23 +1,21 @@
-import { ControllerError, invalidField, notFound } from '../../domain/errors.ts'
-import { compareStrings } from '../../domain/filter/index.ts'
-import type { FindQuery, Page, WriteTransaction } from '../../ports/storage.ts'
-import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../../resources/declaration/resource.ts'
-import { missingAsDeployed, readCreate, readPatch, readReplace } from '../../resources/requests/entity-requests.ts'
-import { readId } from '../../resources/requests/read-body.ts'
-import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire/wire-forms.ts'
+import { z } from 'zod'
+import { ControllerError, invalidField, notFound } from '../../base/errors.ts'
+import type { FindQuery, Page, WriteTransaction } from '../../ports/record-storage.ts'
+import { missingAsDeployed, readCreate, readPatch, readReplace } from '../../resources/entity-requests.ts'
+import type { CreateBodyOf, PatchBodyOf, ReplaceBodyOf } from '../../resources/wire-forms.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { required } from '../declaration/fields.ts'
+import type { CreateOf, PatchOf, RecordOf, Resource, StandardOperation } from '../declaration/resource.ts'
+import { compareStrings } from '../filter/index.ts'
+import { readId } from '../requests/read-body.ts'
 import type { Behaviour, PendingRequest } from './behaviour.ts'
-import { collectionOf } from './collection-of.ts'
-import { readToDelete } from './damaged-records.ts'
-import { deletePart, endReasonsOf } from './deletion.ts'
-import { mergePatch } from './merge-patch.ts'
-import { newRecord } from './new-record.ts'
-import { MORE, type Part, writeInParts } from './parts.ts'
-import { checkReferences } from './references.ts'
+import { deleteBatch, endReasonsOf } from './deletion.ts'
+import { makeRoom } from './owner-quota.ts'
+import { collectionOf, newRecord, readToDelete } from './read-records.ts'
+import { checkReferences, refuseDuplicates, refusingDuplicates } from './references.ts'
 import { checkRoleLists } from './role-lists.ts'
-import { makeRoom } from './room.ts'
-import { refuseDuplicates, refusingDuplicates } from './unique-fields.ts'
+import { MORE, type WriteBatch, writeInBatches } from './write-batches.ts'
 
 type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch' }>
 
@@ -29,7 +27,7 @@ type Change<R> = Extract<PendingRequest<R>, { readonly kind: 'replace' | 'patch'
  * `METHOD_NOT_ALLOWED` for what the APIs do not offer for the resource either.
  */
 export class ResourceService<R extends Resource> {
-  /** What it creates, reads, changes and deletes. */
+  /** The resource whose entities it creates, reads, changes and deletes. */
   readonly resource: R
   readonly #context: EngineContext
   readonly #behaviour: Behaviour<R>
@@ -101,28 +99,28 @@ export class ResourceService<R extends Resource> {
   async delete(call: Call, id: string): Promise<void> {
     this.#requireOffered('delete')
     readId(id)
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const known = await readToDelete(call, () => collectionOf(tx, this.resource).get(id))
       const before = this.#found(known, id)
       const change = { kind: 'delete', before } as const
       await this.#behaviour.guard?.(this.#context, tx, call, change)
-      part.intend({ operation: 'delete', kind: this.resource.name, id, before })
-      if ((await this.#behaviour.precede?.(tx, change, part)) === MORE) return MORE
-      return deletePart(tx, this.resource, id, part)
+      batch.intend({ operation: 'delete', kind: this.resource.name, id, before })
+      if ((await this.#behaviour.beforeWrite?.(tx, change, batch)) === MORE) return MORE
+      return deleteBatch(tx, this.resource, id, batch)
     }
-    await writeInParts(this.#context, call, work, endReasonsOf(this.resource))
+    await writeInBatches(this.#context, call, work, endReasonsOf(this.resource))
   }
 
   async #update(call: Call, request: Change<R>): Promise<RecordOf<R>> {
     const { kind, id, input, now } = request
     const preparation = await this.#behaviour.prepare?.(this.#context, call, request)
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       const before = this.#found(await collectionOf(tx, this.resource).get(id), id)
       const changed = kind === 'replace' ? { ...before, ...input } : this.#patched(before, input)
       const draft = this.#record({ ...changed, ...preparation?.system, updatedAt: now })
       const record = await this.#checked(tx, call, before, draft)
-      part.intend({ operation: 'update', kind: this.resource.name, id, before, after: record })
-      if ((await this.#behaviour.precede?.(tx, { kind: 'update', before, after: record }, part)) === MORE) {
+      batch.intend({ operation: 'update', kind: this.resource.name, id, before, after: record })
+      if ((await this.#behaviour.beforeWrite?.(tx, { kind: 'update', before, after: record }, batch)) === MORE) {
         await refuseDuplicates(tx, this.resource, record, before)
         return MORE
       }
@@ -130,7 +128,7 @@ export class ResourceService<R extends Resource> {
       await preparation?.dependents?.(tx)
       return record
     }
-    return refusingDuplicates(this.resource, () => writeInParts(this.#context, call, work))
+    return refusingDuplicates(this.resource, () => writeInBatches(this.#context, call, work))
   }
 
   /** The record with the changes of a patch, and without what it clears by leaving it out. */
@@ -202,4 +200,40 @@ function isBlank(name: unknown): boolean {
 
 function sortedSet(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort(compareStrings)
+}
+
+/**
+ * The record with the sent fields changed. A nested object with fixed members is merged member by member; maps and lists
+ * are replaced whole; null and absent members are left as they are, and so is an object with fixed members of which none is
+ * given: generated clients write one for what they do not change.
+ */
+export function mergePatch<R extends Resource>(resource: R, before: RecordOf<R>, patch: object): RecordOf<R> {
+  return { ...before, ...mergeMembers(resource.definition.writable, before, { ...patch }) }
+}
+
+function mergeMembers(
+  shape: Readonly<Record<string, z.core.$ZodType>>,
+  before: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const sent = Object.entries(patch).filter(([member, value]) => isSent(shape[member], value))
+  return Object.fromEntries(sent.map(([member, value]) => [member, merged(shape[member], before[member], value)]))
+}
+
+/** Reports whether a member of a patch says anything. */
+function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  const inner = schema instanceof z.ZodType ? required(schema) : undefined
+  if (!(inner instanceof z.ZodObject) || !isObject(value)) return true
+  return Object.entries(value).some(([member, batch]) => isSent(inner.shape[member], batch))
+}
+
+function merged(schema: z.core.$ZodType | undefined, before: unknown, value: unknown): unknown {
+  const inner = schema instanceof z.ZodType ? required(schema) : undefined
+  if (!(inner instanceof z.ZodObject) || !isObject(before) || !isObject(value)) return value
+  return { ...before, ...mergeMembers(inner.shape, before, value) }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

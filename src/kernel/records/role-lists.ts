@@ -1,9 +1,9 @@
-import { invalidField } from '../../domain/errors.ts'
-import type { ReadTransaction, WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
+import { invalidField } from '../../base/errors.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
 import { RESOURCES, resourceNamed } from '../../resources/index.ts'
-import { changeEach, MORE, type Part } from './parts.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
 import { missingOf } from './references.ts'
+import { changeEach, MORE, type WriteBatch } from './write-batches.ts'
 
 /**
  * Refuses role lists and role attributes that mean nothing: an entry without `#` or `@`, `#all` beside others, an `@id`
@@ -52,12 +52,12 @@ function checkRoleAttributes(resource: Resource, attributes: unknown): void {
   }
 }
 
-/** Takes `@id` of a deleted entity out of every role list, as far as a part goes. The policies' `updatedAt` stays: nobody edited them. */
+/** Takes `@id` of a deleted entity out of every role list, as far as a batch goes. The policies' `updatedAt` stays: nobody edited them. */
 export async function forgetInRoleLists(
   tx: WriteTransaction,
   target: string,
   id: string,
-  part: Part,
+  batch: WriteBatch,
 ): Promise<typeof MORE | undefined> {
   const entry = `@${id}`
   for (const resource of RESOURCES) {
@@ -71,7 +71,7 @@ export async function forgetInRoleLists(
         operator: '=',
         value: entry,
       } as const
-      const isDone = await changeEach(tx, resource, where, part, (policy) => ({
+      const isDone = await changeEach(tx, resource, where, batch, (policy) => ({
         ...policy,
         [field]: roleList(policy[field]).filter((role) => role !== entry),
       }))

@@ -1,13 +1,12 @@
-import type { Filter } from '../../domain/filter/index.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../resources/declaration/resource.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import type { Clock } from '../../ports/runtime.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { RecordedChange } from '../context/recorded-changes.ts'
 import type { EndReasons } from '../context/writes.ts'
-import { collectionOf } from './collection-of.ts'
-import { ifReadable } from './damaged-records.ts'
+import type { RecordOf, Resource } from '../declaration/resource.ts'
+import type { Filter } from '../filter/index.ts'
+import { collectionOf, ifReadable } from './read-records.ts'
 
 /** There is more to do than one write should. */
 export const MORE = Symbol('more')
@@ -17,12 +16,15 @@ const RECORDS = 100
 const MILLISECONDS = 20
 
 /** How much of something long one write does. */
-export interface Part {
+export interface WriteBatch {
   /** One more record was removed or changed. */
   count(): void
   /** Reports whether the rest is for another write. */
   isOver(): boolean
-  /** What the last part will do: every part is judged as if it did so, so that nothing goes for what is refused in the end. */
+  /**
+   * Announces a change of the last batch: every batch is judged as if that were done, so that nothing goes for one that is
+   * refused in the end.
+   */
   intend(change: RecordedChange): void
 }
 
@@ -32,14 +34,14 @@ type Writing = Pick<EngineContext, 'writes' | 'clock'>
 const READ_AT_ONCE = 100
 
 /**
- * Changes the records that fulfil `where` until none does any more, as far as a part goes; answers whether none is left.
+ * Changes the records that fulfil `where` until none does any more, as far as a batch goes; answers whether none is left.
  * Damaged ones are left as they are.
  */
 export async function changeEach<R extends Resource>(
   tx: WriteTransaction,
   resource: R,
   where: Filter,
-  part: Part,
+  batch: WriteBatch,
   changed: (record: RecordOf<R>) => RecordOf<R>,
 ): Promise<boolean> {
   const collection = collectionOf(tx, resource)
@@ -48,34 +50,34 @@ export async function changeEach<R extends Resource>(
     const found = await collection.findIds({ where, limit: READ_AT_ONCE, offset: damaged })
     if (found.length === 0) return true
     for (const id of found) {
-      if (part.isOver()) return false
+      if (batch.isOver()) return false
       const record = await ifReadable(() => collection.get(id))
       if (record === undefined) damaged += 1
       else await collection.update(changed(record))
-      part.count()
+      batch.count()
     }
   }
 }
 
 /** A write that does everything. */
-export const WHOLE: Part = { count: () => undefined, isOver: () => false, intend: () => undefined }
+export const WHOLE: WriteBatch = { count: () => undefined, isOver: () => false, intend: () => undefined }
 
 /**
  * Runs `work` in as many writes as it takes until one answers something else than {@link MORE}, and answers that. What is
  * long comes first, so that the last write does what must be done at once.
  */
-export async function writeInParts<T>(
+export async function writeInBatches<T>(
   { writes, clock }: Writing,
   call: Call,
-  work: (tx: WriteTransaction, part: Part) => Promise<T | typeof MORE>,
+  work: (tx: WriteTransaction, batch: WriteBatch) => Promise<T | typeof MORE>,
   reasons?: EndReasons,
 ): Promise<T> {
   for (let isContinued = false; ; isContinued = true) {
     let intended: readonly RecordedChange[] = []
     const one = async (tx: WriteTransaction) => {
-      const part = newPart(clock)
-      const answer = await work(tx, part)
-      intended = answer === MORE ? part.intended : []
+      const batch = newBatch(clock)
+      const answer = await work(tx, batch)
+      intended = answer === MORE ? batch.intended : []
       return answer
     }
     const done = await writes.run(call, one, reasons, { isContinued, intended: () => intended })
@@ -92,12 +94,12 @@ export async function writeEachInParts<T>(
 ): Promise<void> {
   for (let done = 0; done < things.length; ) {
     const one = async (tx: WriteTransaction) => {
-      const part = newPart(clock)
+      const batch = newBatch(clock)
       let seen = done
       for (const thing of things.slice(done, done + RECORDS)) {
-        if (part.isOver()) break
+        if (batch.isOver()) break
         await work(tx, thing)
-        part.count()
+        batch.count()
         seen += 1
       }
       return seen
@@ -106,8 +108,8 @@ export async function writeEachInParts<T>(
   }
 }
 
-/** What one write may do from now on. */
-export function newPart(clock: Clock): Part & { readonly intended: readonly RecordedChange[] } {
+/** Begins the measure of one write: the records and the time that it may still take. */
+export function newBatch(clock: Clock): WriteBatch & { readonly intended: readonly RecordedChange[] } {
   const begun = clock.now()
   const intended: RecordedChange[] = []
   let records = 0

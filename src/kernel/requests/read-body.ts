@@ -1,14 +1,15 @@
 import { z } from 'zod'
-import { invalidField } from '../../domain/errors.ts'
-import { isStorable } from '../../domain/storable-text.ts'
-import { MAX_BODY_BYTES, requireKeepable, tooLarge } from './json-limits.ts'
-import { requireKnownMembers } from './unknown-members.ts'
-import { withoutUnsent } from './unsent-members.ts'
-import { validate } from './validation.ts'
+import { invalidField } from '../../base/errors.ts'
+import { isStorable } from '../../base/text.ts'
+import { inputName } from '../declaration/derive.ts'
+import { required } from '../declaration/fields.ts'
+import type { ResourceDefinition } from '../declaration/resource.ts'
+import { requireKnownMembers, withoutUnsent } from './unknown-members.ts'
+import { MAX_BODY_BYTES, requireKeepable, tooLarge, validate } from './validation.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What is declared of a body. */
+/** The declaration of a body. */
 export interface BodyRules {
   readonly body: z.ZodType
   /** Other spellings of the body, or of each element of a list, put right before it is validated. */
@@ -17,10 +18,19 @@ export interface BodyRules {
   readonly refusesUnknown?: boolean
 }
 
-/** What a schema has made of a body, by which it is known again: a body is validated once, however often it is handed on. */
-const READ = new WeakMap<object, z.core.$ZodType>()
-/** What was sent, without what counts as not sent, by what a schema has made of it. */
-const SENT = new WeakMap<object, object>()
+const READ = Symbol('read')
+const SENT = Symbol('sent')
+
+/**
+ * A body, or a list in one, that a schema has made: it is validated once, however often it is handed on. Neither copies nor
+ * JSON of it have these members.
+ */
+type Read<T> = T & {
+  /** The schema that has made it. */
+  readonly [READ]?: z.core.$ZodType
+  /** The body as it was sent, without members that count as not sent. */
+  readonly [SENT]?: object
+}
 
 /**
  * A body of the wire as it is declared: other spellings are put right, members that are null count as not sent, what is
@@ -36,7 +46,7 @@ export function readBody(rules: BodyRules, value: unknown): unknown {
  * {@link readBody} answered for the same schema is taken as it is.
  */
 export function readInput(rules: BodyRules, value: unknown): unknown {
-  if (typeof value === 'object' && value !== null && READ.get(value) === rules.body) return value
+  if (typeof value === 'object' && value !== null && isReadBy(rules.body, value)) return value
   requireKeepable(value, 'input')
   const text = JSON.stringify(value)
   if (text === undefined) throw invalidField('input', 'input is required', undefined)
@@ -46,10 +56,11 @@ export function readInput(rules: BodyRules, value: unknown): unknown {
 
 /** Reports whether a body that was read holds a member because it was sent, and not as its default. */
 export function isSent(body: object, member: string): boolean {
-  return Object.hasOwn(SENT.get(body) ?? {}, member)
+  const { [SENT]: sent = {} }: Read<object> = body
+  return Object.hasOwn(sent, member)
 }
 
-/** What a host asks a method of the engine for, by the schema of the request, read as {@link readInput} does. */
+/** Reads a request of a host to a method of the engine, by the schema of the request, as {@link readInput} does. */
 export function readRequest<S extends z.ZodType>(schema: S, request: unknown): z.output<S> {
   // The schema has made it so.
   return readInput({ body: schema }, request) as z.output<S>
@@ -83,14 +94,23 @@ function accepted({ body, spellings }: BodyRules, value: unknown, source: 'body'
   const sent = withoutUnsent(body, spelled(spellings, value))
   const result = validate(body, sent, source)
   remember(body, result)
-  if (isObject(result) && isObject(sent)) SENT.set(result, sent)
+  if (isObject(result) && isObject(sent)) mark(result, SENT, sent)
   return result
+}
+
+function isReadBy(schema: z.core.$ZodType, value: Read<object>): boolean {
+  return value[READ] === schema
+}
+
+/** Other code sees nothing of the mark, and cannot make one. A value that is frozen stays unmarked and is read again. */
+function mark(value: object, name: typeof READ | typeof SENT, content: object): void {
+  Reflect.defineProperty(value, name, { value: content, writable: true, configurable: true })
 }
 
 /** The elements of a list are good by themselves, and so are the lists that are members of a body. */
 function remember(schema: z.core.$ZodType, value: unknown): void {
   if (schema instanceof z.ZodOptional) remember(schema.unwrap(), value)
-  else if (typeof value === 'object' && value !== null) READ.set(value, schema)
+  else if (typeof value === 'object' && value !== null) mark(value, READ, schema)
   if (schema instanceof z.ZodArray && Array.isArray(value)) for (const one of value) remember(schema.element, one)
   if (!(schema instanceof z.ZodObject) || !isObject(value)) return
   for (const [name, member] of Object.entries(value)) {
@@ -114,4 +134,23 @@ function respelled(spellings: BodyRules['spellings'], body: unknown): unknown {
 
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+type Spellings = NonNullable<ResourceDefinition['spellings']>
+
+/**
+ * How a patch may be spelled: like every request, and an empty text for one of a few words means the word that stands where none
+ * is given, as it does for deployed controllers.
+ */
+export function patchSpellings(definition: ResourceDefinition): Spellings {
+  const words = Object.entries(definition.writable).flatMap(([field, schema]) =>
+    schema instanceof z.ZodDefault && required(schema) instanceof z.ZodEnum
+      ? [[inputName(definition, field), schema.parse(undefined)] as const]
+      : [],
+  )
+  const spellings = definition.spellings ?? ((body) => body)
+  return (body) => {
+    const meant = words.filter(([name]) => body[name] === '')
+    return spellings({ ...body, ...Object.fromEntries(meant) })
+  }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { ControllerError, invalidField } from '../../domain/errors.ts'
+import { ControllerError, invalidField } from '../../base/errors.ts'
+import { isStorable } from '../../base/text.ts'
 
 /** Where a value came from, as messages name it: parts of an HTTP request, or what a host hands in. */
 export type Source = 'body' | 'query' | 'input'
@@ -75,4 +76,82 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
 /** Values of these members are never echoed. */
 function isSecret(field: string): boolean {
   return /password|code|token|secret|csr|pem/i.test(field)
+}
+
+/** Bytes that a request may have as JSON in UTF-8. */
+export const MAX_BODY_BYTES = 1_048_576
+const MAX_JSON_DEPTH = 64
+const MAX_JSON_MEMBERS = 50_000
+
+/**
+ * Refuses JSON that cannot be kept. Errors: `COULD_NOT_PARSE_BODY` for more than 64 levels, `COULD_NOT_VALIDATE` for a
+ * member called `__proto__`, more than 50,000 members, text that no database can keep (the character U+0000, half a
+ * surrogate pair), and what JSON does not have: a date, a function, a number that is none.
+ */
+export function requireKeepable(root: unknown, source: Source): void {
+  requireValue(root, source, () => source)
+  if (typeof root !== 'object' || root === null) return
+  const open: Part[] = [{ value: root, name: source, depth: 0, around: undefined }]
+  let members = 0
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const at = part
+    if (at.depth >= MAX_JSON_DEPTH) throw unparsable(`${source} is nested deeper than ${MAX_JSON_DEPTH} levels`)
+    const isList = Array.isArray(at.value)
+    const keys = Object.keys(at.value)
+    members += keys.length
+    if (members > MAX_JSON_MEMBERS) {
+      throw invalidField(source, `${source} has more than ${MAX_JSON_MEMBERS} members`, '')
+    }
+    for (const key of keys) {
+      if (key === '__proto__') throw invalidField(key, `__proto__ in ${source} is not allowed as a name`, '')
+      if (!isList && !isStorable(key)) throw unstorable(nameOf(at), source)
+      const value: unknown = Reflect.get(at.value, key)
+      requireValue(value, source, () => nameOf(at, key))
+      if (typeof value === 'object' && value !== null) open.push({ value, name: key, depth: at.depth + 1, around: at })
+    }
+  }
+}
+
+/** A part that is to be looked at, with the parts around it: names are put together only for an error. */
+interface Part {
+  readonly value: object
+  readonly name: string
+  readonly depth: number
+  readonly around: Part | undefined
+}
+
+function requireValue(value: unknown, source: Source, name: () => string): void {
+  if (typeof value === 'string') {
+    if (!isStorable(value)) throw unstorable(name(), source)
+  } else if (!isJson(value)) {
+    throw invalidField(name(), `${name()} in ${source} is no JSON`, '')
+  }
+}
+
+/** The path of a part, or of a member of it, in the words of the wire. */
+function nameOf(part: Part, member?: string): string {
+  const names = member === undefined ? [] : [member]
+  for (let at: Part = part; at.around !== undefined; at = at.around) names.unshift(at.name)
+  return names.length === 0 ? part.name : names.join('.')
+}
+
+/** Reports whether JSON has such a value; what is undefined is as if it were not there. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return ['string', 'boolean', 'undefined'].includes(typeof value)
+  if (value === null || Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function unstorable(field: string, source: Source): ControllerError {
+  return invalidField(field, `${field} in ${source} holds U+0000 or half a surrogate pair`, '')
+}
+
+export function tooLarge(): ControllerError {
+  return new ControllerError('REQUEST_ENTITY_TOO_LARGE')
+}
+
+export function unparsable(message: string): ControllerError {
+  return new ControllerError('COULD_NOT_PARSE_BODY', { code: 'UNHANDLED', message })
 }

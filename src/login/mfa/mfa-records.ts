@@ -1,14 +1,85 @@
-import { ControllerError, TooManyAttempts } from '../../domain/errors.ts'
-import { codeLockoutMs, withFailedCode } from '../../domain/login/code-attempts.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import type { RecordOf } from '../../resources/declaration/resource.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import type { Call } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
+import { forgetMfaPasses } from '../../access/posture/posture-store.ts'
+import { ControllerError, TooManyAttempts } from '../../base/errors.ts'
+import { codeLockoutMs, withFailedCode } from '../../credentials/lockout.rules.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf } from '../../kernel/declaration/resource.ts'
+import { equals } from '../../kernel/filter/index.ts'
+import { findOne, newRecord } from '../../kernel/records/read-records.ts'
+import { authRequests } from '../../oidc/auth-request.resource.ts'
+import { UniqueViolation, type WriteTransaction } from '../../ports/record-storage.ts'
+import { apiSessions } from '../api-session.resource.ts'
+import { mfas } from './mfa.resource.ts'
+
+/** The secret for an authenticator app, and the codes for the day it is lost. */
+export interface MfaSecrets {
+  readonly provisioningUrl: string
+  readonly recoveryCodes: readonly string[]
+}
+
+/** A pending enrollment of an identity, with secrets of its own; not stored yet. */
+export async function newMfa(context: EngineContext, identityId: string): Promise<MfaRecord> {
+  const { clock, random, sealer, totp } = context
+  const now = clock.now()
+  return newRecord(random.id(), now, {
+    identityId,
+    isVerified: false,
+    secret: await sealer.seal(await totp.newSecret(), purposeOf('secret', identityId)),
+    sealedCodes: await newRecoveryCodes(context, identityId),
+    lastStep: -1,
+    failedAt: [],
+  })
+}
+
+/** Stores an enrollment. Error: `MFA_EXISTS` when the identity has one. */
+export async function insertMfa(context: EngineContext, call: Call, record: MfaRecord): Promise<void> {
+  try {
+    await context.writes.run(call, (tx) => tx.collection(mfas).insert(record))
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw new ControllerError('MFA_EXISTS')
+    throw error
+  }
+}
+
+/** Makes the secrets that are shown of a pending enrollment; `name` is the account in authenticator apps. */
+export async function mfaSecretsOf(context: EngineContext, mfa: MfaRecord, name: string): Promise<MfaSecrets> {
+  const secret = await totpSecretOf(context, mfa)
+  return {
+    provisioningUrl: await context.totp.provisioningUrl(secret, context.settings.totpIssuer, name),
+    recoveryCodes: await recoveryCodesOf(context, mfa),
+  }
+}
+
+/**
+ * Ends the enrollment of an identity, if it has one. Without a second factor no session has passed one, and none needs it
+ * but by its auth policy. A login under way that passed it begins anew; the one on whose auth request it is removed goes on
+ * without it.
+ */
+export async function removeMfa(
+  context: EngineContext,
+  tx: WriteTransaction,
+  identityId: string,
+  removedOn?: string,
+): Promise<void> {
+  const mfa = await findOne(tx, mfas, 'identityId', identityId)
+  if (mfa === undefined) return
+  await tx.collection(mfas).delete(mfa.id)
+  const { items } = await tx.collection(apiSessions).find({ where: equals('identityId', identityId) })
+  for (const session of items.filter(({ isMfaRequired }) => isMfaRequired)) {
+    await tx.collection(apiSessions).update({ ...session, isMfaRequired: false, isMfaComplete: false })
+  }
+  const { items: underWay } = await tx.collection(authRequests).find({ where: equals('identityId', identityId) })
+  for (const request of underWay) {
+    if (!request.login?.hasPassedTotp) continue
+    const login = request.id === removedOn ? { ...request.login, hasPassedTotp: false } : null
+    await tx.collection(authRequests).update({ ...request, login, codeDigests: [] })
+  }
+  await forgetMfaPasses(context, tx, identityId, context.clock.now())
+}
 
 export type MfaRecord = RecordOf<typeof mfas>
 
-/** What a code is accepted for: one-time passwords only, or recovery codes too. */
+/** The codes that are accepted: one-time passwords only, or recovery codes too. */
 export type CodeKind = 'totp' | 'totp-or-recovery'
 
 const RECOVERY_CODES = 20
@@ -26,12 +97,12 @@ export async function recoveryCodesOf({ sealer }: EngineContext, mfa: MfaRecord)
 }
 
 /** The secret that an identity shares with its authenticator app. */
-export function totpSecretOf({ sealer }: EngineContext, mfa: MfaRecord): Promise<string> {
+function totpSecretOf({ sealer }: EngineContext, mfa: MfaRecord): Promise<string> {
   return sealer.open(mfa.secret, purposeOf('secret', mfa.identityId))
 }
 
 /** Binds what is sealed to its place, so that it opens nowhere else. */
-export function purposeOf(part: 'codes' | 'secret', identityId: string): string {
+function purposeOf(part: 'codes' | 'secret', identityId: string): string {
   return `mfa ${part} of ${identityId}`
 }
 

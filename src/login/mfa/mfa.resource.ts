@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineResource } from '../declaration/define-resource.ts'
-import { Id } from '../declaration/fields.ts'
-import type { Resource, ResourceDefinition } from '../declaration/resource.ts'
+import { defineResource } from '../../kernel/declaration/define-resource.ts'
+import { Id } from '../../kernel/declaration/fields.ts'
+import type { Resource, ResourceDefinition } from '../../kernel/declaration/resource.ts'
 
 const DEFINITION = {
   name: 'mfas',

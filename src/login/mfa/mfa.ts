@@ -1,18 +1,27 @@
-import { ControllerError, notFound } from '../../domain/errors.ts'
-import { recordMfaPass } from '../../domain/posture/index.ts'
-import type { WriteTransaction } from '../../ports/storage.ts'
-import { identities } from '../../resources/identities/identities.ts'
-import { apiSessions } from '../../resources/login/api-sessions.ts'
-import { MfaCode } from '../../resources/login/login-requests.ts'
-import { mfas } from '../../resources/login/mfas.ts'
-import { readId, readValue } from '../../resources/requests/read-body.ts'
-import { refuseAdminChange } from '../authority/containment.ts'
-import { type Call, callerOf, isAdminCall, knownCaller } from '../context/call.ts'
-import type { EngineContext } from '../context/context.ts'
-import { changePosture } from '../posture/posture-store.ts'
-import { findOne } from '../records/find-one.ts'
-import { type MfaRecord, newRecoveryCodes, recoveryCodesOf, withCode } from './mfa-codes.ts'
-import { insertMfa, type MfaSecrets, mfaSecretsOf, newMfa, removeMfa } from './mfa-records.ts'
+import { changePosture } from '../../access/posture/posture-store.ts'
+import { recordMfaPass } from '../../access/posture/rules/index.ts'
+import { refuseAdminChange } from '../../authority/containment.ts'
+import { ControllerError, notFound } from '../../base/errors.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import { type Call, callerOf, isAdminCall, knownCaller } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { findOne } from '../../kernel/records/read-records.ts'
+import { readId, readValue } from '../../kernel/requests/read-body.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { apiSessions } from '../api-session.resource.ts'
+import { MfaCode } from '../login-requests.resource.ts'
+import { mfas } from './mfa.resource.ts'
+import {
+  insertMfa,
+  type MfaRecord,
+  type MfaSecrets,
+  mfaSecretsOf,
+  newMfa,
+  newRecoveryCodes,
+  recoveryCodesOf,
+  removeMfa,
+  withCode,
+} from './mfa-records.ts'
 
 /**
  * The second factor of the caller. A code works once. Errors of every
@@ -48,7 +57,7 @@ export class Mfa {
   }
 
   /**
-   * What is shown while an enrollment is pending.
+   * Reads the secrets of a pending enrollment.
    *
    * @throws {ControllerError} NOT_FOUND when none is pending.
    */

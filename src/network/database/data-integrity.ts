@@ -1,15 +1,23 @@
 import { z } from 'zod'
-import { ControllerError } from '../../../domain/errors.ts'
-import { readValue } from '../../../resources/requests/read-body.ts'
-import type { Call } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { findInconsistencies } from './find-inconsistencies.ts'
-import { mend } from './mend.ts'
+import { POSTURE_CHECK_TYPES } from '../../access/posture/rules/index.ts'
+import { ControllerError } from '../../base/errors.ts'
+import { BUILT_IN_CONFIG_TYPES } from '../../configs/config-types.rules.ts'
+import { DEFAULT_AUTH_POLICY } from '../../credentials/auth-policies.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { deleteBatch } from '../../kernel/records/deletion.ts'
+import { type WriteBatch, writeInBatches } from '../../kernel/records/write-batches.ts'
+import { readValue } from '../../kernel/requests/read-body.ts'
+import type { DamagedRecord, ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
+import type { Turns } from '../../ports/runtime.ts'
+import { RESOURCES } from '../../resources/index.ts'
+import { damage, type Inconsistency, inconsistenciesOf, type Repair } from './inconsistency.ts'
 
 /** How many results of a run are kept. */
 const MAX_RESULTS = 1000
 
-/** What a run found; instants are epoch milliseconds. */
+/** The findings of a run; instants are epoch milliseconds. */
 export interface IntegrityReport {
   readonly startTime: number | null
   readonly endTime: number | null
@@ -80,5 +88,75 @@ export class DataIntegrity {
       this.#report = { ...this.#report, error: 'the run failed, see the log of the controller' }
     }
     this.#report = { ...this.#report, endTime: clock.now(), inProgress: false }
+  }
+}
+
+/** The first `limit` things in one snapshot of the store that the declarations rule out. `turns` shares the thread. */
+export async function findInconsistencies(
+  tx: ReadTransaction,
+  limit: number,
+  turns: Turns,
+): Promise<readonly Inconsistency[]> {
+  const turn = turns.begin()
+  const records = new Map<string, readonly RecordOf<Resource>[]>()
+  const unreadable = new Map<string, readonly DamagedRecord[]>()
+  const ids = new Map<string, Set<string>>()
+  for (const resource of RESOURCES) {
+    const { items, damaged = [] } = await tx.collection(resource).find()
+    const known = new Set(damaged.map(({ id }) => id))
+    unreadable.set(resource.name, damaged)
+    for (const { id } of items) {
+      known.add(id)
+      await turn()
+    }
+    records.set(resource.name, items)
+    ids.set(resource.name, known)
+  }
+  const none: ReadonlySet<string> = new Set()
+  const found: Inconsistency[] = []
+  for (const resource of RESOURCES) {
+    const known = (kind: string) => ids.get(kind) ?? none
+    found.push(...(unreadable.get(resource.name) ?? []).map((record) => damage(resource, record)))
+    if (found.length >= limit) return found.slice(0, limit)
+    for (const inconsistency of inconsistenciesOf(resource, records.get(resource.name) ?? [], known)) {
+      await turn()
+      if (inconsistency === undefined) continue
+      if (found.length >= limit) return found
+      found.push(inconsistency)
+    }
+  }
+  return found
+}
+
+/** Does a repair; answers whether there was something to mend still. */
+export function mend(
+  context: EngineContext,
+  call: Call,
+  { resource, id, field, entry, action }: Repair,
+): Promise<boolean> {
+  const work = async (tx: WriteTransaction, batch: WriteBatch) => {
+    if (action === 'remove') return deleteBatch(tx, resource, id, batch)
+    const record = await tx.collection(resource).get(id)
+    const value = record?.[field]
+    if (record === undefined) return false
+    const left = Array.isArray(value) ? value.filter((other) => other !== entry) : null
+    return tx.collection(resource).update({ ...record, [field]: left })
+  }
+  return writeInBatches(context, call, work)
+}
+
+/** Makes the fields of a record that a new network has by itself, by kind and id: without it nothing can be done. */
+export function builtInFields(kind: string, id: string): object | undefined {
+  switch (kind) {
+    case 'auth-policies':
+      return id === 'default' ? DEFAULT_AUTH_POLICY : undefined
+    case 'config-types':
+      return BUILT_IN_CONFIG_TYPES.find((type) => type.id === id)
+    case 'identity-types':
+      return { name: id }
+    case 'posture-check-types':
+      return POSTURE_CHECK_TYPES.find((type) => type.id === id)
+    default:
+      return undefined
   }
 }

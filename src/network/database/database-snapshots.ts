@@ -1,6 +1,43 @@
-import type { EngineContext } from '../context/context.ts'
+import { ControllerError } from '../../base/errors.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
 
-/** Who asks again within so many ms is told what was found before, so that asking often costs nothing. */
+/** Milliseconds between two snapshots. */
+const INTERVAL_MS = 60_000
+
+/** Copies of the store, made by the storage where it can. */
+export class Snapshots {
+  readonly #context: Pick<EngineContext, 'clock' | 'storage'>
+  #last: number | undefined
+
+  constructor(context: Pick<EngineContext, 'clock' | 'storage'>) {
+    this.#context = context
+  }
+
+  /**
+   * Makes a snapshot. Answers false when the storage makes none.
+   *
+   * @throws {ControllerError} RATE_LIMITED within a minute of the last one.
+   */
+  async create(): Promise<boolean> {
+    const { storage, clock } = this.#context
+    if (storage.snapshot === undefined) return false
+    const now = clock.now()
+    const isRecent = this.#last !== undefined && this.#last <= now && now - this.#last < INTERVAL_MS
+    if (isRecent) throw new ControllerError('RATE_LIMITED')
+    const before = this.#last
+    this.#last = now
+    try {
+      await storage.snapshot()
+    } catch (error) {
+      // One that failed must not keep the next from being made.
+      this.#last = before
+      throw error
+    }
+    return true
+  }
+}
+
+/** Ms for which a finding is told again, so that asking often costs nothing. */
 const FRESH_MS = 1_000
 
 /** Whether the store could be read when somebody last looked. Instants are epoch milliseconds. */
@@ -16,15 +53,15 @@ export interface StorageLook {
 
 /** Looks whether the store can be read, for whoever watches the controller. */
 export class StorageHealth {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'storage'>
   #last: StorageLook | undefined
   #looking: Promise<StorageLook> | undefined
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'storage'>) {
     this.#context = context
   }
 
-  /** What a look found, at most a second ago. It never rejects: a store that cannot be read is an answer. */
+  /** Looks at the store, at most once a second. It never rejects: a store that cannot be read is an answer. */
   look(): Promise<StorageLook> {
     const age = this.#last === undefined ? undefined : this.#context.clock.now() - this.#last.at
     if (this.#last !== undefined && age !== undefined && age >= 0 && age < FRESH_MS) return Promise.resolve(this.#last)

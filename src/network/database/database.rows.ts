@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { instant } from '../../../domain/time/instant.ts'
-import { described } from '../../../resources/declaration/words.ts'
-import { DONE } from '../../operations/answers.ts'
-import { defineOperation } from '../../operations/define-operation.ts'
-import { HttpRefusal } from '../../pipeline/answer/problem.ts'
+import { instant } from '../../base/time.ts'
+import { defineOperation } from '../../http/operations/define-operation.ts'
+import { DONE } from '../../http/operations/operation.ts'
+import { HttpRefusal } from '../../http/pipeline/problem.ts'
+import { described } from '../../kernel/declaration/words.ts'
 
 const Report = described(
   z.object({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { DamagedRecord, StoredRecord } from '../../../ports/storage.ts'
-import { required, withoutDefault } from '../../../resources/declaration/field-kind.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { idsIn } from '../../records/references.ts'
+import { required, withoutDefault } from '../../kernel/declaration/fields.ts'
+import type { RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { idsIn } from '../../kernel/records/references.ts'
+import type { DamagedRecord, StoredRecord } from '../../ports/record-storage.ts'
 
 /** Something that the declarations rule out: a reference to nothing, or a value that two records share. */
 export interface Inconsistency {

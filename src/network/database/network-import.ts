@@ -1,19 +1,20 @@
-import { BUILT_IN_CONFIG_TYPES } from '../../../domain/config-types/index.ts'
-import { ControllerError, invalidField } from '../../../domain/errors.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import type { RecordOf, Resource } from '../../../resources/declaration/resource.ts'
-import { RESOURCES } from '../../../resources/index.ts'
-import { SYSTEM_CALL } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { collectionOf } from '../../records/collection-of.ts'
-import { findOne } from '../../records/find-one.ts'
-import { writeEachInParts } from '../../records/parts.ts'
-import { refusingDuplicates } from '../../records/unique-fields.ts'
-import { importedCredential } from './imported-credential.ts'
-import type { ImportedEntity } from './imported-entity.ts'
-import { importedRecord } from './imported-record.ts'
+import { z } from 'zod'
+import { ControllerError, invalidField } from '../../base/errors.ts'
+import { BUILT_IN_CONFIG_TYPES } from '../../configs/config-types.rules.ts'
+import { SYSTEM_CALL } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { inputName } from '../../kernel/declaration/derive.ts'
+import type { BaseRecord, RecordOf, Resource } from '../../kernel/declaration/resource.ts'
+import { compareStrings } from '../../kernel/filter/index.ts'
+import { collectionOf, findOne } from '../../kernel/records/read-records.ts'
+import { refusingDuplicates } from '../../kernel/records/references.ts'
+import { writeEachInParts } from '../../kernel/records/write-batches.ts'
+import { validate } from '../../kernel/requests/validation.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { readCreate } from '../../resources/entity-requests.ts'
+import { RESOURCES } from '../../resources/index.ts'
 
-/** What became of the entities of one resource. */
+/** Counts of the entities of one resource, by how each was imported. */
 export interface ImportedCounts {
   readonly resource: string
   readonly created: number
@@ -21,14 +22,14 @@ export interface ImportedCounts {
   readonly unchanged: number
 }
 
-/** What an import did, or would do. */
+/** The outcome of an import, or of one that is only tried. */
 export interface ImportReport {
   readonly counts: readonly ImportedCounts[]
-  /** What was left out and why, one line each. */
+  /** Things left out and why, one line each. */
   readonly notes: readonly string[]
 }
 
-/** What is stored besides what other controllers show. */
+/** Choices about data that other controllers do not show. */
 export interface ImportOptions {
   /** Writes nothing. */
   readonly dryRun?: boolean
@@ -148,4 +149,108 @@ function isSame(known: object, record: object): boolean {
   return Object.entries(record).every(
     ([field, value]) => JSON.stringify(Reflect.get(known, field)) === JSON.stringify(value),
   )
+}
+
+/**
+ * The authenticator of another controller as a record, or why it is left out. Verifiers of passwords are shown by no
+ * controller. A certificate that leads to this network's own authority can be extended here; one of a third party belongs
+ * to that party.
+ */
+async function importedCredential(
+  { pki }: EngineContext,
+  record: RecordOf<Resource>,
+  entities: readonly ImportedEntity[],
+  now: number,
+): Promise<RecordOf<Resource> | string> {
+  const { id, identityId, method, username } = record
+  if (method !== 'cert')
+    return `the password of ${String(username)} (identity ${String(identityId)}) is not shown: set a new one`
+  const certificates = await pki.readCertificates(String(record.certPem))
+  const [leaf] = typeof certificates === 'string' ? [] : certificates
+  if (typeof certificates === 'string' || leaf === undefined)
+    return `the certificate of authenticator ${id} cannot be read`
+  const chain = certificates.map(({ der }) => der)
+  const own = await pki.verifyClientChain(chain, now)
+  const authorities = entities
+    .filter(({ resource, entity }) => resource === 'cas' && entity.isVerified === true)
+    .map(({ entity }) => ({ id: String(entity.id), certPem: String(entity.certPem) }))
+  const party = own.trusted ? undefined : await pki.verifyThirdPartyChain(chain, authorities, now)
+  return {
+    ...record,
+    certPem: leaf.pem,
+    fingerprint: leaf.fingerprint,
+    isIssuedByNetwork: own.trusted,
+    caId: party?.trusted === true ? party.authorityId : null,
+  }
+}
+
+/** An entity as another controller shows it. */
+export interface ImportedEntity {
+  /** The name of its resource, as `service-policies`. */
+  readonly resource: string
+  /** The entity as the management API of the other controller answers it, its id included. */
+  readonly entity: Readonly<Record<string, unknown>>
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * The record of an entity that another controller shows, under its own id: what can be written is read as a request to
+ * create it is, what is the controller's own is taken over by its declaration. Error: `COULD_NOT_VALIDATE` with the field.
+ */
+function importedRecord(resource: Resource, shown: Members, now: number): BaseRecord & Members {
+  const { definition } = resource
+  const written = readCreate(resource, requestOf(resource, shown))
+  const asked = Object.keys(definition.createRequest ?? {})
+  const fields = Object.entries(written).filter(([field]) => !asked.includes(field))
+  const record = {
+    ...Object.fromEntries(fields),
+    ...systemFields(resource, shown),
+    id: String(shown.id),
+    createdAt: instantOf(shown.createdAt, now),
+    updatedAt: instantOf(shown.updatedAt, now),
+    tags: isMembers(shown.tags) ? shown.tags : {},
+  }
+  return withSortedSets(resource, record)
+}
+
+function requestOf({ definition }: Resource, shown: Members): Members {
+  const fields = Object.keys({ ...definition.writable, ...definition.createOnly })
+  const sent = fields.flatMap((field) => {
+    const value = shown[field]
+    return value === undefined || value === null ? [] : [[inputName(definition, field), value] as const]
+  })
+  return Object.fromEntries(sent)
+}
+
+/** A member that is not shown holds what it holds in an entity that is new. */
+function systemFields({ definition, defaults }: Resource, shown: Members): Members {
+  const fields = Object.entries(definition.system ?? {}).map(([field, schema]) => {
+    const value = shown[field]
+    if (value === undefined || value === null) return [field, defaults[field]] as const
+    return [
+      field,
+      Reflect.get(Object(validate(z.object({ [field]: schema }), { [field]: value }, 'input')), field),
+    ] as const
+  })
+  return Object.fromEntries(fields)
+}
+
+/** Other controllers tell the beginning of time where they do not know an instant. */
+function instantOf(value: unknown, now: number): number {
+  const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isFinite(instant) && instant > 0 ? instant : now
+}
+
+function withSortedSets<R extends Members>({ fields }: Resource, record: R): R {
+  const sorted = Object.entries(record).map(([field, value]) => [
+    field,
+    fields[field] === 'set' && Array.isArray(value) ? [...new Set(value.map(String))].sort(compareStrings) : value,
+  ])
+  // The same members, with sets as they are kept.
+  return Object.fromEntries(sorted) as R
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,16 +1,15 @@
-import { ControllerError } from '../../../domain/errors.ts'
-import type { StoredRecord, WriteTransaction } from '../../../ports/storage.ts'
-import type { Resource } from '../../../resources/declaration/resource.ts'
-import type { SystemCall } from '../../context/call.ts'
-import type { EngineContext } from '../../context/context.ts'
-import { deletePart } from '../../records/deletion.ts'
-import { type Part, writeInParts } from '../../records/parts.ts'
-import { builtInFields } from './built-in-records.ts'
-import { findInconsistencies } from './find-inconsistencies.ts'
-import type { Damage, Inconsistency } from './inconsistency.ts'
-import { mend } from './mend.ts'
+import { ControllerError } from '../../base/errors.ts'
+import type { SystemCall } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import type { Resource } from '../../kernel/declaration/resource.ts'
+import { deleteBatch } from '../../kernel/records/deletion.ts'
+import { type WriteBatch, writeInBatches } from '../../kernel/records/write-batches.ts'
+import type { StoredRecord, WriteTransaction } from '../../ports/record-storage.ts'
+import { builtInFields, findInconsistencies, mend } from './data-integrity.ts'
 
-/** What became of something that the declarations rule out. */
+import type { Damage, Inconsistency } from './inconsistency.ts'
+
+/** The repair of something that the declarations rule out. */
 export interface StoreRepair {
   readonly description: string
   /**
@@ -18,7 +17,7 @@ export interface StoreRepair {
    * cannot be without it; `deleted`; `left` for a person to decide.
    */
   readonly outcome: 'restored' | 'mended' | 'deleted' | 'left'
-  /** What was left of a record that is deleted, or why it is not. */
+  /** The fields that were left of a record that is deleted, or why it is not. */
   readonly note?: string
 }
 
@@ -46,7 +45,7 @@ export async function repairStore(
     for (const one of found) repairs.push(await repaired(context, call, one, deletesDamaged))
     left = repairs.filter(({ outcome }) => outcome === 'left')
     done.push(...repairs.filter(({ outcome }) => outcome !== 'left'))
-    // What is gone may leave references to nothing.
+    // A record that is gone may leave references to nothing.
     if (left.length === repairs.length) return [...done, ...left]
   }
 }
@@ -63,7 +62,9 @@ async function repaired(
     if (await restore(context, call, damage)) return { description, outcome: 'restored' }
     if (!deletesDamaged) return { description, outcome: 'left' }
     const { resource, remains } = damage
-    await writeInParts(context, call, (tx: WriteTransaction, part: Part) => deletePart(tx, resource, remains.id, part))
+    await writeInBatches(context, call, (tx: WriteTransaction, batch: WriteBatch) =>
+      deleteBatch(tx, resource, remains.id, batch),
+    )
     return { description, outcome: 'deleted', note: `left of it was ${readablePart(resource, remains)}` }
   } catch (error) {
     if (!(error instanceof ControllerError)) throw error

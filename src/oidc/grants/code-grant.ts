@@ -1,27 +1,24 @@
-import { ControllerError } from '../../../domain/errors.ts'
-import { isAdministrator } from '../../../domain/identity.ts'
-import { methodsOf, type RequestLogin } from '../../../domain/oidc/auth-request.ts'
-import type { SessionClaims } from '../../../domain/oidc/claims.ts'
-import { invalidGrant, invalidRequest } from '../../../domain/oidc/oauth-error.ts'
-import { isVerified } from '../../../domain/oidc/pkce.ts'
-import type { WriteTransaction } from '../../../ports/storage.ts'
-import { identities } from '../../../resources/identities/identities.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import type { Call, Caller } from '../../context/call.ts'
+import { isAdministrator } from '../../authority/authority.rules.ts'
+import { ControllerError } from '../../base/errors.ts'
+import { identities } from '../../identities/identity.resource.ts'
+import type { Call, Caller } from '../../kernel/context/call.ts'
 import type { ApiSessions } from '../../login/api-sessions.ts'
-import { requireRoomForRevocations } from '../../login/revocations.ts'
-import type { AuthRequest, AuthRequests } from '../requests/auth-requests.ts'
-import type { Codes } from '../requests/codes.ts'
-import { isRedirectUri } from '../requests/redirect-uris.ts'
-import { isComplete, missingOfRequest } from '../requests/request-factors.ts'
-import { told } from '../requests/request-logins.ts'
-import { policyOf } from '../requests/request-totp.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
-import { issueSessionCertificate } from '../tokens/session-certificate.ts'
-import type { TokenIssue } from '../tokens/token-issue.ts'
-import type { TokenResponse } from '../tokens/token-response.ts'
+import { requireRevocationQuota } from '../../login/revocations.ts'
+import type { WriteTransaction } from '../../ports/record-storage.ts'
+import { authRequests } from '../auth-request.resource.ts'
+import { isVerified, methodsOf, type RequestLogin } from '../auth-request.rules.ts'
+import { type AuthRequest, type AuthRequests, isRedirectUri } from '../auth-requests.ts'
+import { invalidGrant, invalidRequest } from '../oauth-error.rules.ts'
+import { issueSessionCertificate } from '../proof-of-possession.ts'
+import { told } from '../request-logins.ts'
 
-/** What a client sends to exchange a code. */
+import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
+import type { SessionClaims } from '../token-claims.rules.ts'
+
+import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
+import type { Codes } from './codes.ts'
+
+/** A request of a client to exchange a code. */
 export interface CodeRequest {
   readonly issuer: string
   readonly clientId: string
@@ -176,7 +173,7 @@ export class CodeGrant {
   }
 
   async #confirm(tx: WriteTransaction, { id, login }: Completed): Promise<void> {
-    await requireRoomForRevocations(this.#context, tx, login.identityId)
+    await requireRevocationQuota(this.#context, tx, login.identityId)
     const current = await this.#requests.find(tx, id)
     const authPolicy = await policyOf(tx, login.identityId)
     const isSame = current?.login?.identityId === login.identityId && current.codeDigests.length > 0

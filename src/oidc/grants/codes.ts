@@ -1,16 +1,15 @@
-import type { ClientRequest } from '../../../domain/oidc/auth-request.ts'
-import type { ReadTransaction, WriteTransaction } from '../../../ports/storage.ts'
-import { apiSessions } from '../../../resources/login/api-sessions.ts'
-import { authRequests } from '../../../resources/login/auth-requests.ts'
-import { SYSTEM_CALL } from '../../context/call.ts'
-import { deletePart, endReasonsOf } from '../../records/deletion.ts'
-import { type Part, writeInParts } from '../../records/parts.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
-import type { AuthRequest, AuthRequests } from './auth-requests.ts'
-import { isComplete, missingOfRequest } from './request-factors.ts'
-import { policyOf } from './request-totp.ts'
+import { SYSTEM_CALL } from '../../kernel/context/call.ts'
+import { deleteBatch, endReasonsOf } from '../../kernel/records/deletion.ts'
+import { type WriteBatch, writeInBatches } from '../../kernel/records/write-batches.ts'
+import { apiSessions } from '../../login/api-session.resource.ts'
+import type { ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
+import { authRequests } from '../auth-request.resource.ts'
+import type { ClientRequest } from '../auth-request.rules.ts'
+import type { AuthRequest, AuthRequests } from '../auth-requests.ts'
+import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
+import type { ProviderContext } from '../token-issue.ts'
 
-/** A client that asks again and again gets a new code each time; so many of them are good at once. */
+/** Codes of one login that are good at once: a client that asks again gets a new one, and the sixth voids the first. */
 const MAX_CODES = 5
 
 /** How a login ended: with a code for the client, or without since something is still to be proved. */
@@ -76,10 +75,10 @@ export class Codes {
         .then((it) => it === undefined)
     // Anybody may present any text: nothing is written for it.
     if (request === undefined && (await this.#context.storage.read(isUnknown))) return
-    const work = async (tx: WriteTransaction, part: Part) => {
+    const work = async (tx: WriteTransaction, batch: WriteBatch) => {
       if (request !== undefined) await tx.collection(authRequests).delete(request.id)
-      return deletePart(tx, apiSessions, apiSessionId, part)
+      return deleteBatch(tx, apiSessions, apiSessionId, batch)
     }
-    await writeInParts(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
+    await writeInBatches(this.#context, SYSTEM_CALL, work, endReasonsOf(apiSessions))
   }
 }

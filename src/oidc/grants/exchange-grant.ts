@@ -1,18 +1,13 @@
-import type { ReadToken } from '../../../domain/oidc/claims.ts'
-import { CLIENT_IDS } from '../../../domain/oidc/clients.ts'
-import { invalidRequest, OAuthError } from '../../../domain/oidc/oauth-error.ts'
-import { afterExchange, type Prover } from '../../../domain/oidc/refresh-tokens.ts'
-import { withScopes } from '../../../domain/oidc/session-claims.ts'
-import type { Call } from '../../context/call.ts'
-import { judgePresented } from '../tokens/presented-token.ts'
-import type { ProviderContext } from '../tokens/provider-context.ts'
-import type { TokenIssue } from '../tokens/token-issue.ts'
-import type { TokenResponse } from '../tokens/token-response.ts'
-import { type LiveSession, type NotRenewed, type Renewal, renewSession } from '../tokens/token-sessions.ts'
-import { certifyAgain, presentationOf, proverOf } from './rebinding.ts'
-import { narrowedScopes } from './refresh-grant.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import { CLIENT_IDS } from '../auth-request.rules.ts'
+import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
+import { type ReadToken, withScopes } from '../token-claims.rules.ts'
+import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
+import { judgePresented, type LiveSession, type NotRenewed, type Renewal, renewSession } from '../token-sessions.ts'
+import { certifyAgain, narrowedScopes, presentationOf, proverOf } from './refresh-grant.ts'
+import { afterExchange, type Prover } from './refresh-tokens.rules.ts'
 
-/** What a client sends to exchange a token for another one. */
+/** A request of a client to exchange a token for another one. */
 export interface ExchangeRequest {
   readonly issuer: string
   readonly clientId: string

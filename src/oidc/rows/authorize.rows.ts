@@ -1,14 +1,9 @@
-import type { ClientRequest } from '../../domain/oidc/auth-request.ts'
-import { CLIENT_IDS, scopesOf } from '../../domain/oidc/clients.ts'
-import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
-import { requireChallenge } from '../../domain/oidc/pkce.ts'
-import { withParameters } from '../../domain/oidc/redirect-uri.ts'
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import { isRedirectUri } from '../../engine/oidc/requests/redirect-uris.ts'
-import type { Answer } from '../operations/answer.ts'
-import type { OperationShape } from '../operations/operation.ts'
-import { found } from './operations/answers.ts'
-import { openIdOperation } from './operations/row.ts'
+import type { Answer, OperationShape } from '../../http/operations/operation.ts'
+import { CLIENT_IDS, type ClientRequest, requireChallenge, scopesOf, withParameters } from '../auth-request.rules.ts'
+import { isRedirectUri } from '../auth-requests.ts'
+import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { found, openIdOperation } from './openid-row.rows.ts'
 
 const SHAPE = {
   summary: 'Begins a login for a client',
@@ -117,10 +112,26 @@ function small(request: ClientRequest): ClientRequest {
   return request
 }
 
-/** What the query asks for; otherwise the certificate's, where the connection has one. */
+/** Chooses the login page that the query asks for; otherwise the certificate's, where the connection has one. */
 function loginPage(url: URL, hasCertificate: boolean): string {
   const method = url.searchParams.getAll('method').at(-1)
   if (method === 'password') return 'username'
   if (method === 'ext-jwt' || method === 'cert') return method
   return hasCertificate ? 'cert' : 'username'
+}
+
+/** Bound to this host and to TLS by its name; it proves nothing but that a browser is the one that was sent away. */
+const NAME = '__Host-portcullis-login'
+const SECRET = /^[0-9a-f-]{36}$/
+
+/** Reads the secret that a browser keeps while somebody logs in elsewhere; `undefined` where it brings none. */
+export function browserSecret(headers: Headers): string | undefined {
+  const cookies = (headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim().split('='))
+  const [, secret = ''] = cookies.find(([name]) => name === NAME) ?? []
+  return SECRET.test(secret) ? secret : undefined
+}
+
+/** Lets a browser keep a secret for ten minutes, out of reach of scripts. */
+export function browserCookie(secret: string): Readonly<Record<string, string>> {
+  return { 'set-cookie': `${NAME}=${secret}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax` }
 }

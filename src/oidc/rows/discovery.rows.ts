@@ -1,9 +1,39 @@
-import type { OAuthErrorCode } from '../../domain/oidc/oauth-error.ts'
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import { userInfo } from '../../engine/oidc/user-info.ts'
-import { bearerTokens } from '../pipeline/bearer-tokens.ts'
-import { json } from './operations/answers.ts'
-import { openIdOperation } from './operations/row.ts'
+import { publishedKeys } from '../../credentials/signing-keys.ts'
+import { bearerTokens } from '../../http/pipeline/request-caller.ts'
+import { discoveryDocument } from '../discovery.rules.ts'
+import type { OAuthErrorCode } from '../oauth-error.rules.ts'
+import { type OpenIdProvider, userInfo } from '../openid-provider.ts'
+import { json, openIdOperation, text } from './openid-row.rows.ts'
+
+const SHAPE = { access: 'public', form: true } as const
+
+/** Operations by which clients and operators learn of the provider. */
+export function discoveryOperations(provider: OpenIdProvider) {
+  const { tokens } = provider.context
+  return [
+    openIdOperation(
+      provider,
+      { ...SHAPE, route: 'GET /.well-known/openid-configuration', summary: 'Describes the OpenID provider' },
+      async ({ issuer }) => json(discoveryDocument(issuer, tokens.algorithm)),
+    ),
+    openIdOperation(
+      provider,
+      { ...SHAPE, route: 'GET /keys', summary: 'Lists the keys that sign tokens, also those of earlier ones' },
+      async () => json({ keys: await publishedKeys(provider.context) }),
+    ),
+    openIdOperation(provider, { ...SHAPE, route: 'GET /healthz', summary: 'Tells that the provider is there' }, ok),
+    openIdOperation(provider, { ...SHAPE, route: 'GET /ready', summary: 'Tells that the provider answers' }, ok),
+    openIdOperation(
+      provider,
+      { ...SHAPE, route: 'GET /logged-out', summary: 'Where a logout leads that names no other place' },
+      async () => text('signed out successfully'),
+    ),
+  ]
+}
+
+async function ok() {
+  return json({ status: 'ok' })
+}
 
 /** A question for user info without a good access token. */
 export class UserInfoRefused extends Error {

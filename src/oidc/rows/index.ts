@@ -1,17 +1,16 @@
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import type { Operation } from '../operations/operation.ts'
-import type { OpenIdApi } from '../pipeline/handler.ts'
-import { authorizeOperations } from './authorize.ts'
-import { callbackOperations } from './callback.ts'
-import { discoveryOperations } from './discovery.ts'
-import { loginOperations } from './login.ts'
-import { styleOperation } from './pages/style.ts'
-import { toOpenIdProblem } from './problem.ts'
-import { sessionEndOperations } from './session-end.ts'
-import { signerLoginOperations } from './signer-login.ts'
-import { tokenOperation } from './token.ts'
-import { totpOperations } from './totp.ts'
-import { userInfoOperations } from './user-info.ts'
+import type { Operation } from '../../http/operations/operation.ts'
+import type { OpenIdApi } from '../../http/pipeline/handler.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { authorizeOperations } from './authorize.rows.ts'
+import { discoveryOperations, userInfoOperations } from './discovery.rows.ts'
+import { loginOperations } from './login.rows.ts'
+import { toOpenIdProblem } from './openid-problem.rows.ts'
+import { styleOperation } from './page.rows.ts'
+import { sessionEndOperations } from './session-end.rows.ts'
+import { callbackOperations, signerLoginOperations } from './signer-login.rows.ts'
+
+import { tokenOperation } from './token.rows.ts'
+import { totpOperations } from './totp.rows.ts'
 
 /** The rows of the OpenID provider, below `/oidc`. What is not a row is not served. */
 function openIdOperations(provider: OpenIdProvider): readonly Operation[] {
@@ -29,7 +28,7 @@ function openIdOperations(provider: OpenIdProvider): readonly Operation[] {
   ]
 }
 
-/** What the pipeline needs of the provider. */
+/** Makes the part of the provider that the pipeline needs. */
 export function openIdApi(provider: OpenIdProvider): OpenIdApi {
   return { operations: openIdOperations(provider), bearer: provider.bearerSessions, toProblem: toOpenIdProblem }
 }

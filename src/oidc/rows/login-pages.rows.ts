@@ -1,14 +1,15 @@
-import { ControllerError, TooManyAttempts } from '../../../domain/errors.ts'
-import type { MissingFactors } from '../../../engine/context/call.ts'
-import type { MfaSecrets } from '../../../engine/login/mfa-records.ts'
-import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
-import type { LoginCredentials } from '../../../engine/oidc/requests/request-logins.ts'
-import { SignerLoginRefused } from '../../../engine/oidc/signers/signer-logins.ts'
-import type { Answer } from '../../operations/answer.ts'
-import { html } from '../../pages/html.ts'
-import { completed } from './login-answer.ts'
-import { pageAnswer } from './page.ts'
-import { signerLinks, signerPage, signerProblem } from './signer-pages.ts'
+import { ControllerError, TooManyAttempts } from '../../base/errors.ts'
+import { html } from '../../http/html.ts'
+import type { Answer } from '../../http/operations/operation.ts'
+import { tokenChallenge } from '../../http/pipeline/envelope.ts'
+import type { MissingFactors } from '../../kernel/context/call.ts'
+import type { MfaSecrets } from '../../login/mfa/mfa-records.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import type { LoginCredentials } from '../request-logins.ts'
+import { SignerLoginRefused } from '../signer-logins.ts'
+import { found } from './openid-row.rows.ts'
+import { pageAnswer } from './page.rows.ts'
+import { signerLinks, signerPage, signerProblem } from './signer-pages.rows.ts'
 
 const OVER = 'This login is over or was never begun. Go back to the application and log in again.'
 
@@ -76,7 +77,7 @@ ${signerLinks(id, await provider.signerLogins.offered())}`
   return pageAnswer(provider, id, { title: 'Log in', body, ...entry })
 }
 
-/** What comes after a step of a login: the next page, or the way back to the client. */
+/** Answers the page after a step of a login: the next one, or the way back to the client. */
 export async function stepPage(
   provider: OpenIdProvider,
   issuer: string,
@@ -159,4 +160,73 @@ function codeForm(action: string, id: string, isWrong: boolean) {
 <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required autofocus maxlength="13"${described}>
 <button type="submit">Continue</button>
 </form>`
+}
+
+/** The answer to a step of a login: on to the callback when nothing is missing, otherwise what is. */
+export function stepAnswer(issuer: string, id: string, missing: MissingFactors): Answer {
+  return authQueriesOf(missing).authQueries === null ? completed(issuer, id) : pendingAnswer(missing)
+}
+
+/** On to the callback, at the host of the request. */
+export function completed(issuer: string, id: string): Answer {
+  return found(`${issuer}/authorize/callback?id=${encodeURIComponent(id)}`)
+}
+
+/** Answers the factors that are still to be proved, in the body and in headers. */
+function pendingAnswer(missing: MissingFactors): Answer {
+  const { totp, signer, signerProblem } = missing
+  const challenge =
+    signer && signerProblem && tokenChallenge({ factor: 'secondary', problem: signerProblem, signers: [signer] })
+  return {
+    raw: JSON.stringify(authQueriesOf(missing)),
+    headers: {
+      'content-type': 'application/json',
+      ...(totp && { 'totp-required': 'true' }),
+      ...(challenge && { 'www-authenticate': challenge }),
+    },
+  }
+}
+
+/** Reports whether a client would rather have a page than JSON: who accepts both alike gets JSON, as SDKs do. */
+export function wantsPage(headers: Headers): boolean {
+  const accepted = (headers.get('accept') ?? '').split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
+  const page = accepted.findIndex((range) => range === 'text/html' || range === 'text/*')
+  const data = accepted.findIndex(
+    (range) => range === 'application/json' || range === '*/*' || range === 'application/*',
+  )
+  return page >= 0 && (data < 0 || page < data)
+}
+
+/** Makes the questions that SDKs read while they log in, one for each factor still to be proved; null when there is none. */
+export function authQueriesOf({ totp, signer }: MissingFactors): { readonly authQueries: readonly object[] | null } {
+  const queries = [
+    ...(totp === undefined ? [] : [totpQuery(totp.isEnrolled)]),
+    ...(signer === undefined ? [] : [signerQuery(signer)]),
+  ]
+  return { authQueries: queries.length === 0 ? null : queries }
+}
+
+function totpQuery(isEnrolled: boolean) {
+  return {
+    format: 'numeric',
+    httpMethod: 'POST',
+    httpUrl: './oidc/login/totp',
+    ...(isEnrolled && { isTotpEnrolled: true }),
+    maxLength: 8,
+    minLength: 6,
+    provider: 'ziti',
+    scopes: null,
+    typeId: 'TOTP',
+  }
+}
+
+function signerQuery({ id, clientId, externalAuthUrl, scopes }: NonNullable<MissingFactors['signer']>) {
+  return {
+    ...(clientId && { clientId }),
+    ...(externalAuthUrl && { httpUrl: externalAuthUrl }),
+    id,
+    provider: 'url',
+    scopes: [...scopes].sort(),
+    typeId: 'EXT-JWT',
+  }
 }

@@ -1,16 +1,20 @@
 import { z } from 'zod'
-import { ControllerError } from '../../domain/errors.ts'
-import { described } from '../../resources/declaration/words.ts'
-import { EnvInfo, SdkInfo } from '../../resources/identities/identities.ts'
-import { validate } from '../../resources/requests/validation.ts'
-import { HttpRefusal } from '../pipeline/answer/problem.ts'
-import { readForm } from '../pipeline/input/form.ts'
-import { FORM, mediaTypeOf } from '../pipeline/input/media-types.ts'
+import { ControllerError } from '../../base/errors.ts'
+import type { OperationShape } from '../../http/operations/operation.ts'
+import { HttpRefusal } from '../../http/pipeline/problem.ts'
+import { FORM, mediaTypeOf, readForm } from '../../http/pipeline/read-input.ts'
+import { EnvInfo, SdkInfo } from '../../identities/identity.resource.ts'
+import { described } from '../../kernel/declaration/words.ts'
+import { validate } from '../../kernel/requests/validation.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import type { LoginClient, LoginCredentials } from '../request-logins.ts'
+import { loginPage, refusedLoginPage, stepAnswer, stepPage, wantsPage } from './login-pages.rows.ts'
+import { openIdOperation, text } from './openid-row.rows.ts'
 
 /** Characters of a signing request: one for an RSA key of 8192 bits has a fifth of it. */
 const MAX_CSR = 16_384
 
-/** What a login takes, as JSON or as a form. */
+/** The body of a login, as JSON or as a form. */
 export const LoginBody = described(
   z.object({
     id: z.string().max(256).optional(),
@@ -97,4 +101,76 @@ function membersIn(form: URLSearchParams, fields: Readonly<Record<string, string
     return value === undefined || value === '' ? [] : [[member, value]]
   })
   return Object.fromEntries(sent)
+}
+
+const TAKES = {
+  access: 'public',
+  credentials: ['none', 'certificate', 'token'],
+  headers: ['authorization'],
+  body: LoginBody,
+  bodyOptional: true,
+  textBody: [FORM],
+  produces: 'application/json',
+  orProduces: ['text/html'],
+} as const satisfies Partial<OperationShape>
+
+const METHODS = [
+  { name: 'password', method: 'password', summary: 'Logs in by username and password' },
+  { name: 'username', method: 'password', summary: 'Logs in by username and password' },
+  { name: 'cert', method: 'cert', summary: 'Logs in by the client certificate of the connection' },
+  { name: 'ext-jwt', method: 'ext-jwt', summary: 'Logs in by a bearer token of an external JWT signer' },
+] as const
+
+/** The first step of a login: a page for people, and what it and SDKs post credentials to. */
+export function loginOperations(provider: OpenIdProvider) {
+  return METHODS.flatMap(({ name, method, summary }) => [
+    openIdOperation(
+      provider,
+      { route: `GET /login/${name}`, summary: 'Where a login begins', access: 'public', form: true },
+      async ({ url }) => {
+        const id = url.searchParams.get('authRequestID') ?? ''
+        const header = { 'auth-request-id': printable(id) }
+        if (method === 'password') return loginPage(provider, id, header)
+        return text('please POST to this URL', { headers: header })
+      },
+    ),
+    openIdOperation(
+      provider,
+      { ...TAKES, route: `POST /login/${name}`, summary },
+      async ({ body, text: formText, headers, url, call, issuer }) => {
+        requireLoginType(headers)
+        const login = loginBody(body, formText)
+        const isForPeople = wantsPage(headers)
+        try {
+          const id = requestIdOf(login, url)
+          const through = isForPeople ? 'browser' : 'program'
+          const step = await provider.logins.logIn(call, id, credentialsOf(method, login), clientOf(login), through)
+          const { request, missing } = step
+          if (isForPeople) return await stepPage(provider, issuer, request.id, missing)
+          return stepAnswer(issuer, request.id, missing)
+        } catch (error) {
+          if (!isForPeople) throw error
+          return refusedLoginPage(provider, login.id ?? '', method, login.username ?? '', error)
+        }
+      },
+    ),
+  ])
+}
+
+function credentialsOf(method: LoginCredentials['method'], { username, password }: LoginBody): LoginCredentials {
+  return method === 'password' ? { method, username: username ?? '', password: password ?? '' } : { method }
+}
+
+function clientOf({ configTypes, sdkInfo, envInfo, csrPem }: LoginBody): LoginClient {
+  return {
+    configTypes: configTypes ?? [],
+    sdkInfo: sdkInfo ?? undefined,
+    envInfo: envInfo ?? undefined,
+    csrPem: csrPem || undefined,
+  }
+}
+
+/** Keeps the characters of a text that may stand in a header. */
+function printable(value: string): string {
+  return value.replace(/[^\x21-\x7e]/g, '').slice(0, 256)
 }

@@ -1,12 +1,11 @@
-import { chooseIssuer } from '../../../domain/oidc/issuers.ts'
-import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
-import type { Answer } from '../../operations/answer.ts'
-import type { OperationInput } from '../../operations/define-operation.ts'
-import type { Operation, OperationShape } from '../../operations/operation.ts'
-import { HttpRefusal } from '../../pipeline/answer/problem.ts'
-import { UnknownPath } from '../../pipeline/router.ts'
+import type { OperationInput } from '../../http/operations/define-operation.ts'
+import type { Answer, Operation, OperationShape } from '../../http/operations/operation.ts'
+import { HttpRefusal } from '../../http/pipeline/problem.ts'
+import { UnknownPath } from '../../http/pipeline/router.ts'
+import { chooseIssuer } from '../discovery.rules.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
 
-/** What an operation of the provider is given: its input, and the issuer that the request's host chose. */
+/** The arguments of an operation of the provider: its input, and the issuer that the request's host chose. */
 export type OpenIdInput<S extends OperationShape> = OperationInput<S> & {
   readonly provider: OpenIdProvider
   readonly issuer: string
@@ -42,4 +41,23 @@ function requireOrigin(headers: Headers, issuer: string, { context }: OpenIdProv
   const origin = headers.get('origin')
   if (origin === null || origin === new URL(issuer).origin || context.provider.origins.includes(origin)) return
   throw new HttpRefusal('UNAUTHORIZED', 403, { field: 'Origin', reason: 'pages of this origin may log nobody in' })
+}
+
+/** A JSON answer without envelope, as OAuth 2.0 has it. */
+export function json(body: unknown, further: Omit<Answer, 'raw'> = {}): Answer {
+  return {
+    ...further,
+    raw: `${JSON.stringify(body)}\n`,
+    headers: { 'content-type': 'application/json', ...further.headers },
+  }
+}
+
+/** Plain text. */
+export function text(body: string, further: Omit<Answer, 'raw'> = {}): Answer {
+  return { ...further, raw: body, headers: { 'content-type': 'text/plain; charset=utf-8', ...further.headers } }
+}
+
+/** Sends the client elsewhere; a browser that does not follow shows the way. */
+export function found(location: string): Answer {
+  return { raw: '', status: 302, headers: { location, 'content-type': 'text/plain; charset=utf-8' } }
 }

@@ -1,13 +1,10 @@
-import { CLIENT_IDS } from '../../domain/oidc/clients.ts'
-import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
-import { withParameters } from '../../domain/oidc/redirect-uri.ts'
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import { isPostLogoutUri } from '../../engine/oidc/requests/redirect-uris.ts'
-import type { Answer } from '../operations/answer.ts'
-import type { OperationShape } from '../operations/operation.ts'
-import { requireClientId } from './client-identification.ts'
-import { found } from './operations/answers.ts'
-import { openIdOperation } from './operations/row.ts'
+import type { Answer, OperationShape } from '../../http/operations/operation.ts'
+import { CLIENT_IDS, withParameters } from '../auth-request.rules.ts'
+import { isPostLogoutUri } from '../auth-requests.ts'
+import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { found, openIdOperation } from './openid-row.rows.ts'
+import { requireClientId } from './token.rows.ts'
 
 const SHAPE = { access: 'public', credentials: ['none'], form: true } as const satisfies Partial<OperationShape>
 

@@ -1,10 +1,11 @@
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import { type SignerAnswer, SignerLoginRefused } from '../../engine/oidc/signers/signer-logins.ts'
-import type { Answer } from '../operations/answer.ts'
-import { browserCookie, browserSecret } from './browser-cookie.ts'
-import { found } from './operations/answers.ts'
-import { openIdOperation } from './operations/row.ts'
-import { refusedSignerPage, stepPage } from './pages/login-pages.ts'
+import type { Answer, OperationShape } from '../../http/operations/operation.ts'
+import { withParameters } from '../auth-request.rules.ts'
+import { isRedirectUri } from '../auth-requests.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { type SignerAnswer, SignerLoginRefused } from '../signer-logins.ts'
+import { browserCookie, browserSecret } from './authorize.rows.ts'
+import { refusedSignerPage, stepPage } from './login-pages.rows.ts'
+import { found, openIdOperation, text } from './openid-row.rows.ts'
 
 const SHAPE = { access: 'public', headers: ['cookie'], form: true } as const
 
@@ -55,4 +56,33 @@ const UNTOLD = { 'referrer-policy': 'no-referrer' } as const
 /** Where a signer sends people back to: one address for each, so that no other one can answer in its place. */
 function redirectUri(issuer: string, signerId: string): string {
   return `${issuer}/login/signer/${encodeURIComponent(signerId)}`
+}
+
+const INTERACTION = 'Unfortunately, the user may be not logged in and/or additional interaction is required.'
+
+const CALLBACK_SHAPE = {
+  summary: 'Sends a completed login back to its client with a code',
+  access: 'public',
+  credentials: ['none'],
+  form: true,
+} as const satisfies Omit<OperationShape, 'route'>
+
+/** Where a login ends (RFC 6749 section 4.1.2): with a code for the client, or with what is still missing. */
+export function callbackOperations(provider: OpenIdProvider) {
+  return (['GET /authorize/callback', 'POST /authorize/callback'] as const).map((route) =>
+    openIdOperation(provider, { route, ...CALLBACK_SHAPE }, async ({ form }) => {
+      const id = form.get('id')
+      if (!id) return text('auth request callback is missing id', { status: 400 })
+      const login = await provider.codes.finish(id)
+      if (login === undefined) return text('request not found', { status: 400 })
+      const { redirectUri, state } = login.request
+      // An administrator may have taken it off the list meanwhile.
+      if (!(await isRedirectUri(provider.context, redirectUri))) {
+        return text('the redirect URI is not allowed any more', { status: 400 })
+      }
+      if (login.code !== undefined) return found(withParameters(redirectUri, { code: login.code, state }))
+      const error = { error: 'interaction_required', error_description: INTERACTION, state }
+      return found(withParameters(redirectUri, error))
+    }),
+  )
 }

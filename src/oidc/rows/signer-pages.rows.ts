@@ -1,11 +1,10 @@
-import { ControllerError } from '../../../domain/errors.ts'
-import type { MissingFactors } from '../../../engine/context/call.ts'
-import type { OpenIdProvider } from '../../../engine/oidc/openid-provider.ts'
-import type { BrowserSigner } from '../../../engine/oidc/signers/signer-logins.ts'
-import { SignerLoginRefused } from '../../../engine/oidc/signers/signer-logins.ts'
-import type { Answer } from '../../operations/answer.ts'
-import { type Html, html } from '../../pages/html.ts'
-import { type Page, pageAnswer } from './page.ts'
+import { ControllerError } from '../../base/errors.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Answer } from '../../http/operations/operation.ts'
+import type { MissingFactors } from '../../kernel/context/call.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { type BrowserSigner, SignerLoginRefused } from '../signer-logins.ts'
+import { type Page, pageAnswer } from './page.rows.ts'
 
 type Problem = Pick<Page, 'error' | 'status'>
 
@@ -34,7 +33,7 @@ export function signerPage(
   return pageAnswer(provider, id, { title: 'Another proof is needed', body: way, ...problem })
 }
 
-/** What went wrong with a login at a signer, for people; where nobody knows, the error goes on. */
+/** Tells people why a login at a signer failed; where nobody knows, the error goes on. */
 export function signerProblem(error: unknown): Problem {
   if (error instanceof SignerLoginRefused) {
     const { reason, signer } = error

@@ -1,11 +1,10 @@
-import { TOKEN_EXCHANGE } from '../../domain/oidc/discovery.ts'
-import { invalidRequest, OAuthError } from '../../domain/oidc/oauth-error.ts'
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import type { TokenResponse } from '../../engine/oidc/tokens/token-response.ts'
-import type { OperationShape } from '../operations/operation.ts'
-import { requireClientId } from './client-identification.ts'
-import { json } from './operations/answers.ts'
-import { type OpenIdInput, openIdOperation } from './operations/row.ts'
+import type { OperationShape } from '../../http/operations/operation.ts'
+import { CLIENT_IDS } from '../auth-request.rules.ts'
+import { TOKEN_EXCHANGE } from '../discovery.rules.ts'
+import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import type { TokenResponse } from '../token-issue.ts'
+import { json, type OpenIdInput, openIdOperation } from './openid-row.rows.ts'
 
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -56,5 +55,27 @@ function tokensFor({ provider, issuer, call, form, headers }: OpenIdInput<typeof
       throw new OAuthError('unauthorized_client', `grant_type "${DEVICE_CODE}" not allowed`)
     default:
       throw new OAuthError('unsupported_grant_type', `${grantType.slice(0, 100)} not supported`)
+  }
+}
+
+/**
+ * Which client calls: by HTTP Basic, which comes first, or by `client_id`. The clients are public: they have no secret, and
+ * whatever they send as one is not looked at. Errors: `invalid_request`, `invalid_client`.
+ */
+export function requireClientId(headers: Headers, form: ReadonlyMap<string, string>): string {
+  const clientId = basicName(headers.get('authorization')) ?? form.get('client_id')
+  if (!clientId) throw invalidRequest('client_id or client_assertion must be provided')
+  if (!CLIENT_IDS.includes(clientId)) throw new OAuthError('invalid_client', 'client not found')
+  return clientId
+}
+
+function basicName(authorization: string | null): string | undefined {
+  const [, encoded] = /^Basic ([A-Za-z0-9+/=_-]+)$/i.exec(authorization?.trim() ?? '') ?? []
+  if (encoded === undefined) return undefined
+  try {
+    const [name = ''] = atob(encoded.replaceAll('-', '+').replaceAll('_', '/')).split(':')
+    return decodeURIComponent(name) || undefined
+  } catch {
+    return undefined
   }
 }

@@ -1,14 +1,19 @@
-import { ControllerError } from '../../domain/errors.ts'
-import type { OpenIdProvider } from '../../engine/oidc/openid-provider.ts'
-import type { OperationShape } from '../operations/operation.ts'
-import { FORM } from '../pipeline/input/media-types.ts'
-import { LoginBody, loginBody, requestIdOf, requireLoginType } from './login-body.ts'
-import { json, text } from './operations/answers.ts'
-import { openIdOperation } from './operations/row.ts'
-import { authQueriesOf } from './pages/auth-queries.ts'
-import { completed, stepAnswer, wantsPage } from './pages/login-answer.ts'
-import { enrollmentPage, refusedCodePage, stepPage } from './pages/login-pages.ts'
-import { WrongCode } from './problem.ts'
+import { ControllerError } from '../../base/errors.ts'
+import type { OperationShape } from '../../http/operations/operation.ts'
+import { FORM } from '../../http/pipeline/read-input.ts'
+import type { OpenIdProvider } from '../openid-provider.ts'
+import { LoginBody, loginBody, requestIdOf, requireLoginType } from './login.rows.ts'
+import {
+  authQueriesOf,
+  completed,
+  enrollmentPage,
+  refusedCodePage,
+  stepAnswer,
+  stepPage,
+  wantsPage,
+} from './login-pages.rows.ts'
+import { WrongCode } from './openid-problem.rows.ts'
+import { json, openIdOperation, text } from './openid-row.rows.ts'
 
 const TAKES = {
   access: 'public',

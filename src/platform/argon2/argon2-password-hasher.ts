@@ -1,7 +1,7 @@
-import { Gate } from '../concurrency/gate.ts'
-import type { PasswordHasher } from '../ports/credentials/password-hasher.ts'
-import { type Argon2id, findNativeArgon2id, wasmArgon2id } from './argon2/argon2id.ts'
-import { readVerifier, type Verifier, writeVerifier } from './argon2/verifier.ts'
+import { Gate } from '../../concurrency/gate.ts'
+import type { PasswordHasher } from '../../ports/credentials.ts'
+import { type Argon2id, findNativeArgon2id, wasmArgon2id } from './argon2id.ts'
+import { readVerifier, type Verifier, writeVerifier } from './verifier.ts'
 
 export interface PasswordHasherOptions {
   /** How many hashes run at once; the others wait their turn. Default: as many as there are cores, at most 4. */

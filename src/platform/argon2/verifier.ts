@@ -1,7 +1,7 @@
-import { fromBase64, toBase64 } from '../../domain/encoding/base64.ts'
+import { fromBase64, toBase64 } from '../../base/bytes.ts'
 import type { Argon2Cost } from './argon2id.ts'
 
-/** What is stored of a password: the hash with the salt and the cost that made it. */
+/** A stored password: the hash with the salt and the cost that made it. */
 export interface Verifier {
   readonly cost: Argon2Cost
   readonly salt: Uint8Array<ArrayBuffer>

@@ -1,10 +1,9 @@
-import type { ValidateFunction } from 'ajv'
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { JsonSchema } from '../../ports/json-schema.ts'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { JsonSchema, SchemaViolation } from '../../ports/runtime.ts'
 import { loadAjv } from './ajv-library.ts'
-import { fromDraft4 } from './draft-4.ts'
+import { fromDraft4 } from './json-schema-formats.ts'
 import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
-import { violationFrom } from './violation.ts'
 
 /** How many compiled schemas are kept; the one that was not used for longest goes first. */
 const MAX_COMPILED = 200
@@ -65,4 +64,34 @@ async function loadCompiler(): Promise<(schema: Document) => Compiled> {
     const ajv = createAjv({ meta: false, validateSchema: false, addUsedSchema: false, verbose: true })
     return { validate: ajv.compile(document), weight }
   }
+}
+
+/** So much of a requirement is shown. */
+const MAX_SHOWN = 256
+
+/** The violation that a validator found first: the innermost one, where a condition has several parts. */
+function violationFrom(error: ErrorObject): SchemaViolation {
+  const path = error.instancePath.split('/').slice(1).map(unescaped)
+  return { path, requirement: requirementOf(error), value: error.data }
+}
+
+function requirementOf({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return `${params.missingProperty} is required`
+    case 'additionalProperties':
+      return `additional property ${params.additionalProperty} is not allowed`
+    case 'enum':
+      return `must be one of ${shortened(JSON.stringify(params.allowedValues))}`
+    default:
+      return shortened(message ?? `must fulfil ${keyword}`)
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }

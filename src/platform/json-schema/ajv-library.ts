@@ -1,6 +1,6 @@
 import type { Ajv, Options } from 'ajv'
-import { canonicalJson } from '../../domain/canonical-json.ts'
-import { FORMATS } from './formats.ts'
+import { canonicalJson } from '../../base/text.ts'
+import { FORMATS } from './json-schema-formats.ts'
 
 /** Makes validators that neither fetch nor backtrack; loads the libraries when the first schema is looked at. */
 export async function loadAjv(): Promise<(options: Options) => Ajv> {

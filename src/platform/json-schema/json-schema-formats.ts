@@ -1,5 +1,63 @@
 import { z } from 'zod'
 
+type Document = Readonly<Record<string, unknown>>
+
+const SCHEMAS_BY_NAME = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies']
+const SCHEMAS = [
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'contains',
+  'else',
+  'if',
+  'items',
+  'not',
+  'oneOf',
+  'propertyNames',
+  'then',
+]
+
+/**
+ * The same schema in the words of later drafts, where it uses those of draft 4: `exclusiveMinimum` and `exclusiveMaximum`
+ * that say of their neighbour whether it is exclusive, and `id`. Everything else stays as it is.
+ */
+export function fromDraft4(schema: Document): Document {
+  const members = Object.entries(schema).flatMap(([name, member]) => {
+    if (name === 'id' && typeof member === 'string') return []
+    if (typeof member === 'boolean' && isExclusive(name)) return []
+    return [[name, memberFrom(name, member)]]
+  })
+  return { ...Object.fromEntries(members), ...bounds(schema) }
+}
+
+function memberFrom(name: string, member: unknown): unknown {
+  if (SCHEMAS_BY_NAME.includes(name) && isObject(member)) {
+    return Object.fromEntries(Object.entries(member).map(([key, value]) => [key, schemaFrom(value)]))
+  }
+  return SCHEMAS.includes(name) ? schemaFrom(member) : member
+}
+
+function schemaFrom(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(schemaFrom)
+  return isObject(value) ? fromDraft4(value) : value
+}
+
+function bounds({ exclusiveMinimum, exclusiveMaximum, minimum, maximum }: Document): Document {
+  return {
+    ...(exclusiveMinimum === true && minimum !== undefined && { exclusiveMinimum: minimum }),
+    ...(exclusiveMaximum === true && maximum !== undefined && { exclusiveMaximum: maximum }),
+  }
+}
+
+function isExclusive(name: string): boolean {
+  return name === 'exclusiveMinimum' || name === 'exclusiveMaximum'
+}
+
+function isObject(value: unknown): value is Document {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Reports whether a text is in a format. */
 type IsInFormat = (text: string) => boolean
 
@@ -22,7 +80,7 @@ const UUID = /^(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /**
  * The formats that are checked, by the words of JSON Schema; text in any other format, `idn-hostname` among them, passes.
- * What a configuration holds goes through them, so none may take more than linear time.
+ * Configurations of callers are matched by them, so none may take more than linear time.
  */
 export const FORMATS: Readonly<Record<string, IsInFormat>> = {
   date: accepts(z.iso.date()),

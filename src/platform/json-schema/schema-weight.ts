@@ -9,9 +9,9 @@ const MAX_WEIGHT = 1_000_000
 export class UnusableSchema extends Error {}
 
 /**
- * What a schema weighs: its characters with every reference written out and every counted repetition of a pattern
- * repeated. Throws {@link UnusableSchema} for one that is too long, too deep or too heavy, that refers to another
- * document, or that refers to itself, since judging by such a schema may take exponential time.
+ * Weighs a schema: its characters with every reference written out and every counted repetition of a pattern repeated. Throws
+ * {@link UnusableSchema} for one that is too long, too deep or too heavy, that refers to another document, or that refers to
+ * itself, since judging by such a schema may take exponential time.
  */
 export function weightOfSchema(schema: object): number {
   if (JSON.stringify(schema).length > MAX_LENGTH) throw new UnusableSchema(`longer than ${MAX_LENGTH} characters`)

@@ -1,11 +1,11 @@
 import type { JWTPayload } from 'jose'
-import { fromBase64 } from '../../domain/encoding/base64.ts'
-import { holdsStorableText } from '../../domain/storable-text.ts'
-import type { ExternalTokens, TokenSigner, TokenVerdict } from '../../ports/credentials/external-tokens.ts'
-import type { KeySets } from '../../ports/key-sets.ts'
-import { loadJose } from '../jose-library.ts'
-import { createSignerKeys, type KeysForToken } from './signer-keys.ts'
-import { UnfitKey, type VerificationKeyOptions } from './verification-key.ts'
+import { fromBase64 } from '../../base/bytes.ts'
+import { holdsStorableText } from '../../base/text.ts'
+import { isYetToCome } from '../../base/time.ts'
+import type { ExternalTokens, KeySets, TokenSigner, TokenVerdict } from '../../ports/credentials.ts'
+
+import { loadJose, verifyToken } from '../jose-library.ts'
+import { createSignerKeys, type KeysForToken, UnfitKey, type VerificationKeyOptions } from './signer-keys.ts'
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512']
 const MAX_TOKEN_LENGTH = 65_536
@@ -28,7 +28,7 @@ export function createExternalTokens(keySets: KeySets, options: VerificationKeyO
           if (!mayBeTheKey || !(await keys.renew())) throw problem
           return verify()
         })
-        const isFromAhead = claims.iat !== undefined && claims.iat > now / 1000
+        const isFromAhead = claims.iat !== undefined && isYetToCome(claims.iat * 1000, now)
         if (isFromAhead || !holdsStorableText(claims)) return { outcome: 'invalid' }
         return { outcome: 'valid', claims }
       } catch (problem) {
@@ -38,29 +38,18 @@ export function createExternalTokens(keySets: KeySets, options: VerificationKeyO
   }
 }
 
-async function verifiedClaims(
+function verifiedClaims(
   token: string,
-  signer: TokenSigner,
+  { issuer, audience }: TokenSigner,
   keys: KeysForToken,
   now: number,
 ): Promise<JWTPayload> {
-  const { jwtVerify } = await loadJose()
-  const { payload } = await jwtVerify(
-    token,
-    // Anybody writes the header of a token: it may hold anything.
-    ({ kid, alg }: { readonly kid?: unknown; readonly alg?: unknown }) => {
-      if (typeof kid !== 'string' || typeof alg !== 'string') throw new Error('token names no key')
-      return keys.find({ kid, alg })
-    },
-    {
-      algorithms: ALGORITHMS,
-      issuer: signer.issuer,
-      audience: signer.audience,
-      currentDate: new Date(now),
-      requiredClaims: ['exp'],
-    },
-  )
-  return payload
+  // Anybody writes the header of a token: it may hold anything.
+  const findKey = ({ kid, alg }: { readonly kid?: unknown; readonly alg?: unknown }) => {
+    if (typeof kid !== 'string' || typeof alg !== 'string') throw new Error('token names no key')
+    return keys.find({ kid, alg })
+  }
+  return verifyToken(token, findKey, now, { algorithms: ALGORITHMS, issuer, audience, requiredClaims: ['exp'] })
 }
 
 function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | undefined {

@@ -4,7 +4,7 @@ const TIMEOUT_MS = 5_000
 const MAX_BYTES = 256 * 1024
 const MAX_REDIRECTS = 5
 
-/** What is asked of somebody else's server. */
+/** A request to somebody else's server. */
 export interface GuardedRequest {
   /** Allows addresses of private networks and of this machine. */
   readonly allowInternal: boolean

@@ -1,4 +1,5 @@
-import type { KeySets } from '../../ports/key-sets.ts'
+import type { JWK } from 'jose'
+import type { KeySets, TokenEndpoints } from '../../ports/credentials.ts'
 import { guardedText } from './guarded-http.ts'
 
 export interface HttpKeySetsOptions {
@@ -42,4 +43,33 @@ function asVersion4(literal: string): string {
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(literal) ?? []
   if (high === undefined || low === undefined) return literal
   return [high, low].flatMap((half) => [Number.parseInt(half, 16) >> 8, Number.parseInt(half, 16) & 255]).join('.')
+}
+
+/** Token endpoints over HTTP, as guarded as key sets are. */
+export function createHttpTokenEndpoints(allowInternal: boolean): TokenEndpoints {
+  return {
+    post: (url, form) => guardedText(url, { allowInternal, form: new URLSearchParams(form).toString() }),
+  }
+}
+
+/** Keys by their id. */
+export type KeySet = ReadonlyMap<string, JWK>
+
+/** The keys of a JSON Web Key Set that are for signatures and have an id. Throws for what is no key set. */
+export function readKeySet(text: string): KeySet {
+  const set: unknown = JSON.parse(text)
+  const keys: unknown = typeof set === 'object' && set !== null ? Reflect.get(set, 'keys') : undefined
+  if (!Array.isArray(keys)) throw new Error('not a key set')
+  return new Map(keys.filter(isSignatureKey).map((key) => [key.kid, key]))
+}
+
+/** A key that is for something else, such as encryption, is as good as absent: another one may have its id. */
+function isSignatureKey(key: unknown): key is JWK & { readonly kid: string } {
+  if (typeof key !== 'object' || key === null || typeof Reflect.get(key, 'kid') !== 'string') return false
+  const use: unknown = Reflect.get(key, 'use')
+  const operations: unknown = Reflect.get(key, 'key_ops')
+  return (
+    (use === undefined || use === 'sig') &&
+    (operations === undefined || (Array.isArray(operations) && operations.includes('verify')))
+  )
 }

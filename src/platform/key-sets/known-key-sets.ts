@@ -1,6 +1,6 @@
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { KeySets } from '../../ports/key-sets.ts'
-import { type KeySet, readKeySet } from './key-set.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { KeySets } from '../../ports/credentials.ts'
+import { type KeySet, readKeySet } from './http-key-sets.ts'
 
 /** How long a key set is believed before it is fetched again, in ms. */
 const FRESH_MS = 300_000

@@ -1,6 +1,6 @@
 import type { webcrypto } from 'node:crypto'
-import { findNativeCrypto, type NativeCrypto } from '../crypto/native-crypto.ts'
-import { declareStructures, type Structures } from './structures.ts'
+import { DER_LIMITS, requireDistinguished } from './der.ts'
+import { findNativeCrypto, type NativeCrypto } from './native-crypto.ts'
 
 interface Modules {
   readonly x509: typeof import('@peculiar/x509')
@@ -12,7 +12,7 @@ interface Modules {
 /** The X.509 library, together with the WebCrypto that it signs, verifies and digests with. */
 export interface Library extends Modules {
   readonly crypto: webcrypto.Crypto
-  /** What signs, verifies and digests instead where it can; not where a WebCrypto was given. */
+  /** Cryptography that signs, verifies and digests instead where it can; undefined where a WebCrypto was given. */
   readonly native: NativeCrypto | undefined
 }
 
@@ -34,4 +34,49 @@ async function importModules(): Promise<Modules> {
     import('@peculiar/asn1-schema'),
   ])
   return { x509, asn1, schema, structures: declareStructures(schema) }
+}
+
+/** The numbers of an RSA public key (RFC 8017), as the content of their INTEGERs. */
+export interface RsaPublicKey {
+  modulus: ArrayBuffer
+  publicExponent: ArrayBuffer
+}
+
+/** ASN.1 structures that the X.509 library reads without telling. */
+export interface Structures {
+  readonly RsaPublicKey: new () => RsaPublicKey
+}
+
+/** Declares the structures to the library; decorators are called as functions, because Node runs these sources as they are. */
+function declareStructures({
+  AsnIntegerArrayBufferConverter,
+  AsnProp,
+  AsnPropTypes,
+}: typeof import('@peculiar/asn1-schema')): Structures {
+  class RsaPublicKey {
+    modulus = new ArrayBuffer(0)
+    publicExponent = new ArrayBuffer(0)
+  }
+  const number = { type: AsnPropTypes.Integer, converter: AsnIntegerArrayBufferConverter }
+  AsnProp(number)(RsaPublicKey.prototype, 'modulus')
+  AsnProp(number)(RsaPublicKey.prototype, 'publicExponent')
+  return { RsaPublicKey }
+}
+
+/**
+ * Reads `der` as a structure of the given type. Throws when it is malformed, outsized, or not in the distinguished
+ * encoding. The library by itself reads BER, in which the same certificate could be given any number of fingerprints.
+ */
+export function parseDer<T>({ schema }: Library, der: Uint8Array<ArrayBuffer>, type: new () => T): T {
+  requireDistinguished(der)
+  return schema.AsnConvert.parse(der, type, { berOptions: DER_LIMITS })
+}
+
+/** Runs `read` and puts `part` before the message of what it throws, so that an operator sees which file is wrong. */
+export async function readPart<T>(part: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (problem) {
+    throw new Error(`${part}: ${problem instanceof Error ? problem.message : 'cannot be read'}`, { cause: problem })
+  }
 }

@@ -1,18 +1,14 @@
 import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
-import { bytesText } from '../../../domain/encoding/base64.ts'
-import { isStorable } from '../../../domain/storable-text.ts'
-import { toHex } from '../../encoding/hex.ts'
-import type { Library } from '../encoding/library.ts'
-import { parseDer } from '../encoding/parse-der.ts'
-import { MAX_PEM_SIZE, readPemBlocks, writePem } from '../encoding/pem.ts'
-import { type DerElement, readSequence } from '../encoding/read-der.ts'
-import { readSigned, type Signed } from '../encoding/signed.ts'
-import { DER_TAGS } from '../encoding/write-der.ts'
-import { type PublicKey, readPublicKey } from '../keys/public-key.ts'
-import { verifiesSignature } from '../keys/signature.ts'
-import { attributeTextsOf, type DistinguishedName } from '../names/name.ts'
+import { bytesText, toHex } from '../../base/bytes.ts'
+import { isStorable } from '../../base/text.ts'
+import type { CertificateFacts } from '../../ports/pki.ts'
+import { type Library, parseDer } from './asn1-structures.ts'
+import { DER_TAGS, type DerElement, readElements, readSequence, readSigned, type Signed } from './der.ts'
+import { attributeTextsOf, commonNameOf, type DistinguishedName, hostTextOf } from './distinguished-names.ts'
 import { type Extensions, readExtensions } from './extensions.ts'
-import { readValidity, type Validity } from './validity.ts'
+import { MAX_PEM_SIZE, readPemBlocks, writePem } from './pem.ts'
+import { type PublicKey, readPublicKey } from './public-key.ts'
+import { verifiesSignature } from './signing-key.ts'
 
 /** A certificate of RFC 5280, read once. Nothing about it is trusted yet. */
 export interface Certificate extends Validity {
@@ -78,7 +74,7 @@ function readUnknown(library: Library, der: Uint8Array<ArrayBuffer>): Certificat
   }
 }
 
-/** What a certificate consists of, read, and as it stands there. */
+/** The parts of a certificate, read, and as they stand there. */
 interface Parts {
   readonly structure: CertificateStructure
   readonly signed: Signed
@@ -115,7 +111,7 @@ export function readCertificates(
   return [first, ...rest]
 }
 
-/** What a certificate says in text of whom it is for. */
+/** Lists the texts of a certificate that name its holder. */
 function textsOf(subject: DistinguishedName, { altNames }: Extensions): readonly string[] {
   return [
     ...attributeTextsOf(subject),
@@ -137,4 +133,84 @@ export async function isRoot(certificate: Certificate): Promise<boolean> {
     isSelfIssued(certificate) &&
     (await certificate.isSignedWith(certificate.publicKey))
   )
+}
+
+/** Lower-case hexadecimal SHA-1 of the DER form, the field's fingerprint of a certificate. */
+export async function fingerprintOf({ crypto, native }: Library, { der }: Pick<Certificate, 'der'>): Promise<string> {
+  return toHex(native?.sha1(der) ?? new Uint8Array(await crypto.subtle.digest('SHA-1', der)))
+}
+
+const KNOWN_FACTS = new WeakMap<Certificate, CertificateFacts>()
+
+/** PEM text of certificates, one block after the other. */
+export function pemOf(...certificates: readonly Certificate[]): string {
+  return certificates.map(({ pem }) => pem).join('')
+}
+
+/** Works out the facts of a certificate, once for each that was read. */
+export async function certificateFacts(library: Library, certificate: Certificate): Promise<CertificateFacts> {
+  const known = KNOWN_FACTS.get(certificate)
+  if (known !== undefined) return known
+  const facts = {
+    fingerprint: await fingerprintOf(library, certificate),
+    pem: certificate.pem,
+    der: certificate.der,
+    commonName: commonNameOf(certificate.subject),
+    subject: new library.x509.Name(certificate.subject).toString(),
+    uris: altNamesOf(certificate, 'uri'),
+    emails: altNamesOf(certificate, 'email'),
+    hosts: certificate.extensions.altNames.flatMap(hostTextOf),
+    publicKey: certificate.publicKey.encoded,
+    isAuthority: certificate.extensions.isAuthority,
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+  }
+  KNOWN_FACTS.set(certificate, facts)
+  return facts
+}
+
+function altNamesOf({ extensions }: Certificate, kind: 'uri' | 'email'): string[] {
+  return extensions.altNames.flatMap((name) => (name.kind === kind ? name.value : []))
+}
+
+/** The span in which a certificate is valid, in milliseconds since the Unix epoch. */
+export interface Validity {
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * The span in which a new certificate is valid, in ms: from one minute before `now`, for clients whose clock is a little
+ * behind, until the same instant `years` calendar years later.
+ */
+export function validityOf(now: number, years: number): Validity {
+  const end = new Date(now)
+  end.setUTCFullYear(end.getUTCFullYear() + years)
+  return { notBefore: now - MINUTE_MS, notAfter: end.getTime() }
+}
+
+/** The span that a certificate names. Throws unless both times stand there to the second in UTC, on a date that there is. */
+function readValidity(validity: DerElement): Validity {
+  const [notBefore, notAfter, ...others] = readElements(validity.content)
+  if (notBefore === undefined || notAfter === undefined || others.length > 0) throw malformed()
+  return { notBefore: readTime(notBefore), notAfter: readTime(notAfter) }
+}
+
+function readTime({ tag, content }: DerElement): number {
+  if (tag !== DER_TAGS.utcTime && tag !== DER_TAGS.generalizedTime) throw malformed()
+  const text = String.fromCharCode(...content)
+  // Two digits of a year are of 1950 to 2049 (RFC 5280 section 4.1.2.5.1).
+  const century = text < '5' ? '20' : '19'
+  const full = tag === DER_TAGS.utcTime ? century + text : text
+  const iso = full.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6.000Z')
+  const instant = Date.parse(iso)
+  // An impossible date is read as a later one, or not at all.
+  if (Number.isNaN(instant) || new Date(instant).toISOString() !== iso) throw malformed()
+  return instant
+}
+
+function malformed(): Error {
+  return new Error('certificate has a malformed time')
 }

@@ -1,7 +1,6 @@
-import type { GeneralName } from '../names/general-name.ts'
-import { commonNameOf, emailAddressesOf } from '../names/name.ts'
-import { permitsNames } from '../names/name-constraints.ts'
 import { type Certificate, isSelfIssued } from './certificate.ts'
+import { commonNameOf, emailAddressesOf, type GeneralName } from './distinguished-names.ts'
+import { permitsNames } from './name-constraints.ts'
 
 export interface ChainOptions {
   /** Self-signed authorities that are trusted because the network is configured so. */

@@ -1,11 +1,11 @@
 import type { Extension, AuthorityKeyIdentifier as KeyIdentifierStructure } from '@peculiar/asn1-x509'
-import { toHex } from '../../encoding/hex.ts'
-import type { Library } from '../encoding/library.ts'
-import { parseDer } from '../encoding/parse-der.ts'
-import { type GeneralName, readGeneralName } from '../names/general-name.ts'
-import { type NameConstraints, readNameConstraints } from '../names/name-constraints.ts'
+import { toHex } from '../../base/bytes.ts'
+import { type Library, parseDer } from './asn1-structures.ts'
 
-/** What the extensions of a certificate permit and say, RFC 5280 section 4.2. */
+import { type GeneralName, readGeneralName } from './distinguished-names.ts'
+import { type NameConstraints, readNameConstraints } from './name-constraints.ts'
+
+/** The permissions and names that the extensions of a certificate hold, RFC 5280 section 4.2. */
 export interface Extensions {
   readonly isAuthority: boolean
   /** How many authorities may stand between this one and a leaf. */

@@ -1,8 +1,13 @@
-import type { SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
-import type { Library } from '../encoding/library.ts'
-import { DER_TAGS, writeDer } from '../encoding/write-der.ts'
-import { ecdsaToDer } from '../keys/ecdsa-form.ts'
-import type { SigningKey } from '../keys/signing-key.ts'
+import type * as x509 from '@peculiar/x509'
+import type { SignatureAlgorithm } from '../../ports/credentials.ts'
+import type { IssuedRouterCertificates, Pki } from '../../ports/pki.ts'
+import type { Library } from './asn1-structures.ts'
+import { type Certificate, certificateFacts, pemOf, readCertificate, validityOf } from './certificate.ts'
+import { DER_TAGS, writeDer } from './der.ts'
+import { nameWithCommonName, uriName } from './distinguished-names.ts'
+import { ecdsaToDer } from './public-key.ts'
+import type { SigningKey } from './signing-key.ts'
+import { readSigningRequest, type SigningRequest } from './signing-request.ts'
 
 /** Everything that a certificate will say. The issuer adds a serial number and its signature. */
 export interface CertificateTemplate {
@@ -74,4 +79,105 @@ function timeOf(instant: number): Uint8Array {
   const isShort = new Date(instant).getUTCFullYear() < 2050
   const tag = isShort ? DER_TAGS.utcTime : DER_TAGS.generalizedTime
   return writeDer(tag, new TextEncoder().encode(isShort ? digits.slice(2) : digits))
+}
+
+/** The authority that signs, with the certificates between it and the root. */
+export interface Issuer {
+  readonly signing: Certificate
+  readonly intermediates: readonly Certificate[]
+  readonly signer: SigningKey
+}
+
+type RouterRequest = Parameters<Pki['issueRouterCertificates']>[0]
+
+/** Issues both certificates of a router, or neither. */
+export async function issueRouterCertificates(
+  library: Library,
+  { signing, intermediates, signer }: Issuer,
+  request: RouterRequest,
+): Promise<IssuedRouterCertificates> {
+  const { routerId, namesItself, spiffeId, now } = request
+  const server = await readSigningRequest(library, request.serverCsrPem)
+  if (typeof server === 'string') return { issued: false, of: 'server', problem: server }
+  const client = await readSigningRequest(library, request.clientCsrPem)
+  if (typeof client === 'string') return { issued: false, of: 'client', problem: client }
+  const issue = async (accepted: SigningRequest, purpose: 'client' | 'server', subject: Uint8Array) => {
+    const extensions = routerExtensions(library, purpose, { names: accepted.requestedNames(), spiffeId, signing })
+    const issuer = signing.subjectDer
+    const template = { issuer, subject, publicKey: accepted.publicKey, extensions, ...validityOf(now, 1) }
+    return readCertificate(library, await issueCertificate(library, template, signer))
+  }
+  if (namesItself && client.subject.commonName !== routerId)
+    return { issued: false, of: 'client', problem: 'wrong-name' }
+  const names = namesItself ? client.subject : nameWithCommonName(library, routerId)
+  try {
+    const [clientLeaf, serverLeaf] = await Promise.all([
+      issue(client, 'client', names.der),
+      issue(server, 'server', server.subject.der),
+    ])
+    return {
+      issued: true,
+      client: await certificateFacts(library, clientLeaf),
+      clientChainPem: pemOf(clientLeaf, ...intermediates),
+      serverChainPem: pemOf(serverLeaf, ...intermediates),
+    }
+  } catch {
+    // The names that were asked for are malformed; nothing was handed out.
+    return { issued: false, of: 'server', problem: 'unparsable' }
+  }
+}
+
+/** The names and uses that differ from one client certificate to the next. */
+interface ClientNames {
+  readonly spiffeId: string
+  /** Whether the subject is empty: the alternative name is then critical (RFC 5280 section 4.2.1.6). */
+  readonly isNameless: boolean
+}
+
+/** 2.5.29.17 as an element. */
+const SUBJECT_ALT_NAME = writeDer(DER_TAGS.objectIdentifier, Uint8Array.of(0x55, 0x1d, 0x11))
+const TRUE = writeDer(DER_TAGS.boolean, Uint8Array.of(0xff))
+
+/**
+ * Prepares everything that the client certificates of `signing` say beside subject and key: they prove their keys to servers,
+ * under a single alternative name. All but that name is the same in each, and is written once. DER, each extension.
+ */
+export function clientExtensions({ x509 }: Library, signing: Certificate): (names: ClientNames) => Uint8Array[] {
+  const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
+  const { subjectKeyId } = signing.extensions
+  const same = [
+    new x509.KeyUsagesExtension(digitalSignature | keyEncipherment | dataEncipherment, true),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+    ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
+  ].map(({ rawData }) => new Uint8Array(rawData))
+  return ({ spiffeId, isNameless }) => [...same, altName(spiffeId, isNameless)]
+}
+
+function altName(spiffeId: string, isCritical: boolean): Uint8Array {
+  const { octetString, sequence, uri } = DER_TAGS
+  const names = writeDer(sequence, writeDer(uri, new TextEncoder().encode(uriName(spiffeId).value)))
+  return writeDer(sequence, SUBJECT_ALT_NAME, ...(isCritical ? [TRUE] : []), writeDer(octetString, names))
+}
+
+interface RouterNames {
+  readonly names: x509.JsonGeneralNames
+  readonly spiffeId: string
+  readonly signing: Certificate
+}
+
+/** Everything that a router's certificate says beside its subject and key; it proves its key to clients or to servers. */
+function routerExtensions(
+  { x509 }: Library,
+  purpose: 'client' | 'server',
+  { names, spiffeId, signing }: RouterNames,
+): Uint8Array[] {
+  const { digitalSignature, keyEncipherment, dataEncipherment } = x509.KeyUsageFlags
+  const { clientAuth, serverAuth } = x509.ExtendedKeyUsage
+  const { subjectKeyId } = signing.extensions
+  return [
+    new x509.KeyUsagesExtension(digitalSignature | keyEncipherment | dataEncipherment, true),
+    new x509.ExtendedKeyUsageExtension([purpose === 'client' ? clientAuth : serverAuth]),
+    ...(subjectKeyId === undefined ? [] : [new x509.AuthorityKeyIdentifierExtension(subjectKeyId)]),
+    new x509.SubjectAlternativeNameExtension([...names, uriName(spiffeId)]),
+  ].map(({ rawData }) => new Uint8Array(rawData))
 }

@@ -1,9 +1,8 @@
 import type { GeneralSubtrees } from '@peculiar/asn1-x509'
-import { toHex } from '../../encoding/hex.ts'
-import type { Library } from '../encoding/library.ts'
-import { parseDer } from '../encoding/parse-der.ts'
-import { type GeneralName, readGeneralName } from './general-name.ts'
-import { comparableRelativeNames } from './name.ts'
+import { toHex } from '../../base/bytes.ts'
+import { type Library, parseDer } from './asn1-structures.ts'
+
+import { comparableRelativeNames, type GeneralName, readGeneralName } from './distinguished-names.ts'
 
 /** Names that an authority may certify: under a permitted subtree of their kind, when there is one, and no excluded one. */
 export interface NameConstraints {

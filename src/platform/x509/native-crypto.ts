@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import type { KeyAlgorithm } from './key-algorithm.ts'
 
-/** What is signed with a key: `hash` as WebCrypto calls it. */
+/** A way to sign with a key: `hash` as WebCrypto calls it. */
 type Scheme = KeyAlgorithm & { readonly hash: string }
 
 /** A public key of `node:crypto`. */
@@ -84,3 +83,9 @@ function hashOf({ name, hash }: Scheme): string | null {
   // Not every runtime knows the names of WebCrypto, such as SHA-256.
   return name === 'Ed25519' ? null : hash.toLowerCase().replace('-', '')
 }
+
+/** Kinds of keys that the network accepts, by the parameters that WebCrypto imports them with. */
+export type KeyAlgorithm =
+  | { readonly name: 'ECDSA'; readonly namedCurve: 'P-256' | 'P-384' | 'P-521' }
+  | { readonly name: 'RSASSA-PKCS1-v1_5' }
+  | { readonly name: 'Ed25519' }

@@ -1,13 +1,14 @@
-import type { KeySigner, SignatureAlgorithm } from '../../../ports/credentials/key-signer.ts'
-import type { KeyAlgorithm } from '../crypto/key-algorithm.ts'
-import type { Library } from '../encoding/library.ts'
-import type { HeldKey } from './held-key.ts'
-import { readPkcs8 } from './pkcs8.ts'
+import type { webcrypto } from 'node:crypto'
+import type { KeySigner, SignatureAlgorithm } from '../../ports/credentials.ts'
+import type { Library } from './asn1-structures.ts'
+import { DER_TAGS, readSequence, type Signed, writeDer } from './der.ts'
+import type { KeyAlgorithm } from './native-crypto.ts'
+import { readPemBlocks } from './pem.ts'
 import type { PublicKey } from './public-key.ts'
 
 /** A private key ready to sign, wherever it is held. */
 export interface SigningKey {
-  /** What WebCrypto calls the algorithm, curve and hash of the signatures. */
+  /** The algorithm, curve and hash of the signatures, as WebCrypto calls them. */
   readonly algorithm: KeyAlgorithm & { readonly hash: string }
   readonly jwa: SignatureAlgorithm
   /** The signature in the form of WebCrypto and of tokens: `r` and `s` of ECDSA side by side. */
@@ -99,4 +100,62 @@ function webSignature(
   const fixed = new x509.AsnEcSignatureFormatter().toWebSignature(algorithm, octets)
   if (fixed === null) throw new Error('answers a signature that is none of ECDSA')
   return new Uint8Array(fixed)
+}
+
+/** A private key that cannot be read: a WebCrypto key, which may be non-extractable, or a signer elsewhere. */
+export type HeldKey = webcrypto.CryptoKey | KeySigner
+
+/** How a signature is made, by the content of its object identifier (RFC 5758, RFC 4055, RFC 8410) in hexadecimal. */
+const ALGORITHMS: Readonly<Record<string, { readonly name: KeyAlgorithm['name']; readonly hash: string }>> = {
+  '2a8648ce3d040302': { name: 'ECDSA', hash: 'SHA-256' },
+  '2a8648ce3d040303': { name: 'ECDSA', hash: 'SHA-384' },
+  '2a8648ce3d040304': { name: 'ECDSA', hash: 'SHA-512' },
+  '2a864886f70d01010b': { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  '2a864886f70d01010c': { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-384' },
+  '2a864886f70d01010d': { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-512' },
+  '2b6570': { name: 'Ed25519', hash: 'SHA-512' },
+}
+
+/**
+ * Whether `signed` carries a signature of the private key that belongs to `key`. Answers `false` for an algorithm that
+ * does not fit the key, is unknown or uses SHA-1 or MD5, for a key that is no point of its curve, and for an ECDSA
+ * signature that is not in the distinguished encoding.
+ */
+export async function verifiesSignature(
+  { body, algorithmId, signature }: Pick<Signed, 'body' | 'algorithmId' | 'signature'>,
+  key: PublicKey,
+): Promise<boolean> {
+  const algorithm = ALGORITHMS[algorithmId]
+  if (algorithm?.name !== key.algorithm.name) return false
+  try {
+    return await key.verifies(algorithm.hash, body, signature)
+  } catch {
+    // A malformed signature or an invalid point of the curve: neither verifies.
+    return false
+  }
+}
+
+const VERSION_0 = Uint8Array.of(0)
+
+/** The PKCS#8 form of a PEM private key: of that form itself, or the older `EC PRIVATE KEY` and `RSA PRIVATE KEY`. */
+function readPkcs8(pem: string, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
+  const block = readPemBlocks(pem).find(({ label }) => label.endsWith('PRIVATE KEY'))
+  if (block === undefined) throw new Error('no private key found')
+  switch (block.label) {
+    case 'PRIVATE KEY':
+      return block.der
+    case 'EC PRIVATE KEY':
+    case 'RSA PRIVATE KEY':
+      return wrapInPkcs8(block.der, publicKey)
+    default:
+      throw new Error(`${block.label} is not supported; use an unencrypted PKCS#8 key`)
+  }
+}
+
+/** The older forms are what PKCS#8 wraps, and a key that matches its certificate has the algorithm named there. */
+function wrapInPkcs8(der: Uint8Array, publicKey: PublicKey): Uint8Array<ArrayBuffer> {
+  const { integer, octetString, sequence } = DER_TAGS
+  const [algorithm] = readSequence(publicKey.der)
+  if (algorithm === undefined) throw new Error('names no algorithm')
+  return writeDer(sequence, writeDer(integer, VERSION_0), algorithm.whole, writeDer(octetString, der))
 }

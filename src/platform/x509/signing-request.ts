@@ -1,17 +1,14 @@
 import type * as x509 from '@peculiar/x509'
-import { isStorable } from '../../../domain/storable-text.ts'
-import type { CsrProblem } from '../../../ports/pki.ts'
-import type { Library } from '../encoding/library.ts'
-import { MAX_PEM_SIZE, readPemBlocks } from '../encoding/pem.ts'
-import { type DerElement, readElements, readSequence } from '../encoding/read-der.ts'
-import { readSigned, type Signed } from '../encoding/signed.ts'
-import { DER_TAGS } from '../encoding/write-der.ts'
-import { readPublicKey, WeakKey } from '../keys/public-key.ts'
-import { verifiesSignature } from '../keys/signature.ts'
-import { attributeTextsOf, commonNameOf } from '../names/name.ts'
-import { requestedNames } from './requested-names.ts'
+import { isStorable } from '../../base/text.ts'
+import type { CsrProblem } from '../../ports/pki.ts'
+import type { Library } from './asn1-structures.ts'
+import { DER_TAGS, type DerElement, readElements, readSequence, readSigned, type Signed } from './der.ts'
+import { attributeTextsOf, commonNameOf, hostName } from './distinguished-names.ts'
+import { MAX_PEM_SIZE, readPemBlocks } from './pem.ts'
+import { readPublicKey, WeakKey } from './public-key.ts'
+import { verifiesSignature } from './signing-key.ts'
 
-/** What a certificate may take from a signing request. Of requested extensions only a router's names are looked at. */
+/** The parts of a signing request that a certificate may take. Of requested extensions only a router's names are looked at. */
 export interface SigningRequest {
   readonly subject: RequestedSubject
   /** SubjectPublicKeyInfo, DER. */
@@ -88,4 +85,21 @@ function readSingleBlock(pem: string): Uint8Array<ArrayBuffer> {
   const lastLine = pem.trimEnd().split('\n').at(-1)?.trim()
   if (lastLine !== `-----END ${block.label}-----`) throw new Error('signing request has text after its PEM block')
   return block.der
+}
+
+const REQUESTED_ALT_NAME = '2.5.29.17'
+const MAX_NAMES = 100
+
+/**
+ * The host names, IP addresses and mail names that a signing request asks for. Names of other kinds, URIs among them, are
+ * left out: what a certificate stands for is the network's to say. Throws on more than 100 names or a malformed one.
+ */
+function requestedNames({ x509 }: Library, request: x509.Pkcs10CertificateRequest): x509.JsonGeneralName[] {
+  const extension = request.getExtension(REQUESTED_ALT_NAME)
+  const names = extension instanceof x509.SubjectAlternativeNameExtension ? extension.names.toJSON() : []
+  if (names.length > MAX_NAMES) throw new Error('signing request asks for too many names')
+  return names.flatMap(({ type, value }) => {
+    if (type === 'dns' || type === 'ip') return [hostName(value)]
+    return type === 'email' ? [{ type, value }] : []
+  })
 }

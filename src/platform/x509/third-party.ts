@@ -1,10 +1,9 @@
-import { BoundedMap } from '../../../domain/bounded-map.ts'
-import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../../ports/pki.ts'
-import type { Library } from '../encoding/library.ts'
-import { readPemBlocks } from '../encoding/pem.ts'
-import { type Certificate, readCertificate } from './certificate.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../ports/pki.ts'
+import type { Library } from './asn1-structures.ts'
+import { type Certificate, certificateFacts, fingerprintOf, readCertificate } from './certificate.ts'
 import { isIssuedBy, leadsToRoot } from './chain.ts'
-import { certificateFacts } from './facts.ts'
+import { readPemBlocks } from './pem.ts'
 
 /** Authorities that were read before, by their PEM text; one that is of no use is `undefined`. */
 const MAX_KNOWN = 500
@@ -78,4 +77,20 @@ function readBlocks(library: Library, pem: string): readonly Certificate[] | und
   } catch {
     return undefined
   }
+}
+
+/**
+ * The trust domain that the network's own certificates name in a `spiffe://` URI; the first one found counts. Without
+ * any it is the SHA-1 fingerprint of the root.
+ */
+export async function findTrustDomain(
+  library: Library,
+  own: readonly Certificate[],
+  root: Certificate,
+): Promise<string> {
+  for (const name of own.flatMap(({ extensions }) => extensions.altNames)) {
+    const trustDomain = name.kind === 'uri' ? /^spiffe:\/\/([^/?#]+)/i.exec(name.value)?.[1] : undefined
+    if (trustDomain !== undefined) return trustDomain.toLowerCase()
+  }
+  return fingerprintOf(library, root)
 }

@@ -1,32 +1,29 @@
 import type { webcrypto } from 'node:crypto'
-import { BoundedMap } from '../domain/bounded-map.ts'
-import { bytesText } from '../domain/encoding/base64.ts'
-import type { ChainVerdict, IssuedCertificate, Pki } from '../ports/pki.ts'
-import { toHex } from './encoding/hex.ts'
-import type { PkiSource } from './pki-source.ts'
-import { ServerCredentials } from './server-credentials.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
+import { bytesText, toHex } from '../../base/bytes.ts'
+import type { ChainVerdict, IssuedCertificate, Pki } from '../../ports/pki.ts'
+
+import type { PkiSource } from '../pki-material.ts'
+import { ServerCredentials } from '../server-credentials.ts'
+import { loadLibrary, readPart } from './asn1-structures.ts'
 import {
   type Certificate,
+  certificateFacts,
+  fingerprintOf,
   isRoot,
   isSelfIssued,
+  pemOf,
   readCertificate,
   readCertificates,
-} from './x509/certificates/certificate.ts'
-import { isNetworkAuthority, isRelated, leadsToRoot } from './x509/certificates/chain.ts'
-import { certificateFacts, fingerprintOf, pemOf } from './x509/certificates/facts.ts'
-import { createThirdPartyVerifier, readCertificateFacts } from './x509/certificates/third-party.ts'
-import { findTrustDomain } from './x509/certificates/trust-domain.ts'
-import { validityOf } from './x509/certificates/validity.ts'
-import { writeCertsOnly } from './x509/encoding/certs-only.ts'
-import { loadLibrary } from './x509/encoding/library.ts'
-import { writePem } from './x509/encoding/pem.ts'
-import { readPart } from './x509/encoding/read-part.ts'
-import { clientExtensions } from './x509/issuing/client-extensions.ts'
-import { issueCertificate } from './x509/issuing/issue.ts'
-import { issueRouterCertificates } from './x509/issuing/issue-router-certificates.ts'
-import { readSigningRequest } from './x509/issuing/signing-request.ts'
-import { loadSigningKey } from './x509/keys/signing-key.ts'
-import { nameWithCommonName } from './x509/names/name.ts'
+  validityOf,
+} from './certificate.ts'
+import { isNetworkAuthority, isRelated, leadsToRoot } from './chain.ts'
+import { nameWithCommonName } from './distinguished-names.ts'
+import { clientExtensions, issueCertificate, issueRouterCertificates } from './issue.ts'
+import { writeCertsOnly, writePem } from './pem.ts'
+import { loadSigningKey } from './signing-key.ts'
+import { readSigningRequest } from './signing-request.ts'
+import { createThirdPartyVerifier, findTrustDomain, readCertificateFacts } from './third-party.ts'
 
 export interface X509PkiOptions {
   /** SPIFFE trust domain; by default the one that the certificates name, else the fingerprint of the root. */
@@ -115,7 +112,7 @@ export async function createX509Pki(source: PkiSource, options: X509PkiOptions =
   const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
   const known = { get: (octets: string) => network.get(octets) ?? clients.get(octets) }
 
-  /** What cannot be read becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
+  /** An unreadable certificate becomes undefined: as an intermediate it is then of no use, as the leaf it is not trusted. */
   const readSent = (der: Uint8Array): Certificate | undefined => {
     try {
       return readCertificate(library, new Uint8Array(der), known)

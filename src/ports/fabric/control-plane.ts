@@ -1,6 +1,6 @@
-import type { ModelCodec } from './data-model.ts'
-import type { FromRouter } from './from-router.ts'
-import type { RouterGreeting } from './router-facts.ts'
+import type { FromRouter, RouterGreeting } from './from-router.ts'
+import type { ModelCodec } from './router-data-model.ts'
+
 import type { ToRouter } from './to-router.ts'
 
 /**
@@ -27,7 +27,7 @@ export type SocketAdmission =
   | { readonly admitted: true; readonly fingerprint: string }
   | { readonly admitted: false; readonly reason: ChannelRefusal }
 
-/** What a router does that harms others if nobody looks. */
+/** Conduct of a router that harms others if nobody looks. */
 export type Misbehaviour =
   | 'flood'
   | 'slow-reader'
@@ -45,7 +45,33 @@ export interface RouterSession {
   closed(): void
 }
 
-/** What speaks the wire of routers calls this, and knows nothing else of the controller. */
+/** Which edge router runs in a process of the controller, where it is made if there is none. */
+export interface OwnRouterRequest {
+  readonly name: string
+  /** Of a router that is made; those of one that is there stay. */
+  readonly roleAttributes: readonly string[]
+  /** Makes a key (PEM) and requests for certificates of it (PEM), the first for the id as common name. */
+  readonly newKey: (
+    routerId: string,
+  ) => Promise<{ readonly keyPem: string; readonly clientCsrPem: string; readonly serverCsrPem: string }>
+}
+
+/** An edge router that runs in a process of the controller, with its key and certificates, all PEM. */
+export interface OwnRouter {
+  readonly id: string
+  readonly name: string
+  /** SHA-1 of the client certificate, in lower-case hexadecimal digits. */
+  readonly fingerprint: string
+  readonly keyPem: string
+  readonly certPem: string
+  readonly serverCertPem: string
+  /** The network's trust bundle. */
+  readonly caPem: string
+  /** When to ask again, epoch ms: the certificates are renewed then. */
+  readonly renewAt: number
+}
+
+/** The part of the controller that the wire of routers calls; it knows nothing else of it. */
 export interface ControlPlane {
   /** Stays the same over restarts: routers know controllers by it. */
   readonly controllerId: string
@@ -60,11 +86,18 @@ export interface ControlPlane {
     fingerprint: string,
     channel: RouterChannel,
   ): Promise<RouterSession | ChannelRefusal>
+  /** The edge router of this process. Rejects where one of its name was enrolled elsewhere. */
+  ownRouter(request: OwnRouterRequest): Promise<OwnRouter>
+  /**
+   * Begins an API session of an identity, by id or name, that this process acts as; answers its token. Rejects where there is no
+   * such identity.
+   */
+  startSession(identity: string): Promise<string>
   /** Closes every channel. */
   close(): Promise<void>
 }
 
-/** What the wire tells the control plane of itself. */
+/** The facts that the wire tells the control plane of itself. */
 export interface ControlPlaneOptions {
   /** Where routers reach this process, for example `tls:host:6262`; the first one names the controller. */
   readonly addresses: readonly string[]

@@ -4,13 +4,12 @@ import type {
   ModelDifference,
   Precedence,
   RouteFailureCause,
-} from '../../domain/fabric/index.ts'
-import type { EdgeListener, LinkListener, ReportedInterface } from './router-facts.ts'
+} from '../../fabric/rules/index.ts'
 
-/** What the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
+/** Data that the two ends of a circuit tell each other by way of the controller: number of the item to its bytes. */
 export type PeerData = ReadonlyMap<number, Uint8Array>
 
-/** What a fault is about. */
+/** The part of a circuit that a fault is about. */
 export type FaultSubject = 'ingress' | 'egress' | 'link' | 'forward' | 'forward-of-unknown-owner' | 'duplicate-link'
 
 /** Every message that the controller takes from routers. The comments tell what is asked with it. */
@@ -75,7 +74,7 @@ export type FromRouter =
   | { readonly type: 'controllers' }
   /** The router is to be deleted for good, by its operator's wish. */
   | { readonly type: 'decommission' }
-  /** What this controller does not do, in words. */
+  /** A request that this controller does not serve, in words. */
   | { readonly type: 'unsupported'; readonly what: string }
   | { readonly type: 'extend-certificates'; readonly clientCertCsr: string; readonly serverCertCsr: string }
   | { readonly type: 'confirm-certificate'; readonly clientCertPem: string }
@@ -89,7 +88,7 @@ export interface CircuitUsage {
   readonly bytes: ReadonlyMap<string, number>
 }
 
-/** What a router wants its operator to know. */
+/** A message of a router for its operator. */
 export interface RouterAlert {
   readonly severity: string
   readonly message: string
@@ -145,7 +144,7 @@ export interface TunnelTerminatorRequest extends HostedAddress {
   readonly startTime: bigint
 }
 
-/** What is undefined stays as it is. */
+/** A change of a terminator; members that are undefined stay as they are. */
 export interface TerminatorUpdate {
   readonly type: 'update-terminator'
   readonly terminatorId: string
@@ -160,4 +159,48 @@ export interface ModelSubscription {
   readonly timelineId: string
   /** Empty for routers that name none. */
   readonly subscriptionId: string
+}
+
+/** Where a router accepts links of others. */
+export interface LinkListener {
+  /** As it is advertised, for example `tls:host:10080`. */
+  readonly address: string
+  readonly protocol: string
+  readonly groups: readonly string[]
+  readonly localBinding: string
+}
+
+/** Where a router accepts clients. */
+export interface EdgeListener {
+  readonly protocol: string
+  /** `host:port` as clients reach it. */
+  readonly advertise: string
+}
+
+/** A network interface of a router's host, as the router reports it; `flags` are those of the host's system calls. */
+export interface ReportedInterface {
+  readonly name: string
+  readonly hardwareAddress: string
+  readonly mtu: number
+  readonly index: number
+  readonly flags: number
+  readonly addresses: readonly string[]
+}
+
+/** Versions that a router tells of itself when it connects. */
+export interface RouterSoftware {
+  readonly version: string
+  readonly revision: string
+  readonly buildDate: string
+  readonly os: string
+  readonly arch: string
+}
+
+/** How a router introduces itself when it opens its control channel. */
+export interface RouterGreeting {
+  readonly routerId: string
+  readonly software: RouterSoftware
+  /** Numbers of capabilities, ascending. */
+  readonly capabilities: readonly number[]
+  readonly linkListeners: readonly LinkListener[]
 }

@@ -1,5 +1,5 @@
 export type * from './control-plane.ts'
-export type * from './data-model.ts'
 export type * from './from-router.ts'
-export type * from './router-facts.ts'
+export type * from './from-router.ts'
+export type * from './router-data-model.ts'
 export type * from './to-router.ts'

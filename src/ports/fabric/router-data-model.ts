@@ -1,5 +1,5 @@
-import type { Precedence } from '../../domain/fabric/index.ts'
-import type { PostureCheck } from '../../domain/posture/index.ts'
+import type { PostureCheck } from '../../access/posture/rules/index.ts'
+import type { Precedence } from '../../fabric/rules/index.ts'
 
 /** One entity of the model that routers decide by, as it is now. */
 export type ModelEntity =

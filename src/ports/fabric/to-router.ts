@@ -1,6 +1,5 @@
-import type { Forward } from '../../domain/fabric/index.ts'
-import type { PeerData } from './from-router.ts'
-import type { LinkListener } from './router-facts.ts'
+import type { Forward } from '../../fabric/rules/index.ts'
+import type { LinkListener, PeerData } from './from-router.ts'
 
 /** Why a request of a router is refused, in the words of the wire. */
 export type RefusalCode =
@@ -18,7 +17,7 @@ export type RefusalCode =
   | 'invalid-instance-id'
   | 'access-denied'
 
-/** What the router is to do after a refusal: as it likes, later again, from the log-in on, or nothing. */
+/** The next step of the router after a refusal: as it likes, later again, from the log-in on, or none. */
 export type RetryHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable'
 
 /** Every message that the controller sends to routers. */
@@ -65,7 +64,7 @@ export type ToRouter =
   | ModelChanges
   | ValidateModel
 
-/** What a router has to forward for a circuit, and what it has to dial when it is the last one. */
+/** The forwards of a router for a circuit, and the address that it dials when it is the last one. */
 export interface Route {
   readonly type: 'route'
   readonly circuitId: string
@@ -142,7 +141,7 @@ export interface ValidateModel extends Pick<ModelState, 'index' | 'events'> {
   readonly type: 'validate-model'
 }
 
-/** What changed in the data model from one index to another. */
+/** The changes of the data model from one index to another. */
 export interface ModelChanges {
   readonly type: 'model-changes'
   readonly index: number

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createController, createPkiMaterial, SYSTEM_CALL } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { identities } from '../../../src/resources/identities/identities.ts'
+import { identities } from '../../../src/identities/identity.resource.ts'
 import { httpsClient } from '../../support/https-fetch.ts'
 import { endAll, portcullis, portIn } from './cli-process.ts'
 

@@ -5,8 +5,8 @@ import { apiDocuments, type Controller, createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { type RunningServer, serve } from 'portcullis/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COLLECTIONS } from '../../../adapters/cli/commands/entities/collections.ts'
-import { ENTITY_COMMANDS } from '../../../adapters/cli/commands/entities/entities.ts'
+import { COLLECTIONS, ENTITY_COMMANDS } from '../../../adapters/cli/commands/entities/entities.ts'
+
 import { runProgram } from './run-program.ts'
 
 let folder: string

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { commandHelp } from '../../../adapters/cli/command-line/help.ts'
 import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
-import { openTerminal } from '../../../adapters/cli/output/terminal.ts'
+import { openTerminal } from '../../../adapters/cli/output.ts'
 import { runProgram } from './run-program.ts'
 
 const ALL = COMMANDS.flatMap(({ commands }) => commands)

@@ -1,7 +1,7 @@
 import { runCommandLine } from '../../../adapters/cli/command-line/run-command-line.ts'
+import { UsageError } from '../../../adapters/cli/command-line/usage.ts'
 import { COMMANDS } from '../../../adapters/cli/commands/index.ts'
-import { openTerminal } from '../../../adapters/cli/output/terminal.ts'
-import { UsageError } from '../../../adapters/cli/settings/usage-error.ts'
+import { openTerminal } from '../../../adapters/cli/output.ts'
 
 /** How a command ended in this process, with everything that it wrote. */
 export interface ProgramRun {

@@ -7,8 +7,10 @@ import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage, sqliteStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage-contract/kinds.ts'
-import type { RecordKind, Storage } from '../../../src/index.ts'
-import { mfas } from '../../../src/resources/login/mfas.ts'
+import { engineOf } from '../../../src/controller/guarded-engine.ts'
+import type { Storage } from '../../../src/index.ts'
+import { mfas } from '../../../src/login/mfa/mfa.resource.ts'
+import type { RecordKind } from '../../../src/storage.ts'
 import {
   adminOf,
   CLIENT,
@@ -228,7 +230,7 @@ describe.each([
         `the stored record ${victim} of ${list} is damaged: tags cannot be read`,
       ])
       await admin.post('/database/check-data-integrity')
-      await controller.engine.dataIntegrity.finished()
+      await engineOf(controller.engine).dataIntegrity.finished()
       const { results } = (await admin.get('/database/data-integrity-results')).body.data
       expect(results).toContainEqual({
         description: `${storeName} ${victim} is damaged: tags cannot be read`,
@@ -262,7 +264,7 @@ describe.each([
     const admin = await adminOf(mountOf(again))
     expect(await lists(admin), table).toEqual([])
     await admin.post('/database/check-data-integrity')
-    await again.engine.dataIntegrity.finished()
+    await engineOf(again.engine).dataIntegrity.finished()
     const { results } = (await admin.get('/database/data-integrity-results')).body.data
     expect(results).toContainEqual({ description: expect.stringContaining('is damaged'), fixed: false })
   })

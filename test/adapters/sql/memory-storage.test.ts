@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ChangeFeed } from '../../../adapters/memory/change-feed.ts'
 import { memoryStorage } from '../../../adapters/memory/index.ts'
+import { ChangeFeed } from '../../../adapters/memory/state.ts'
 import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
 import type { Storage } from '../../../src/index.ts'
 import { describeStorageContract } from '../../contract/storage.ts'

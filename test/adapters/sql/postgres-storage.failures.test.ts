@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStorage } from '../../../adapters/kysely/index.ts'
 import { get, insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage-contract/kinds.ts'
-import { StorageUnavailable } from '../../../src/index.ts'
+import { StorageUnavailable } from '../../../src/storage.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 
 const kinds = [machines, tickets]

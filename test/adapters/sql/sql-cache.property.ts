@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import type { KyselyStorageOptions } from '../../../adapters/kysely/index.ts'
 import { type Machine, machine, machines, signal, where } from '../../../adapters/storage-contract/kinds.ts'
 import { NaiveMachines, type Question } from '../../../adapters/storage-contract/naive-storage.ts'
-import type { ReadTransaction, Storage } from '../../../src/index.ts'
+import type { Storage } from '../../../src/index.ts'
+import type { ReadTransaction } from '../../../src/storage.ts'
 import { times } from '../../support/property-runs.ts'
 
 const RUNS = times(100, 50)

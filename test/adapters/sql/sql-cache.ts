@@ -11,7 +11,8 @@ import {
   tickets,
   where,
 } from '../../../adapters/storage-contract/kinds.ts'
-import type { ReadOptions, ReadTransaction, Storage } from '../../../src/index.ts'
+import type { Storage } from '../../../src/index.ts'
+import type { ReadOptions, ReadTransaction } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeInterleavings } from './sql-cache.property.ts'
 import { describeCacheRoom } from './sql-cache-room.ts'

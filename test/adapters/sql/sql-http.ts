@@ -1,5 +1,6 @@
 import { createTestController } from 'portcullis/testing'
-import { RECORD_KINDS, type Storage } from '../../../src/index.ts'
+import type { Storage } from '../../../src/index.ts'
+import { RECORD_KINDS } from '../../../src/storage.ts'
 import type { Mount } from '../../contract/http/mount.ts'
 import { mountOf } from '../../support/mount.ts'
 import { withSharedPki } from '../../support/shared-pki.ts'

@@ -1,15 +1,9 @@
 import type { CompiledQuery, Dialect } from 'kysely'
 import { expect, it } from 'vitest'
 import { kyselyStorage } from '../../../adapters/kysely/index.ts'
-import {
-  type Filter,
-  type FindQuery,
-  type Literal,
-  type Operand,
-  RECORD_KINDS,
-  type RecordKind,
-} from '../../../src/index.ts'
+import type { FindQuery } from '../../../src/index.ts'
 import { resourceNamed } from '../../../src/resources/index.ts'
+import { type Filter, type Literal, type Operand, RECORD_KINDS, type RecordKind } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 /** How the database says it would answer a statement; a line that matches `scan` looks at every row of a table. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from 'kysely'
 import { expect, it } from 'vitest'
 import { kyselyStorage } from '../../../adapters/kysely/index.ts'
-import { RECORD_KINDS } from '../../../src/index.ts'
+import { RECORD_KINDS } from '../../../src/storage.ts'
 import { type ReleasedDatabase, replayDatabase } from '../../support/released-database.ts'
 
 const folder = new URL('released/', import.meta.url)

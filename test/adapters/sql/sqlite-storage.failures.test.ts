@@ -13,7 +13,7 @@ import {
   ticket,
   tickets,
 } from '../../../adapters/storage-contract/kinds.ts'
-import { StorageUnavailable } from '../../../src/index.ts'
+import { StorageUnavailable } from '../../../src/storage.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 const kinds = [machines, tickets]

@@ -22,7 +22,7 @@ const ANSWERS: readonly [string, number, (admin: ForeignClient, anybody: Foreign
   ],
 ]
 
-/** Wire 2.2, 2.4, 3.1 and 4.1: what every answer looks like. */
+/** The form that every answer has. */
 export function describeAnswers(open: Mount): void {
   it.each(ANSWERS)('%s (%i) has the headers of every answer', async (_what, status, ask) => {
     const mounted = await open({ reportedVersion: 'v1.2.3' })

@@ -42,7 +42,7 @@ const BAD_BODIES: readonly [string, string, readonly string[]][] = [
   ['__proto__ inside of tags', '{"name":"x","tags":{"__proto__":{"polluted":true}}}', ['COULD_NOT_VALIDATE']],
 ]
 
-/** Wire 2.4 and 4.3, attacks A8 and A32 to A34: what a request may not be, and that nothing is left of it. */
+/** Requests that are refused, of which nothing is left. */
 export function describeBadInput(open: Mount): void {
   it.each(BAD_BODIES)('a body that is %s is refused by every create, PUT and PATCH', async (what, body, codes) => {
     const admin = await adminOf(await open())

@@ -6,7 +6,7 @@ import { enrolled, network } from './scenario.ts'
 
 const BIND = { type: 'Bind', semantic: 'AnyOf', identityRoles: ['#people'], serviceRoles: ['#apps'] }
 
-/** Policies and posture 1.4 to 1.6, wire 8.4: the services of the caller. */
+/** The services of the caller. */
 export function describeClientServices(open: Mount): void {
   it('are those that the caller may dial or bind, with what it may do', async () => {
     const { admin, alice, serviceId } = await network(await open())

@@ -9,7 +9,7 @@ const VERBS = ['put', 'patch'] as const
 
 const minimal = ({ minimal }: Kind, name = 'one') => ({ name, ...minimal })
 
-/** Wire 3.1, 3.2 and 7.1: what every entity has in common. */
+/** The operations that every entity has in common. */
 export function describeCrud(open: Mount): void {
   describe.each(TABLE)('%s', (path, kind) => {
     const make = async (admin: ForeignClient, name?: string) => {

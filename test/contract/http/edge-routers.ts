@@ -6,7 +6,7 @@ import type { Mount } from './mount.ts'
 
 const TUNNELER = { name: 'tunneler', isTunnelerEnabled: true }
 
-/** Wire 6.6 and 7.6, policies and posture 7.1 to 7.6. */
+/** Edge routers: their policies, their enrollment, their presence. */
 export function describeEdgeRouters(open: Mount): void {
   it('is created with an enrollment that is good for three hours', async () => {
     const mounted = await open({ address: 'ctrl.example.org:443' })

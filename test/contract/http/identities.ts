@@ -6,7 +6,7 @@ import type { Mount } from './mount.ts'
 
 const PERSON = { type: 'User', isAdmin: false }
 
-/** Wire 7.3, policies and posture 8.1 to 8.4: what is special about identities. */
+/** The particular rules of identities. */
 export function describeIdentities(open: Mount): void {
   it.each(['User', 'Device', 'Service', 'Default'])('the type %s is kept as given', async (type) => {
     const admin = await adminOf(await open())

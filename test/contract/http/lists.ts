@@ -3,7 +3,7 @@ import { COLLECTIONS, expectError, expectFieldError } from './errors.ts'
 import { adminOf, create, type ForeignClient } from './foreign-client.ts'
 import type { Mount } from './mount.ts'
 
-/** What each collection lets a filter name, at the least (wire 5.5). */
+/** The symbols that each collection lets a filter name, at the least. */
 const SYMBOLS: Readonly<Record<string, readonly string[]>> = {
   '/identities': ['name', 'externalId', 'type', 'authPolicyId', 'isAdmin', 'isDefaultAdmin', 'roleAttributes'],
   '/services': ['name', 'terminatorStrategy', 'roleAttributes', 'configs'],

@@ -5,7 +5,7 @@ import { adminOf, CLIENT, foreignClient, MANAGEMENT, read } from './foreign-clie
 import type { Mount } from './mount.ts'
 import { enrolled } from './scenario.ts'
 
-/** Wire 1.2 and 1.8, attack A2: one normalisation of the path, and the same decision for every spelling. */
+/** One normalisation of the path, and the same decision for every spelling. */
 export function describePaths(open: Mount): void {
   it.each([
     '/garbage',

@@ -29,7 +29,7 @@ const POLICY: Readonly<Record<string, object>> = {
 
 const PATCHED: Readonly<Record<string, object>> = { '/posture-checks': { typeId: 'DOMAIN' } }
 
-/** Wire 6.1 to 6.5, policies and posture 1.1 to 1.3: role lists and role attributes. */
+/** Role lists and role attributes of policies. */
 export function describePolicies(open: Mount): void {
   describe.each(LISTS)('%s: %s', (path, list, kind, storeName) => {
     const entity = (admin: ForeignClient, name: string) => create(admin, kind, { name, ...ENTITY[kind] })

@@ -4,7 +4,7 @@ import { adminOf, create, read } from './foreign-client.ts'
 import type { Mount } from './mount.ts'
 import { CHECKS } from './posture-check-forms.ts'
 
-/** Rulings R15 to R18 and R30: what may be written in more than one way. */
+/** Members of posture checks that may be written in more than one way. */
 export function describePostureCheckSpellings(open: Mount): void {
   describe('spellings', () => {
     it.each([

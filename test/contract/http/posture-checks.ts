@@ -66,7 +66,7 @@ const FILLED_IN: readonly [string, object][] = [
   ],
 ]
 
-/** Policies and posture 2.1 to 2.5. */
+/** Posture checks of every type: created, shown, replaced. */
 export function describePostureChecks(open: Mount): void {
   it.each(CHECKS)('%s is kept in its normal form, with the members of its type only', async (typeId, given, shown) => {
     const admin = await adminOf(await open())

@@ -7,7 +7,7 @@ import { enrolled, type Network, network } from './scenario.ts'
 
 const TABLE = POSTURE_CASES.map((row) => [row.name, row] as const)
 
-/** Policies and posture 3: what endpoints report, and what follows. */
+/** Reports of endpoints, and what follows from them. */
 export function describePosture(open: Mount): void {
   const withCheck = async (check: object): Promise<Network & { readonly checkId: string }> => {
     const world = await network(await open())

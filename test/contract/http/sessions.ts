@@ -9,7 +9,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 const dial = ({ alice, serviceId }: Network, type: unknown = 'Dial') => alice.api.post('/sessions', { serviceId, type })
 
-/** Policies and posture 5, wire 7.18: service sessions. */
+/** Service sessions: who gets one, and when it ends. */
 export function describeSessions(open: Mount): void {
   it('a session is shown with its routers, and carries a token that routers can verify', async () => {
     const supportedProtocols = { tls: 'tls://er.example.org:3022' }

@@ -49,7 +49,7 @@ const WRONG_TYPES: readonly [string, string, readonly unknown[]][] = [
   ['/posture-checks', 'domains', ['corp', [1], [null]]],
 ]
 
-/** Wire 4.3 and appendix B: the first violation is told by its field, and nothing is written. */
+/** The first violation is told by its field, and nothing is written. */
 export function describeValidation(open: Mount): void {
   const requests = async (path: string, member: string, value: unknown) => {
     const admin = await adminOf(await open())

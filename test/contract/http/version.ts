@@ -4,7 +4,7 @@ import { opensslOutput } from '../../support/certificates/openssl.ts'
 import { foreignClient } from './foreign-client.ts'
 import type { Mount } from './mount.ts'
 
-/** Wire 1.2, 1.3, 2.4: what anybody may read. */
+/** The facts that anybody may read. */
 export function describeVersion(open: Mount): void {
   it.each([
     '/',

@@ -1,3 +1,4 @@
+import { engineOf } from '../../../src/controller/guarded-engine.ts'
 import { CLIENT, create, type ForeignClient, foreignClient, MANAGEMENT } from '../../contract/http/foreign-client.ts'
 import { type Network, network } from '../../contract/http/scenario.ts'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
@@ -63,7 +64,7 @@ async function actions({ mounted, admin, alice, serviceId, routerId }: Network):
   await admin.post(`/edge-routers/${routerId}/re-enroll`, {})
   for (const what of ['check', 'fix']) {
     await admin.post(`/database/${what}-data-integrity`)
-    await mounted.controller.engine.dataIntegrity.finished()
+    await engineOf(mounted.controller.engine).dataIntegrity.finished()
     await admin.get('/database/data-integrity-results')
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareBy, compareStrings, type OrderBy, parseSort } from '../../../src/domain/filter/index.ts'
+import { compareBy, compareStrings, type OrderBy, parseSort } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 describe('compareStrings orders by code point', () => {

@@ -8,7 +8,7 @@ import {
   matches,
   parseQuery,
   parseSort,
-} from '../../../src/domain/filter/index.ts'
+} from '../../../src/kernel/filter/index.ts'
 import { printFilter } from '../../support/filter-print.ts'
 import { runs } from '../../support/property-runs.ts'
 import { SYMBOLS } from './gadgets.ts'

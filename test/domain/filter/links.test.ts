@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LinkedSymbols, parseQuery, parseSort, type SymbolTable } from '../../../src/domain/filter/index.ts'
+import { type LinkedSymbols, parseQuery, parseSort, type SymbolTable } from '../../../src/kernel/filter/index.ts'
 
 const TEXT = { kind: 'string' } as const
 const TABLES: Readonly<Record<string, SymbolTable>> = {

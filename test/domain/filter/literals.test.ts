@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseQuery } from '../../../src/domain/filter/index.ts'
+import { parseQuery } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 function comparedValue(text: string): unknown {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { equals, type OrderBy, parseQuery, parseSort, type Query } from '../../../src/domain/filter/index.ts'
+import { equals, type OrderBy, parseQuery, parseSort, type Query } from '../../../src/kernel/filter/index.ts'
 import { SYMBOLS } from './gadgets.ts'
 
 const name: OrderBy = { field: 'name', kind: 'string', direction: 'asc' }

@@ -1,19 +1,35 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { methodsOf, nextLogin, type RequestLogin } from '../../../src/domain/oidc/auth-request.ts'
-import { idTokenClaims, readToken, type SessionClaims, tokenClaims } from '../../../src/domain/oidc/claims.ts'
-import { scopesOf } from '../../../src/domain/oidc/clients.ts'
+import {
+  isListedUri,
+  isVerified,
+  leftHalf,
+  methodsOf,
+  nextLogin,
+  type RequestLogin,
+  redirectUriProblem,
+  requireChallenge,
+  scopesOf,
+  withParameters,
+} from '../../../src/oidc/auth-request.rules.ts'
+import { chooseIssuer, issuerProblem, issuersOf } from '../../../src/oidc/discovery.rules.ts'
+
 import {
   authorizationUrl,
   discoveryUrl,
   readProvider,
   targetTokenIn,
-} from '../../../src/domain/oidc/external-provider.ts'
-import { chooseIssuer, issuerProblem, issuersOf } from '../../../src/domain/oidc/issuers.ts'
-import { isVerified, leftHalf, requireChallenge } from '../../../src/domain/oidc/pkce.ts'
-import { isListedUri, redirectUriProblem, withParameters } from '../../../src/domain/oidc/redirect-uri.ts'
-import { isRevoked, type Revoked } from '../../../src/domain/oidc/revoked.ts'
-import { refreshedClaims, withCertificates, withScopes } from '../../../src/domain/oidc/session-claims.ts'
+} from '../../../src/oidc/external-provider.rules.ts'
+import { isRevoked, type Revoked } from '../../../src/oidc/grants/refresh-tokens.rules.ts'
+import {
+  idTokenClaims,
+  readToken,
+  refreshedClaims,
+  type SessionClaims,
+  tokenClaims,
+  withCertificates,
+  withScopes,
+} from '../../../src/oidc/token-claims.rules.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { applyResponses, emptyPostureData, evaluateCheck, postureResponses } from '../../../src/domain/posture/index.ts'
+import {
+  applyResponses,
+  emptyPostureData,
+  evaluateCheck,
+  postureResponses,
+} from '../../../src/access/posture/rules/index.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -6,7 +6,7 @@ import {
   explainFailure,
   type PostureCheck,
   recordMfaPass,
-} from '../../../src/domain/posture/index.ts'
+} from '../../../src/access/posture/rules/index.ts'
 import {
   at,
   domainCheck,

@@ -5,7 +5,7 @@ import {
   postureDataView,
   recordMfaPass,
   recordSdkInfo,
-} from '../../../src/domain/posture/index.ts'
+} from '../../../src/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const never = { lastUpdatedAt: null, postureCheckId: '', timedOut: false }

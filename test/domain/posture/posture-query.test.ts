@@ -5,7 +5,7 @@ import {
   postureQuery,
   queryUpdatedAt,
   recordMfaPass,
-} from '../../../src/domain/posture/index.ts'
+} from '../../../src/access/posture/rules/index.ts'
 import {
   at,
   domainCheck,

@@ -8,7 +8,7 @@ import {
   recordMfaPass,
   recordSdkInfo,
   sessionPosture,
-} from '../../../src/domain/posture/index.ts'
+} from '../../../src/access/posture/rules/index.ts'
 import { at, reported, SESSION, START } from './checks.ts'
 
 const report = { postureCheckId: 'c1', lastUpdatedAt: START }

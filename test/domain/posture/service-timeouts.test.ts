@@ -5,7 +5,7 @@ import {
   emptyPostureData,
   recordMfaPass,
   serviceTimeouts,
-} from '../../../src/domain/posture/index.ts'
+} from '../../../src/access/posture/rules/index.ts'
 import { at, macCheck, mfaCheck, SESSION, START } from './checks.ts'
 
 const passed = recordMfaPass(emptyPostureData(), SESSION, START)

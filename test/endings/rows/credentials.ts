@@ -1,14 +1,17 @@
 import { X509Certificate } from 'node:crypto'
 import { openOperator } from 'portcullis'
 import { plainPasswordHasher, recordingLogger } from 'portcullis/testing'
-import { issueClient, pemOf } from '../../support/certificates/certificates.ts'
+import { createCsrPem, createKeys, issueClient, pemOf } from '../../support/certificates/certificates.ts'
 import { CLAIM } from '../../support/third-party.ts'
+import { totp } from '../../support/totp.ts'
 import type { Ending, Stage } from '../ending.ts'
 import type { Scene } from '../scene.ts'
+import type { Asking } from '../two-processes.ts'
 import { PASSWORD, THIRD_PARTY_ENDS } from '../ways.ts'
 import { must } from './asking.ts'
 
 const CLIENT_API = '/edge/client/v1'
+const MANAGEMENT_API = '/edge/management/v1'
 const OTHER_PASSWORD = 'Another-Horse-1'
 
 async function authenticatorOf({ admin, subject }: Stage): Promise<string> {
@@ -27,6 +30,27 @@ const patchSigner = (stage: Stage, body: object) =>
 const patchCa = (stage: Stage, body: object) => stage.admin('PATCH', `/cas/${caOf(stage)}`, body)
 const distrust = (stage: Stage, id: string) =>
   stage.admin('PUT', `/portcullis/v1/trust-anchors/${id}`, { mayAuthenticateAdmins: false })
+
+/** Somebody who may manage signers, and has the rights of those whom they let in, changes the one of the subject. */
+async function editAsDelegate(stage: Stage, body: object): Promise<void> {
+  const username = `delegate-${stage.two.now()}`
+  const identity = { name: username, type: 'User', isAdmin: false, permissions: ['external-jwt-signer', 'service'] }
+  const { id } = await stage.admin('POST', '/identities', identity)
+  await stage.admin('POST', '/authenticators', { method: 'updb', identityId: id, username, password: PASSWORD })
+  const login = { json: { username, password: PASSWORD } }
+  const zt = (await stage.by.ask('POST', `${MANAGEMENT_API}/authenticate?method=password`, login)).body.data.token
+  await must(stage.by.ask('PATCH', `${MANAGEMENT_API}/external-jwt-signers/${signerOf(stage)}`, { zt, json: body }))
+}
+
+/** The holder of a certificate of the network has the next one made, and confirms it, in the session that it shows. */
+async function extendCertificate(stage: Stage, session: Asking): Promise<void> {
+  const path = `${CLIENT_API}/current-identity/authenticators/${await authenticatorOf(stage)}`
+  const asking = { ...session, certificate: stage.subject.certificate }
+  const clientCertCsr = await createCsrPem({ keys: await createKeys() })
+  const { body } = await stage.by.ask('POST', `${path}/extend`, { ...asking, json: { clientCertCsr } })
+  const { clientCert } = body.data
+  await must(stage.by.ask('POST', `${path}/extend-verify`, { ...asking, json: { clientCert } }))
+}
 
 /** Expired certificates are refused to the subject. */
 const expiry = (allowExpiredCerts: boolean) => (scene: Scene) =>
@@ -80,12 +104,24 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
     },
   },
   {
+    name: 'certificate extended by its holder',
+    ways: ['cert'],
+    ends: ['credential', 'kept-zt-A'],
+    end: (stage) => extendCertificate(stage, { zt: stage.held.A.zt }),
+  },
+  {
+    name: 'certificate extended by its holder with an access token',
+    ways: ['cert'],
+    ends: ['credential', 'kept-bearer-A'],
+    end: (stage) => extendCertificate(stage, { bearers: [stage.held.A.tokens.access] }),
+  },
+  {
     name: 'password of an administrator reset by who holds the store',
     ways: ['password', 'totp'],
     ends: ['credential'],
     prepare: (scene) => scene.process('A').told('PATCH', `/identities/${scene.subject.id}`, { isAdmin: true }),
     end: async ({ two, subject }) => {
-      const storage = { ...two.storage, close: async () => undefined }
+      const storage = await two.store.open()
       const clock = { now: () => two.now() }
       const operator = await openOperator({
         storage,
@@ -95,6 +131,18 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
       })
       await operator.resetAdminPassword({ username: subject.username, password: OTHER_PASSWORD })
       await operator.close()
+    },
+  },
+  {
+    name: 'MFA enrolled by its holder',
+    ways: ['password', 'cert', 'jwt'],
+    end: async ({ by, held, two }) => {
+      const zt = held.A.zt
+      const path = `${CLIENT_API}/current-identity/mfa`
+      await must(by.ask('POST', path, { zt }))
+      const { provisioningUrl } = (await by.ask('GET', path, { zt })).body.data
+      const code = totp(new URL(provisioningUrl).searchParams.get('secret') ?? '', two.now())
+      await must(by.ask('POST', `${path}/verify`, { zt, json: { code } }))
     },
   },
   {
@@ -151,6 +199,16 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
     name: 'signer that names identities by id',
     ways: ['jwt'],
     end: (stage) => patchSigner(stage, { useExternalId: false }),
+  },
+  {
+    name: 'signer edited by a delegate',
+    ways: ['jwt', 'signed'],
+    end: (stage) => editAsDelegate(stage, { externalAuthUrl: 'https://elsewhere.example/authorize' }),
+  },
+  {
+    name: 'signer renamed by a delegate',
+    ways: ['jwt', 'signed'],
+    end: (stage) => editAsDelegate(stage, { name: 'other' }),
   },
   { name: 'trust of a signer withdrawn', ways: ['jwt', 'signed'], end: (stage) => distrust(stage, signerOf(stage)) },
   {

@@ -17,7 +17,7 @@ import {
   passes,
   routerGone,
   routersLeft,
-} from '../../../src/domain/fabric/index.ts'
+} from '../../../src/fabric/rules/index.ts'
 import { runs } from '../../support/property-runs.ts'
 
 const ROUTERS = ['a', 'b', 'c', 'd', 'e']

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { TopologyLink, TopologyRouter } from '../../../src/domain/fabric/index.ts'
-import { currentCost, LEAST_ROUTER_COST, type Path, Topology } from '../../../src/domain/fabric/index.ts'
+import {
+  currentCost,
+  LEAST_ROUTER_COST,
+  type Path,
+  Topology,
+  type TopologyLink,
+  type TopologyRouter,
+} from '../../../src/fabric/rules/index.ts'
+
 import { runs } from '../../support/property-runs.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']

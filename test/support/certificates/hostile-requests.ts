@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
-import { writePem } from '../../../src/platform/x509/encoding/pem.ts'
+import { writePem } from '../../../src/platform/x509/pem.ts'
 import type { CsrProblem } from '../../../src/ports/pki.ts'
 import { createCsr, createCsrPem, createKeys, issueClient, keyPemOf, pemOf } from './certificates.ts'
 import { algorithmIdentifier, bitString, concatOctets, element, elementsOf, sequence, unsigned } from './der.ts'

@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { PkiFileError, type PkiFiles, pkiFilesIn, readPkiFiles } from '../../../node/index.ts'
-import type { Setting } from '../../settings/setting.ts'
-import { exposureNotes } from '../serve/exposure.ts'
-import type { PkiSource } from '../serve/pki-options.ts'
-import type { Finding } from './finding.ts'
+import type { Setting } from '../../command-line/usage.ts'
+import type { PkiSource } from '../serve/limit-options.ts'
+import { exposureNotes } from '../serve/option-declarations.ts'
 
 /** The instant, and how soon is soon; both in ms. */
 interface Moment {
@@ -15,7 +14,7 @@ interface Moment {
 /** The parts of a PKI that hold certificates. */
 const CERTIFICATE_PARTS = ['caPem', 'signingCertPem', 'serverCertPem'] as const
 
-/** What is wrong with the certificates and keys, and who may read them and the database. */
+/** Finds problems of the certificates and keys, and who may read them and the database. */
 export async function examineCertificates(
   source: PkiSource,
   storage: Setting,
@@ -56,4 +55,11 @@ function examineChain(file: string, pem: string, { now, soonMs }: Moment): reado
 
 function finding(level: Finding['level'], text: string): Finding {
   return { level, about: 'certificates', text }
+}
+
+/** Something that was looked at. */
+export interface Finding {
+  readonly level: 'ok' | 'warning' | 'wrong'
+  readonly about: 'certificates' | 'storage' | 'network'
+  readonly text: string
 }

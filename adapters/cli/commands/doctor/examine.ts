@@ -1,14 +1,12 @@
-import { visibleLine } from '../../../../src/domain/visible-text.ts'
+import { visibleLine } from '../../../../src/base/text.ts'
 import { type Answer, type CommandCall, EXIT_NO } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
 import type { CERTIFICATE_FILE_OPTIONS } from '../../input/certificate-file-options.ts'
-import { withOperator } from '../../input/open-operator.ts'
-import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
+import { DEFAULT_STORAGE, withOperator } from '../../input/open-storage.ts'
 import type { STORAGE_OPTIONS } from '../../input/storage-options.ts'
-import type { Style } from '../../output/terminal.ts'
-import { UsageError } from '../../settings/usage-error.ts'
-import { readPkiSource } from '../serve/pki-options.ts'
-import { examineCertificates } from './examine-certificates.ts'
-import type { Finding } from './finding.ts'
+import type { Style } from '../../output.ts'
+import { readPkiSource } from '../serve/limit-options.ts'
+import { examineCertificates, type Finding } from './examine-certificates.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -41,7 +39,7 @@ export async function examine({ options, terminal }: CommandCall<DoctorOption>):
   return { text, value: findings, code: isWrong ? EXIT_NO : 0 }
 }
 
-/** What becomes of what cannot stay as it is; what is left of it is found as usual afterwards. */
+/** Repairs records that cannot stay as they are; the rest is found as usual afterwards. */
 function repair(options: Parameters<typeof withOperator>[0], deletesDamaged: boolean): Promise<readonly Finding[]> {
   return withOperator(options, async (operator) => {
     const repairs = await operator.repair({ deletesDamaged })

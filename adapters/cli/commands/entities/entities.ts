@@ -1,6 +1,35 @@
 import { type Command, defineCommand } from '../../command-line/command.ts'
 import { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
-import { COLLECTIONS, type EntityVerb } from './collections.ts'
+
+/** The actions on the entities of a collection of the management API. */
+export type EntityVerb = 'list' | 'get' | 'create' | 'patch' | 'delete'
+
+const ALL: readonly EntityVerb[] = ['list', 'get', 'create', 'patch', 'delete']
+
+/**
+ * The collections of the management API whose entities have commands, with the word for one of them. They stand here too,
+ * beside the declarations, because help must not load those; a test holds them together.
+ */
+export const COLLECTIONS: Readonly<Record<string, { readonly one: string; readonly verbs: readonly EntityVerb[] }>> = {
+  identities: { one: 'identity', verbs: ALL },
+  services: { one: 'service', verbs: ALL },
+  'service-policies': { one: 'service policy', verbs: ALL },
+  'edge-routers': { one: 'edge router', verbs: ALL },
+  'edge-router-policies': { one: 'edge router policy', verbs: ALL },
+  'service-edge-router-policies': { one: 'service edge router policy', verbs: ALL },
+  'transit-routers': { one: 'transit router', verbs: ALL },
+  'posture-checks': { one: 'posture check', verbs: ALL },
+  configs: { one: 'config', verbs: ALL },
+  'config-types': { one: 'config type', verbs: ALL },
+  terminators: { one: 'terminator', verbs: ALL },
+  'auth-policies': { one: 'auth policy', verbs: ALL },
+  authenticators: { one: 'authenticator', verbs: ALL },
+  enrollments: { one: 'enrollment', verbs: ['list', 'get', 'create', 'delete'] },
+  cas: { one: 'certificate authority', verbs: ALL },
+  'external-jwt-signers': { one: 'external JWT signer', verbs: ALL },
+  'api-sessions': { one: 'API session', verbs: ['list', 'get', 'delete'] },
+  sessions: { one: 'session', verbs: ['list', 'get', 'delete'] },
+}
 
 const LIST_OPTIONS = {
   filter: { value: 'CONDITION', summary: 'such as \'name contains "web"\' or \'anyOf(roleAttributes) = "staff"\'' },

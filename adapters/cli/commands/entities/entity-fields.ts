@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers'
 import { apiDocuments } from '../../../../src/index.ts'
 import { VERSION } from '../../../../src/version.ts'
 import type { GivenOptions, OptionDeclarations } from '../../command-line/options.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { UsageError } from '../../command-line/usage.ts'
 
-/** What the API document says of a field of a request. */
+/** A field of a request, as the API document describes it. */
 interface FieldSchema {
   readonly type?: string
   readonly enum?: readonly string[]
@@ -17,7 +17,7 @@ type Fields = readonly (readonly [name: string, schema: FieldSchema])[]
 /** A JSON object. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** What must not stand on a command line, which every user of the machine may read. */
+/** Fields that must not stand on a command line, which every user of the machine may read. */
 const SECRET = /password|secret/i
 
 /** The options that stand for the fields of a request, by the declarations of the API: `--role-attributes` for `roleAttributes`. */
@@ -72,7 +72,7 @@ function optionOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** What may be written: the type `Invalid` of policies is a word of the API for reading alone. */
+/** Leaves out choices that may not be written: the type `Invalid` of policies is a word of the API for reading alone. */
 function choicesOf(words: readonly string[]): readonly string[] {
   return words.filter((word) => word !== 'Invalid')
 }

@@ -60,7 +60,7 @@ async function entitiesNamed(connection: Connection, collection: string, name: s
   try {
     return (await listPage(connection, collection, { filter, limit: 2 })).entities
   } catch (error) {
-    // What has no names is found by its id alone.
+    // An entity without a name is found by its id alone.
     if (error instanceof ApiError && error.status === 400) return []
     throw error
   }

@@ -1,8 +1,8 @@
-import { visibleLine } from '../../../../src/domain/visible-text.ts'
-import type { Style } from '../../output/terminal.ts'
+import { visibleLine } from '../../../../src/base/text.ts'
+import type { Style } from '../../output.ts'
 import type { Entity } from './entity-requests.ts'
 
-/** What a list shows of its entities, of what they have. */
+/** Columns of a list, of those that its entities have. */
 const COLUMNS = [
   'id',
   'name',
@@ -48,13 +48,13 @@ export function entityText(entity: Entity, style: Style): string {
 }
 
 function cell(value: unknown): string {
-  // What is referred to has its id in a column of its own.
+  // A reference has its id in a column of its own.
   const text = isEmpty(value) || isReference(value) ? '' : plain(value)
   return text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text
 }
 
 function plain(value: unknown): string {
-  // What an entity holds was typed by others: control characters could write anything on a terminal.
+  // Members of an entity were typed by others: control characters could write anything on a terminal.
   return visibleLine(textOf(value))
 }
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
-import { UsageError } from '../../settings/usage-error.ts'
 
 /** `portcullis graph`. */
 export const GRAPH = defineCommand({

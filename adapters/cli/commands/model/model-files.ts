@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { type Model, ModelError, readModel } from '../../../model/index.ts'
-import type { Terminal } from '../../output/terminal.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import type { Style, Terminal } from '../../output.ts'
 
 /** Reads the model files that a command was given. Throws {@link UsageError} with every mistake in them. */
 export async function readModelFiles(files: readonly string[], command: string): Promise<Model> {
@@ -10,7 +10,7 @@ export async function readModelFiles(files: readonly string[], command: string):
   return withoutMistakes(() => readModel(...files))
 }
 
-/** What is wrong in a model file, or a file that is not there, is for the caller to put right. */
+/** Turns mistakes in a model file, or a file that is not there, into errors for the caller to put right. */
 export async function withoutMistakes<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -35,4 +35,12 @@ export async function written(text: string, file: string | undefined, terminal: 
   await withoutMistakes(() => writeFile(file, text))
   terminal.tell(`wrote ${file}`)
   return ''
+}
+
+/** Results and plans with their words for good, bad and changed in colour, where the terminal shows it. */
+export function coloured(text: string, style: Style): string {
+  return text
+    .replace(/^(?:ok {4}|(?: {2})?\+ )/gm, (start) => style('green', start))
+    .replace(/^(?:FAIL|(?: {2})?- )/gm, (start) => style('red', start))
+    .replace(/^(?:~ |note:)/gm, (start) => style('yellow', start))
 }

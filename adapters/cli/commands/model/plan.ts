@@ -19,7 +19,7 @@ ${CONNECTION_DETAILS}`,
   run: async (call) => {
     const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
-    const { coloured } = await import('./coloured.ts')
+    const { coloured } = await import('./model-files.ts')
     const { planModel, planText } = await import('../../../model/index.ts')
     const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'plan')
@@ -47,7 +47,7 @@ ${CONNECTION_DETAILS}`,
   run: async (call) => {
     const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes } = await import('./model-files.ts')
-    const { coloured } = await import('./coloured.ts')
+    const { coloured } = await import('./model-files.ts')
     const { AssertionsFailed, applyPlan, planModel, planText } = await import('../../../model/index.ts')
     const { withConnection } = await import('../../connection/connect.ts')
     const model = await readModelFiles(operands, 'apply')

@@ -1,6 +1,6 @@
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
-import { UsageError } from '../../settings/usage-error.ts'
 
 /** `portcullis test`. */
 export const TEST = defineCommand({
@@ -25,7 +25,7 @@ ${CONNECTION_DETAILS}`,
   run: async (call) => {
     const { options, operands, terminal } = call
     const { readModelFiles, withoutMistakes, written } = await import('./model-files.ts')
-    const { coloured } = await import('./coloured.ts')
+    const { coloured } = await import('./model-files.ts')
     const { junit, tap, testController, testModel, testText } = await import('../../../model/index.ts')
     const format = options.typed('format') ?? 'text'
     if (!['text', 'tap', 'junit'].includes(format)) {

@@ -13,19 +13,19 @@ import {
   serve,
   serverCertificateFacts,
 } from '../../../node/index.ts'
+import { UsageError } from '../../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { openStorage } from '../../input/open-storage.ts'
-import { UsageError } from '../../settings/usage-error.ts'
-import { renewServerCertificate } from './certificate-renewal.ts'
-import { openCertificates, serverWarnings } from './certificates.ts'
-import { exposureNotes } from './exposure.ts'
+import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
+
+import { exposureNotes } from './option-declarations.ts'
 import type { ServeOptions } from './serve-options.ts'
 
 /** A controller that answers over HTTPS. */
 export interface ServedController {
   /** The line that tells programs and people that it does. */
   readonly readyLine: string
-  /** What the operator should know, one line each. */
+  /** Remarks for the operator, one line each. */
   readonly notes: readonly string[]
   /** Lets requests in flight finish, then closes the storage. */
   close(): Promise<void>
@@ -112,7 +112,16 @@ function explorerNotes({ explorer }: ServeOptions, { url }: RunningServer): read
 }
 
 async function bind(
-  { listen: { host, port }, controlListen, controlAdvertise, controlOthers, servesRouters, limits }: ServeOptions,
+  {
+    listen: { host, port },
+    controlListen,
+    controlAdvertise,
+    controlOthers,
+    servesRouters,
+    limits,
+    router: name,
+    advertise,
+  }: ServeOptions,
   { material, named }: { readonly material: PkiMaterial; readonly named: readonly ServerCertificate[] },
   { fetch, app }: Pick<Controller, 'fetch'> & { readonly app: Listener },
 ): Promise<RunningServer> {
@@ -123,7 +132,8 @@ async function bind(
       ...(controlAdvertise === undefined ? {} : { advertise: controlAdvertise }),
       others: controlOthers,
     }
-    return await serve({ fetch, tls }, { host, port, app, fabric, namedCertificates: named, ...limits })
+    const router = name !== undefined && { name, ...(advertise === undefined ? {} : { advertise }) }
+    return await serve({ fetch, tls }, { host, port, app, fabric, router, namedCertificates: named, ...limits })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UsageError(`cannot listen on --listen ${formatAddress({ host, port })}: ${reason}`, { cause: error })

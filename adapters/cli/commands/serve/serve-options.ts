@@ -1,19 +1,22 @@
 import type { Compat, CorsOptions, OpenIdOptions, RateLimitOptions } from '../../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost } from '../../../node/index.ts'
+import { type Environment, type Setting, UsageError } from '../../command-line/usage.ts'
 import { readAddress } from '../../input/address.ts'
 import { type AdminCredentials, adminCredentials } from '../../input/admin-credentials.ts'
 import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
-import { readTables, type TableOptions } from '../../input/table-options.ts'
-import type { Environment, Setting } from '../../settings/setting.ts'
-import { UsageError } from '../../settings/usage-error.ts'
-import { readCors } from './cors-options.ts'
-import { type Durations, readDurations } from './duration-options.ts'
-import { type ConnectionLimits, readLimits } from './limit-options.ts'
-import { readOpenId } from './openid-options.ts'
+import { readTables, type TableOptions } from '../../input/storage-options.ts'
+
+import {
+  type ConnectionLimits,
+  type PkiSource,
+  readCors,
+  readLimits,
+  readOpenId,
+  readPkiSource,
+  readRateLimits,
+} from './limit-options.ts'
 import type { ServeArguments } from './option-declarations.ts'
-import { type PkiSource, readPkiSource } from './pki-options.ts'
-import { readRateLimits } from './rate-limit-options.ts'
-import { readWorkers, requireWorkable } from './worker-options.ts'
+import { type Durations, readDurations, readWorkers, requireWorkable } from './worker-options.ts'
 
 /** How `portcullis serve` was asked to run. */
 export interface ServeOptions {
@@ -26,6 +29,8 @@ export interface ServeOptions {
   readonly controlAdvertise: Address | undefined
   /** Where routers connect to the other workers, and to other controllers over the same storage. */
   readonly controlOthers: readonly Address[]
+  /** The name of the edge router of the process; undefined where none was asked for. */
+  readonly router: string | undefined
   readonly storage: Setting
   readonly tables: TableOptions
   readonly pki: PkiSource
@@ -53,7 +58,7 @@ export interface ServeOptions {
   readonly docs: true | undefined
 }
 
-/** What the options and the environment ask for; an option wins over its variable. Throws {@link UsageError}. */
+/** Reads the options and the environment; an option wins over its variable. Throws {@link UsageError}. */
 export function readServeOptions(options: ServeArguments, environment: Environment): ServeOptions {
   const { setting } = options
   const storage = setting('storage') ?? { name: '--storage', value: DEFAULT_STORAGE }
@@ -93,6 +98,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
     docs: options.flag('docs') || undefined,
     workers: readWorkers(setting('workers')),
     servesRouters: true,
+    router: readRouter(options.flag('router'), setting('router-name')),
     controlOthers: options.settings('control-others').map((other) => readAddress(other, 1)),
   }
   requireWorkable(read)
@@ -115,6 +121,13 @@ function readControlAdvertise(advertised: Setting | undefined, listen: Address |
   if (reached === undefined || !isWildcardHost(reached.host)) return advertise
   const name = advertised?.name ?? '--control-listen'
   throw new UsageError(`${name} stands for every interface; routers need one address: --control-advertise HOST:PORT`)
+}
+
+function readRouter(isAsked: boolean, name: Setting | undefined): string | undefined {
+  if (isAsked) return name?.value ?? 'portcullis'
+  if (name !== undefined)
+    throw new UsageError(`${name.name} names the edge router of --router, which was not asked for`)
+  return undefined
 }
 
 function readTrustDomain(setting: Setting | undefined): string | undefined {

@@ -1,11 +1,10 @@
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PkiFileError } from '../../../node/index.ts'
-import { tell } from '../../output/tell.ts'
-import type { Terminal } from '../../output/terminal.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { type Terminal, tell } from '../../output.ts'
 import { type ServedController, serveController } from './serve-controller.ts'
 import type { ServeOptions } from './serve-options.ts'
-import { stopSignal } from './stop-signals.ts'
 
 /** How long a stop may take in ms, from the signal on; service managers wait for five seconds and more. */
 const STOP_WITHIN_MS = 5000
@@ -51,4 +50,28 @@ async function started(options: ServeOptions): Promise<ServedController> {
     if (error instanceof PkiFileError) throw new UsageError(error.message, { cause: error })
     throw error
   }
+}
+
+/**
+ * npm passes on to its child the signals that a terminal or a service manager has already sent to the whole group, so
+ * that one Ctrl-C arrives twice: a signal that comes again within these ms is the same one.
+ */
+const ECHO_MS = 100
+
+/** Resolves with the first SIGTERM or SIGINT; a second one ends the process at once, with 128 plus its number. */
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      const at = performance.now()
+      if (first === undefined) {
+        first = { signal, at }
+        resolve(signal)
+      } else if (first.signal !== signal || at - first.at > ECHO_MS) {
+        process.exit(128 + constants.signals[signal])
+      }
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
 }

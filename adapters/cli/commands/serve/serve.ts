@@ -31,9 +31,9 @@ port of each worker, --control-listen and those that follow, of which they are t
     const { readServeOptions } = await import('./serve-options.ts')
     const read = readServeOptions(options, environment)
     if (read.workers === 1) return (await import('./serve-until-stopped.ts')).serveUntilStopped(read, terminal)
-    const { serveAsWorker, workerNumber } = await import('./worker.ts')
+    const { serveAsWorker, workerNumber } = await import('./workers.ts')
     const number = workerNumber(environment)
     if (number !== undefined) return serveAsWorker(read, number)
-    return (await import('./supervise-workers.ts')).serveByWorkers(read.workers, terminal)
+    return (await import('./workers.ts')).serveByWorkers(read.workers, terminal)
   },
 })

@@ -1,14 +1,15 @@
 import { availableParallelism } from 'node:os'
+import type { ControllerOptions, OpenIdOptions } from '../../../../src/index.ts'
 import type { Address } from '../../../node/index.ts'
-import type { Setting } from '../../settings/setting.ts'
-import { UsageError } from '../../settings/usage-error.ts'
+import { type Setting, UsageError } from '../../command-line/usage.ts'
 
-/** What processes share, and what each has of its own. */
+/** The options that processes share, and those that each has of its own. */
 interface SharedOptions {
   readonly workers: number
   readonly storage: Setting
   readonly listen: Address
   readonly controlListen: Address | undefined
+  readonly router: string | undefined
 }
 
 /** Where routers are met. */
@@ -33,8 +34,11 @@ export function readWorkers(setting: Setting | undefined): number {
 }
 
 /** Refuses what several processes cannot do. Throws {@link UsageError}. */
-export function requireWorkable({ workers, storage, listen, controlListen }: SharedOptions): void {
+export function requireWorkable({ workers, storage, listen, controlListen, router }: SharedOptions): void {
   if (workers === 1) return
+  if (router !== undefined) {
+    throw new UsageError('--router runs in one process, which --workers are not: SDKs would reach any of them')
+  }
   if (storage.value === 'memory') {
     throw new UsageError(
       `--workers needs a storage that processes share, which memory is not: ${storage.name} sqlite:FILE or postgres://…`,
@@ -74,4 +78,77 @@ export function optionsOfWorker<Options extends RouterPorts>(options: Options, i
 
 function shifted(address: Address, by: number): Address {
   return address.port === 0 ? address : { ...address, port: address.port + by }
+}
+
+const SECOND_MS = 1000
+const DAY_MS = 24 * 60 * 60 * SECOND_MS
+/** Milliseconds of what a duration may be given in. */
+const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: 60 * SECOND_MS, h: 60 * 60 * SECOND_MS, d: DAY_MS }
+/** Ten years, in days: beyond it a slip of the pen is more likely than a wish. */
+const MOST_DAYS = 3650
+
+/** How long things last that the controller makes, where it is not the default. */
+export type Durations = Pick<
+  ControllerOptions,
+  'apiSessionTimeoutMs' | 'enrollmentDurationMs' | 'routerEnrollmentDurationMs'
+>
+
+/** How long tokens are good, where it is not the default. */
+export type TokenLifetimes = Pick<
+  OpenIdOptions,
+  'accessTokenLifetimeMs' | 'idTokenLifetimeMs' | 'refreshTokenLifetimeMs'
+>
+
+/** The lifetimes of tokens, by the names that they have on the command line. */
+const TOKENS = {
+  access: 'accessTokenLifetimeMs',
+  id: 'idTokenLifetimeMs',
+  refresh: 'refreshTokenLifetimeMs',
+} as const satisfies Record<string, keyof TokenLifetimes>
+
+/** The durations in settings, such as `90s`, `30m`, `3h` or `7d`. Throws {@link UsageError}. */
+export function readDurations(settings: {
+  readonly sessionTimeout: Setting | undefined
+  readonly enrollment: Setting | undefined
+  readonly routerEnrollment: Setting | undefined
+}): Durations {
+  const { sessionTimeout, enrollment, routerEnrollment } = settings
+  return {
+    ...(sessionTimeout && { apiSessionTimeoutMs: readDuration(sessionTimeout) }),
+    ...(enrollment && { enrollmentDurationMs: readDuration(enrollment) }),
+    ...(routerEnrollment && { routerEnrollmentDurationMs: readDuration(routerEnrollment) }),
+  }
+}
+
+/**
+ * The lifetimes in a setting, a list such as `access=15m,refresh=7d`; what is not listed keeps its default. Throws
+ * {@link UsageError}, also where a refresh token would not outlive an access token by a minute.
+ */
+export function readTokenLifetimes(setting: Setting | undefined): TokenLifetimes {
+  if (setting === undefined) return {}
+  const lifetimes: { -readonly [Name in keyof TokenLifetimes]: number } = {}
+  for (const part of setting.value.split(',')) {
+    const [, name = '', value = ''] = /^\s*([a-z]+)=(\S+)\s*$/.exec(part) ?? []
+    if (!isToken(name)) {
+      const names = Object.keys(TOKENS).join(', ')
+      throw new UsageError(
+        `${setting.name} takes NAME=DURATION with commas between them, NAME being one of ${names}: not '${part}'`,
+      )
+    }
+    lifetimes[TOKENS[name]] = readDuration({ name: setting.name, value })
+  }
+  const { accessTokenLifetimeMs = 30 * 60 * SECOND_MS, refreshTokenLifetimeMs = DAY_MS } = lifetimes
+  if (refreshTokenLifetimeMs >= accessTokenLifetimeMs + 60 * SECOND_MS) return lifetimes
+  throw new UsageError(`${setting.name}: a refresh token has to be good for a minute longer than an access token`)
+}
+
+function readDuration({ name, value }: Setting): number {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,8})([smhd])$/.exec(value) ?? []
+  const durationMs = Number(count) * (UNITS[unit] ?? 0)
+  if (durationMs >= 60 * SECOND_MS && durationMs <= MOST_DAYS * DAY_MS) return durationMs
+  throw new UsageError(`${name} takes a duration from 1m to ${MOST_DAYS}d, such as 90s, 30m, 3h or 7d: not '${value}'`)
+}
+
+function isToken(name: string): name is keyof typeof TOKENS {
+  return Object.hasOwn(TOKENS, name)
 }

@@ -1,14 +1,50 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Terminal } from '../../output/terminal.ts'
-import { stopSignal } from './stop-signals.ts'
-import { STOP, WORKER_NUMBER, type WorkerReady } from './worker.ts'
+import type { Environment } from '../../command-line/usage.ts'
+import type { Terminal } from '../../output.ts'
+import type { ServeOptions } from './serve-options.ts'
+import { servedUntil, stopSignal } from './serve-until-stopped.ts'
+import { optionsOfWorker } from './worker-options.ts'
+
+/** The variable that tells a worker its number, from 0 on. */
+export const WORKER_NUMBER = 'PORTCULLIS_SERVE_WORKER'
+
+/** The number of this worker; `undefined` in a process that nobody started as one. */
+export function workerNumber(environment: Environment): number | undefined {
+  return cluster.isWorker ? Number(environment[WORKER_NUMBER]) : undefined
+}
+
+/** The message of a worker to the process that started it, once it answers. */
+export interface WorkerReady {
+  readonly readyLine: string
+  readonly notes: readonly string[]
+}
+
+/** The message by which that process stops a worker. */
+export const STOP = 'stop'
+
+/** Serves as one of several processes until it is told to stop; the exit code. */
+export function serveAsWorker(options: ServeOptions, index: number): Promise<number> {
+  return servedUntil(optionsOfWorker(options, index), stopAsked(), {
+    ready: ({ readyLine, notes }) => void process.send?.({ readyLine, notes } satisfies WorkerReady),
+    stopping: () => undefined,
+  })
+}
+
+/** A terminal sends its signal to every process of the group: the first process alone decides what becomes of it. */
+function stopAsked(): Promise<string> {
+  process.on('SIGINT', () => undefined)
+  return new Promise((resolve) => {
+    process.on('message', (message) => message === STOP && resolve(STOP))
+    process.on('SIGTERM', resolve)
+  })
+}
 
 /** How long to wait before a worker that ended is started again, in ms: twice as long each time that it ends soon. */
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
-/** A worker that has lived for so long, in ms, did not end soon. */
+/** Ms of life after which the end of a worker counts as no failed start. */
 const SOON_MS = 10_000
 /** Workers stop within five seconds by themselves; what is left then is ended. */
 const STOP_WITHIN_MS = 5500

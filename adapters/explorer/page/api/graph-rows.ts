@@ -6,7 +6,7 @@ export type GraphAnswer = AnswerOf<PortcullisApi['GET /graph']>['data']
 /** Entities that are drawn as one. */
 export type Group = GraphAnswer['groups'][number]
 
-/** What a group holds. */
+/** The kind of the members of a group. */
 export type GroupKind = Group['kind']
 
 export type GraphPolicy = GraphAnswer['policies'][number]

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../src/client/index.ts'
 
-/** What went wrong, for people: what the controller said, or that it was not reached. */
+/** Explains an error to people: by the controller's words, or that it was not reached. */
 export function problemText(problem: unknown): string {
   if (problem instanceof ApiError) {
     if (problem.status === 401) return 'You may not see or do this: the controller refused it.'

@@ -1,6 +1,6 @@
 import type { Apis } from './apis.ts'
 
-/** What is found by a part of its name. */
+/** An entity that is found by a part of its name. */
 export interface Found {
   readonly kind: string
   readonly id: string

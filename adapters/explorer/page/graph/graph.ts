@@ -2,7 +2,7 @@ import type { Apis } from '../api/apis.ts'
 import type { GraphAnswer, GraphPolicy, Group, LinkType } from '../api/graph-rows.ts'
 import { KIND_WORDS } from './words.ts'
 
-/** What members of two groups have in common when they are drawn as one. */
+/** The property that members of two groups have in common when they are drawn as one. */
 export type Grouping = GraphAnswer['groupBy']
 
 /** Policies that let members of one group reach members of another, groups by their keys. */
@@ -28,7 +28,7 @@ export interface Graph {
   readonly leftOut: number
 }
 
-/** Reads who reaches what, in at most so many groups of each kind. */
+/** Reads who reaches what, in a limited number of groups of each kind. */
 export async function readGraph(apis: Apis, groupBy: Grouping, most: number, signal: AbortSignal): Promise<Graph> {
   const { data } = await apis.portcullis.call('GET /graph', { query: { groupBy, groups: String(most) }, signal })
   const edges = data.links.flatMap(({ from, to, policies, ...link }): Edge[] => {

@@ -14,7 +14,7 @@ interface Props {
 
 const TYPES: readonly LinkType[] = ['Dial', 'Bind', 'edge-router', 'service-edge-router']
 
-/** What is known of one group: what its members reach by which policies, and who they are. */
+/** Shows one group: the members, and the entities that they reach by which policies. */
 export function GroupPanel({ apis, group, graph, onSelect }: Props) {
   const sections = TYPES.flatMap((type) => {
     const ofType = graph.edges.filter((edge) => edge.type === type)

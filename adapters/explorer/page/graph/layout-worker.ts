@@ -1,6 +1,6 @@
 import { type Box, type Line, layOut } from './layout.ts'
 
-/** What the page asks of the worker: a layout, by a number that stands in the answer. */
+/** The question of the page to the worker: a layout, by a number that stands in the answer. */
 export interface LayoutQuestion {
   readonly number: number
   readonly boxes: readonly Box[]

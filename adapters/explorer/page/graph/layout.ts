@@ -1,6 +1,6 @@
 import type { GroupKind } from '../api/graph-rows.ts'
 
-/** What is placed: a box of a column, as high as what it shows. */
+/** A placed box of a column, as high as its content. */
 export interface Box {
   readonly key: string
   readonly kind: GroupKind
@@ -9,7 +9,7 @@ export interface Box {
   readonly weight: number
 }
 
-/** What connects two boxes. */
+/** The line between two boxes. */
 export interface Line {
   readonly from: string
   readonly to: string
@@ -37,7 +37,7 @@ const MARGIN = 28
 const TOP = 40
 const COLUMNS: readonly GroupKind[] = ['identities', 'services', 'edge-routers']
 
-/** After so many rounds the order of columns hardly changes any more. */
+/** Rounds after which the order of columns hardly changes any more. */
 const ROUNDS = 12
 
 /**

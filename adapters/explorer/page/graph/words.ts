@@ -9,7 +9,7 @@ export const KIND_WORDS = {
   'edge-routers': ['edge router', 'edge routers'],
 } as const satisfies Record<GroupKind, readonly [string, string]>
 
-/** What a line says, from its beginning to its end and back. */
+/** Words of a line, from its beginning to its end and back. */
 export const LINK_WORDS = {
   Dial: ['May dial', 'Dialed by'],
   Bind: ['May bind', 'Bound by'],

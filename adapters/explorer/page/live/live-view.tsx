@@ -5,7 +5,7 @@ import { Histogram } from './histogram.tsx'
 import { TOPICS, type Topic, topicOf } from './network-event.ts'
 import { useEvents } from './use-events.ts'
 
-/** What happens in the network, as it happens, and what happened before. */
+/** Shows the events of the network, as they happen, and those before. */
 export function LiveView({ apis }: { apis: Apis }) {
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())

@@ -15,7 +15,7 @@ export interface NetworkEvent {
   readonly service?: Named | null
 }
 
-/** What events are about, as people choose among them. */
+/** Topics of events, as people choose among them. */
 export const TOPICS = [
   { topic: 'sessions', label: 'Sessions' },
   { topic: 'refused', label: 'Refused' },
@@ -28,7 +28,7 @@ export const TOPICS = [
 
 export type Topic = (typeof TOPICS)[number]['topic']
 
-/** What events are about, by the first word of their type, as `circuit` of `circuit.opened`. */
+/** The topic of events by the first word of their type, as `circuit` of `circuit.opened`. */
 const TOPIC_OF: Readonly<Record<string, Topic>> = {
   authentication: 'sessions',
   'api-session': 'sessions',
@@ -42,7 +42,7 @@ const TOPIC_OF: Readonly<Record<string, Topic>> = {
   circuit: 'circuits',
 }
 
-/** What an event is about. */
+/** Finds the topic of an event. */
 export function topicOf({ type }: NetworkEvent): Topic {
   return TOPIC_OF[type.split('.')[0] ?? ''] ?? 'changes'
 }

@@ -2,7 +2,7 @@ import type { Apis } from '../api/apis.ts'
 import { controllerUrl } from '../api/controller-url.ts'
 import type { NetworkEvent } from './network-event.ts'
 
-/** What happened lately. */
+/** The recent events. */
 export interface Timeline {
   /** The oldest first. */
   readonly events: readonly NetworkEvent[]

@@ -18,7 +18,7 @@ export interface LiveEvents {
   readonly problem: string | undefined
 }
 
-/** What happened lately, and from then on what happens. */
+/** Reads recent events, and from then on follows new ones. */
 export function useEvents(apis: Apis): LiveEvents {
   const [live, setLive] = useState<LiveEvents>({ events: [], isOpen: false, problem: undefined })
   const waiting = useRef<NetworkEvent[]>([])

@@ -64,7 +64,7 @@ export function CreateCheck({ apis, onCreated }: Props) {
   )
 }
 
-/** What a check asks for, read from lines of text; the controller refuses what is not right. */
+/** Reads the conditions of a check from lines of text; the controller refuses those that are not right. */
 function askedOf(typeId: TypeId, text: string) {
   const lines = text
     .split('\n')

@@ -14,7 +14,7 @@ interface Props {
   readonly onChange: () => void
 }
 
-/** What may be done with one entity. */
+/** Shows one entity, with the actions that there are for it. */
 export function EntityPanel({ apis, kind, id, onChange }: Props) {
   const action = useAction()
   const remove = async () => {

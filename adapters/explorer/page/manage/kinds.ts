@@ -1,4 +1,4 @@
-/** What is managed here by forms; everything else is shown as JSON. */
+/** The kinds of entity that are managed here by forms; all others are shown as JSON. */
 export type ManagedKind = 'identities' | 'services' | 'service-policies' | 'posture-checks'
 
 export const MANAGED_KINDS: readonly { readonly kind: ManagedKind; readonly label: string; readonly one: string }[] = [

@@ -5,7 +5,7 @@ import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { useAction } from '../parts/use-action.ts'
 
-/** What every entity has. */
+/** The members of every entity. */
 export interface Named {
   readonly name: string
   readonly roleAttributes: string[]

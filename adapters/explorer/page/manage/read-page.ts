@@ -7,7 +7,7 @@ export const PAGE_SIZE = 50
 export interface Row {
   readonly id: string
   readonly name: string
-  /** What people want to know of it at a glance. */
+  /** Facts that people want to know of it at a glance. */
   readonly notes: readonly string[]
   readonly roles: readonly string[]
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** What screen readers are told, without a word on the screen moving. */
+/** Texts for screen readers, without a word on the screen moving. */
 export const announced = signal('')
 
 /** Tells screen readers something that others see for themselves. */

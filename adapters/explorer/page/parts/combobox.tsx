@@ -6,15 +6,15 @@ import { useSettled } from './use-settled.ts'
 interface Props<T> {
   readonly label: string
   readonly placeholder?: string
-  /** What stands in the field at first. */
+  /** The text that stands in the field at first. */
   readonly text?: string
-  /** What there is to choose from for a text; asked once somebody pauses. */
+  /** Finds the choices for a text; called once somebody pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<readonly T[]>
   readonly keyOf: (option: T) => string
   readonly show: (option: T) => ComponentChildren
   /** Answers what stands in the field afterwards. */
   readonly onPick: (option: T) => string
-  /** What Enter does where nothing is found; answers what stands in the field afterwards. */
+  /** Handles Enter where nothing is found; answers the text that stands in the field afterwards. */
   readonly onText?: (text: string) => string
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 interface Props {
   readonly label: string
-  /** What is asked before it is done. */
+  /** The question that is asked before it is done. */
   readonly question: string
   readonly disabled: boolean
   readonly onConfirm: () => void

@@ -8,7 +8,7 @@ interface Props {
   readonly placeholder?: string
   /** Which kinds are looked through; all where there are none. */
   readonly kinds: readonly string[]
-  /** What stands in the field at first. */
+  /** The text that stands in the field at first. */
   readonly text?: string
   readonly onPick: (found: Found) => void
 }

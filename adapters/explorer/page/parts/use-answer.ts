@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { problemText } from '../api/problem-text.ts'
 
-/** What is known of an answer that was asked for. The answer before stays visible while a new one is on its way. */
+/** An answer that was asked for, as far as it is there. The answer before stays visible while a new one is on its way. */
 export interface Answer<T> {
   readonly data: T | undefined
   readonly problem: string | undefined

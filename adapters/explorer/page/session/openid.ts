@@ -2,7 +2,7 @@ import { controllerUrl } from '../api/controller-url.ts'
 import { arrive } from '../navigation/place.ts'
 import { openSession, signedApis } from './session.ts'
 
-/** What waits in the browser while it is at the provider: proof of the request, and no credential of a session. */
+/** The key under which the browser keeps a login that is at the provider: proof of the request, and no credential of a session. */
 const WAITING = 'portcullis-explorer-login'
 const CLIENT_ID = 'openziti'
 

@@ -1,6 +1,6 @@
 import { openSession, signedApis } from './session.ts'
 
-/** What a login still needs: a one-time code that `pass` takes. */
+/** The second factor that a login still needs: a one-time code that `pass` takes. */
 export interface SecondFactor {
   readonly pass: (code: string) => Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { PortcullisApi, RequestOf } from '../../../../src/client/index.ts'
 import type { Chip } from '../parts/chip.ts'
 
-/** What a simulation is asked. */
+/** The body of a simulation. */
 export type Simulation = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>
 
 /** A service policy as it is edited: role lists as chips, so that people read names where ids are sent. */

@@ -9,7 +9,7 @@ import { type Change, isWhole, type Simulation, simulated } from './change.ts'
 import { Pairs } from './pairs.tsx'
 import { type Facts, NO_FACTS, PostureFields, reportsOf } from './posture-fields.tsx'
 
-/** What another posture or another time would give and take, together with the changes that are tried. */
+/** Shows the gains and losses by another posture or another time, together with the changes that are tried. */
 export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
   const { about } = place.value
   const [facts, setFacts] = useState<Facts>(NO_FACTS)

@@ -55,7 +55,7 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
   )
 }
 
-/** What a change is called, here and in what is said aloud. */
+/** Names a change, here and in announcements. */
 function titleOf(change: Change): string {
   if (change.action === 'create') return 'New service policy'
   if (change.kind === 'service-policies') return `Service policy ${change.name}`

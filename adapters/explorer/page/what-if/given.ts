@@ -1,4 +1,4 @@
-/** What has a value: a model file leaves defaults out. */
+/** Keeps the members that have a value: a model file leaves defaults out. */
 export function given(members: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => {

@@ -8,7 +8,7 @@ import { type Change, isWhole, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
 import { type Pair, Pairs } from './pairs.tsx'
 
-/** What the changes would give and take, and what may be done with them. */
+/** Shows the gains and losses of the changes, and the ways to use them. */
 export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
   const whole = useSettled(changes).filter(isWhole)
   const [cursor, setCursor] = useState<string>()

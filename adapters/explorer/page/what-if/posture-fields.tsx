@@ -1,6 +1,6 @@
 import type { Question } from '../api/explanation.ts'
 
-/** What an endpoint is taken to have reported; empty texts for what it did not. */
+/** The assumed report of an endpoint; empty texts for parts that it did not report. */
 export interface Facts {
   readonly domain: string
   readonly osType: string

@@ -1,7 +1,7 @@
 import type { Explanation, Suggestion } from '../api/explanation.ts'
 import { hrefOf } from '../navigation/place.ts'
 
-/** What would help, each with the way to try it before it is done. */
+/** Shows the steps that would help, each with the way to try it before it is done. */
 export function Suggestions({ explanation }: { explanation: Explanation }) {
   const { suggestions, allowed, identity, service, type } = explanation
   return (

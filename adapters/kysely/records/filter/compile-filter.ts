@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
-import type { Filter, Operand } from '../../../../src/index.ts'
+import type { Filter, Operand } from '../../../../src/storage.ts'
 import type { Sql, SqlLanguage } from '../../language/language.ts'
 import { memberPath } from '../../schema/search-rows.ts'
-import { allOf, anyOf, type Condition, not } from './condition.ts'
-
 import { BOOLEAN_TEXT, ELEMENT_SCOPE, MEMBER_TEXT, type Scope, type Subject } from './subject.ts'
+import { allOf, anyOf, type Condition, not, type ValueTest, valueTest } from './value-test.ts'
 
-import { type ValueTest, valueTest } from './value-test.ts'
-
-/** What compiling a filter needs to know. */
+/** The facts that a filter is compiled by. */
 export interface FilterContext {
   readonly language: SqlLanguage
   readonly scope: Scope
@@ -112,7 +109,7 @@ function testMember(
   return whenNull ? not(found) : found
 }
 
-/** What a test, or its opposite, says of a member by its type; never null. */
+/** Makes the condition that a test, or its opposite, is of a member by its type; never null. */
 function ofMember(test: ValueTest, isSaid: boolean): Condition {
   const number = sql.ref('m.number')
   const byType: readonly (readonly [string, Condition])[] = [

@@ -3,7 +3,7 @@ import type { Sql } from '../../language/language.ts'
 import type { FieldColumn, RecordTable } from '../../schema/record-table.ts'
 import type { TextColumn } from './value-test.ts'
 
-/** What a filter's field is to SQL. */
+/** The field of a filter, as SQL sees it. */
 export type Subject =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly isRequired: boolean; readonly text: TextColumn }

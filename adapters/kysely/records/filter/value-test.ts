@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import type { Comparison, Filter, Literal } from '../../../../src/index.ts'
+import type { Comparison, Filter, Literal } from '../../../../src/storage.ts'
 import type { Sql, SqlLanguage } from '../../language/language.ts'
 import { isStorable } from '../../schema/field-value.ts'
-import { allOf, anyOf, type Condition, not } from './condition.ts'
 
 /** A text column and what is known of it. */
 export interface TextColumn {
@@ -18,20 +17,20 @@ export interface BooleanColumn {
   encode(value: boolean): unknown
 }
 
-/** What a filter asks of one value, for each type that the value may have; none of them is ever null for a value that is not. */
+/** The test of one value by a filter, for each type that the value may have; none of them is ever null for a value that is not. */
 export interface ValueTest {
   readonly whenNull: boolean
   readonly whenComposite: boolean
   ofText(text: TextColumn): Condition
   ofNumber(column: Sql, asText: Sql): Condition
   ofBoolean(column: BooleanColumn): Condition
-  /** What holds of a value that is compared as it is and as the text that it is written as: one of them means nothing. */
+  /** Joins the conditions of a value that is compared as it is and as the text that it is written as: one of them means nothing. */
   ofEither(asValue: Condition, asText: Condition): Condition
 }
 
 type FilterOfValue = Extract<Filter, { readonly operand: unknown }>
 
-/** What a condition with an operand asks of the operand's value. */
+/** Makes the test of the operand's value by a condition. */
 export function valueTest(filter: FilterOfValue, language: SqlLanguage): ValueTest {
   switch (filter.kind) {
     case 'compare':
@@ -136,4 +135,29 @@ function storableText(text: string): string {
 /** NaN is no number that anything could be compared with. */
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && !Number.isNaN(value)
+}
+
+/** A condition that is known before any row is looked at, or one to ask the database. */
+export type Condition = Sql | boolean
+
+export function toSql(condition: Condition): Sql {
+  if (typeof condition !== 'boolean') return condition
+  return condition ? sql`1 = 1` : sql`1 = 0`
+}
+
+/** The opposite of a condition that is never null. */
+export function not(condition: Condition): Condition {
+  return typeof condition === 'boolean' ? !condition : sql`not (${condition})`
+}
+
+export function allOf(conditions: readonly Condition[]): Condition {
+  const open = conditions.filter((condition) => typeof condition !== 'boolean')
+  if (conditions.includes(false)) return false
+  return open.length < 2 ? (open[0] ?? true) : sql`(${sql.join(open, sql` and `)})`
+}
+
+export function anyOf(conditions: readonly Condition[]): Condition {
+  const open = conditions.filter((condition) => typeof condition !== 'boolean')
+  if (conditions.includes(true)) return true
+  return open.length < 2 ? (open[0] ?? false) : sql`(${sql.join(open, sql` or `)})`
 }

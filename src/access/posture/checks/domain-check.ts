@@ -1,9 +1,12 @@
-import { quoted } from '../../sentences.ts'
-import { type Report, type ReportView, reportOf, reportView } from '../data/posture-data.ts'
-import { listedOn } from '../kind/listed-type.ts'
-import { missingReport } from '../kind/missing-posture.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
-import { storedAsGiven } from '../kind/stored-form.ts'
+import { quoted } from '../../../base/text.ts'
+import {
+  listedOn,
+  missingReport,
+  type PostureCheckBase,
+  type PostureCheckKind,
+  storedAsGiven,
+} from '../rules/posture-check-kind.ts'
+import { type Report, type ReportView, reportOf, reportView } from '../rules/posture-data.ts'
 
 /** The endpoint is a member of one of the Windows domains. */
 export interface DomainCheck extends PostureCheckBase {

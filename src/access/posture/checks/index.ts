@@ -1,10 +1,10 @@
-import type { PostureCheckKind, PostureCheckMember, PostureResponseKind } from '../kind/posture-check-kind.ts'
-import { DOMAIN } from './domain.ts'
-import { MAC } from './mac.ts'
-import { MFA } from './mfa.ts'
-import { OS } from './os.ts'
-import { PROCESS } from './process.ts'
-import { PROCESS_MULTI } from './process-multi.ts'
+import type { PostureCheckKind, PostureCheckMember, PostureResponseKind } from '../rules/posture-check-kind.ts'
+import { DOMAIN } from './domain-check.ts'
+import { MAC } from './mac-check.ts'
+import { MFA } from './mfa-check.ts'
+import { OS } from './os-check.ts'
+import { PROCESS } from './process-check.ts'
+import { PROCESS_MULTI } from './process-multi-check.ts'
 
 /** Every type of posture check, by its `typeId`. */
 export const POSTURE_CHECK_KINDS = { OS, PROCESS, PROCESS_MULTI, DOMAIN, MAC, MFA } as const
@@ -14,17 +14,17 @@ type TypesOf<Kind> = Kind extends PostureCheckKind<infer Types> ? Types : never
 type AllTypes = { readonly [T in keyof Kinds]: TypesOf<Kinds[T]> }
 type AnyTypes = AllTypes[keyof Kinds]
 
-/** What a posture check looks at: `OS`, `DOMAIN`, `MAC`, `PROCESS`, `PROCESS_MULTI` or `MFA`. */
+/** The type of a posture check: `OS`, `DOMAIN`, `MAC`, `PROCESS`, `PROCESS_MULTI` or `MFA`. */
 export type PostureCheckTypeId = keyof Kinds
 
 /** A condition on the state of an endpoint, attached to service policies through role attributes. */
 export type PostureCheck = AnyTypes['check']
 
-/** What a client submits about its endpoint. MFA has no response of its own, and PROCESS answers PROCESS_MULTI. */
+/** A response of a client about its endpoint. MFA has no response of its own, and PROCESS answers PROCESS_MULTI. */
 export type PostureResponse = AnyTypes['response']
 
 /**
- * What the endpoints of one identity reported, as plain JSON.
+ * The reports of the endpoints of one identity, as plain JSON.
  *
  * Ids and paths come from clients, so entries are lists: no text can collide with a property of an object.
  */
@@ -69,7 +69,7 @@ export function membersOf(typeId: PostureCheckTypeId): Readonly<Record<string, P
   return POSTURE_CHECK_KINDS[typeId].members
 }
 
-/** What endpoints can submit. */
+/** The kinds of response that endpoints can submit. */
 export const RESPONSE_KINDS: readonly PostureResponseKind<AnyPostureTypes>[] = POSTURE_CHECK_TYPE_IDS.flatMap(
   (typeId) => kindOf(typeId).response ?? [],
 )

@@ -1,10 +1,19 @@
-import { listed, quoted } from '../../sentences.ts'
-import { includesAnyHex, normaliseHexList } from '../data/hex.ts'
-import { type Report, type ReportView, reportOf, reportView } from '../data/posture-data.ts'
-import { listedOn } from '../kind/listed-type.ts'
-import { missingReport } from '../kind/missing-posture.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
-import { storedHexList } from '../kind/stored-form.ts'
+import { listed, quoted } from '../../../base/text.ts'
+import {
+  listedOn,
+  missingReport,
+  type PostureCheckBase,
+  type PostureCheckKind,
+  storedHexList,
+} from '../rules/posture-check-kind.ts'
+import {
+  includesAnyHex,
+  normaliseHexList,
+  type Report,
+  type ReportView,
+  reportOf,
+  reportView,
+} from '../rules/posture-data.ts'
 
 /** The endpoint has one of the MAC addresses. */
 export interface MacCheck extends PostureCheckBase {

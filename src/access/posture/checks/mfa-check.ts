@@ -1,20 +1,28 @@
-import type { SessionPosture, SessionReports } from '../data/posture-data.ts'
-import { recordEndpointState, sessionPosture } from '../data/session-posture.ts'
-import type { MissingKind } from '../kind/missing-posture.ts'
-import { type GracePeriod, NO_TIMEOUT, type PostureCheckKind } from '../kind/posture-check-kind.ts'
-import { storedAsGiven } from '../kind/stored-form.ts'
-import { type MfaFailure, mfaFailure } from '../mfa/failure.ts'
 import {
+  type GracePeriod,
+  type MissingKind,
+  NO_TIMEOUT,
+  type PostureCheckKind,
+  storedAsGiven,
+} from '../rules/posture-check-kind.ts'
+import { recordEndpointState, type SessionPosture, type SessionReports, sessionPosture } from '../rules/posture-data.ts'
+
+import {
+  elapsedSeconds,
   hasTimeout,
   isTimeoutElapsed,
   MFA_GRACE_SECONDS,
   type MfaCheck,
+  type MfaFailure,
   mfaDeadlines,
+  mfaFailure,
+  normaliseTimeout,
   passesMfaCheck,
-  standingPass,
-} from '../mfa/pass.ts'
-import { type SessionPostureView, sessionPostureView } from '../mfa/session-view.ts'
-import { elapsedSeconds, normaliseTimeout, timeoutRemaining } from '../mfa/timeout.ts'
+  type SessionPostureView,
+  sessionPostureView,
+  timeoutRemaining,
+  validPass,
+} from '../rules/second-factor.ts'
 
 /** A report that the endpoint was unlocked or woken. */
 export interface EndpointStateResponse {
@@ -104,7 +112,7 @@ function missingMfa(check: MfaCheck, session: SessionPosture | undefined, now: n
 
 /** The grace period of a check, if one runs and ends before the timeout. */
 function graceOf(check: MfaCheck, session: SessionPosture | undefined, now: number): GracePeriod | undefined {
-  const pass = standingPass(check, session)
+  const pass = validPass(check, session)
   if (pass === undefined) return undefined
   const elapsed = pass.gracesBeganAt.map((beganAt) => elapsedSeconds(beganAt, now))
   const remainingSeconds = MFA_GRACE_SECONDS - Math.max(0, ...elapsed)

@@ -1,12 +1,26 @@
-import { listed, quoted } from '../../sentences.ts'
-import { canonicalOsType, type OsType, reportedOsType, withOsType } from '../data/os-type.ts'
-import { type Report, type ReportView, reportOf, reportView } from '../data/posture-data.ts'
-import { listedOn } from '../kind/listed-type.ts'
-import { missingReport } from '../kind/missing-posture.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
-import { lastOfEach, type StoredForm, unknownOs } from '../kind/stored-form.ts'
-import { parseReportedVersion } from '../versions/semver.ts'
-import { parseVersionRange, satisfiesRange } from '../versions/version-range.ts'
+import { listed, quoted } from '../../../base/text.ts'
+import {
+  lastOfEach,
+  listedOn,
+  missingReport,
+  type PostureCheckBase,
+  type PostureCheckKind,
+  type StoredForm,
+  unknownOs,
+} from '../rules/posture-check-kind.ts'
+import {
+  canonicalOsType,
+  type OsType,
+  type Report,
+  type ReportView,
+  reportedOsType,
+  reportOf,
+  reportView,
+  withOsType,
+} from '../rules/posture-data.ts'
+
+import { parseReportedVersion } from '../rules/semver.ts'
+import { parseVersionRange, satisfiesRange } from '../rules/version-range.ts'
 
 /** An operating system and the version ranges it may have; no range admits every version. */
 export interface OperatingSystem {

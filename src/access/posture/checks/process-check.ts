@@ -1,8 +1,7 @@
-import { quoted } from '../../sentences.ts'
-import { type OsType, withOsType } from '../data/os-type.ts'
-import { type ReportView, reportView } from '../data/posture-data.ts'
-import { listedOn } from '../kind/listed-type.ts'
-import type { PostureCheckBase, PostureCheckKind } from '../kind/posture-check-kind.ts'
+import { quoted } from '../../../base/text.ts'
+import { listedOn, type PostureCheckBase, type PostureCheckKind, type StoredForm } from '../rules/posture-check-kind.ts'
+import { type OsType, type ReportView, reportView, withOsType } from '../rules/posture-data.ts'
+
 import {
   missingOfProcess,
   type ProcessReports,
@@ -13,8 +12,7 @@ import {
   type ReportedProcess,
   reportedProcesses,
   storedMultiProcess,
-} from '../kind/processes.ts'
-import type { StoredForm } from '../kind/stored-form.ts'
+} from '../rules/reported-processes.ts'
 
 /** A process that a PROCESS check asks for. An empty list of hashes, or no signer, asks for none in particular. */
 export interface CheckedProcess {

@@ -1,6 +1,13 @@
-import { quoted } from '../../sentences.ts'
-import { withOsType } from '../data/os-type.ts'
-import type { PostureCheckBase, PostureCheckKind, QueriedProcess } from '../kind/posture-check-kind.ts'
+import { quoted } from '../../../base/text.ts'
+import {
+  lastOfEach,
+  type PostureCheckBase,
+  type PostureCheckKind,
+  type QueriedProcess,
+  type StoredForm,
+  storedAsGiven,
+} from '../rules/posture-check-kind.ts'
+import { withOsType } from '../rules/posture-data.ts'
 import {
   type CheckedMultiProcess,
   missingOfProcess,
@@ -9,8 +16,7 @@ import {
   processAtPath,
   processValue,
   storedMultiProcess,
-} from '../kind/processes.ts'
-import { lastOfEach, type StoredForm, storedAsGiven } from '../kind/stored-form.ts'
+} from '../rules/reported-processes.ts'
 
 /** Which of its processes a PROCESS_MULTI check asks for: all, or any one (`OneOf` and `AnyOf` mean the same). */
 export type ProcessSemantic = 'AllOf' | 'OneOf' | 'AnyOf'

@@ -1,7 +1,7 @@
-import { checkOptions, type OptionRules } from '../arguments/check-options.ts'
-import type { PostureResponse } from './checks/index.ts'
+import { checkOptions, type OptionRules } from '../../../base/arguments.ts'
+import type { PostureResponse } from '../checks/index.ts'
 
-/** What an endpoint tells of itself, in plain words; what is left out is not reported. */
+/** The facts that an endpoint tells of itself, in plain words; a member that is left out is not reported. */
 export interface EndpointFacts {
   /** The Windows domain that it is a member of. */
   readonly domain?: string

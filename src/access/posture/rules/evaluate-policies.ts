@@ -1,6 +1,5 @@
-import { explainFailure } from './check-failure.ts'
-import type { CheckFailure, PostureCheck, PostureData } from './checks/index.ts'
-import { evaluateCheck } from './evaluate-check.ts'
+import { type CheckFailure, kindOf, type PostureCheck, type PostureData } from '../checks/index.ts'
+import type { MissingPosture } from './posture-check-kind.ts'
 
 /** A service policy with the posture checks that its `postureCheckRoles` select. */
 export interface CheckedPolicy {
@@ -71,4 +70,90 @@ function rememberResults(evaluate: (check: PostureCheck) => boolean): (check: Po
     results.set(check, result)
     return result
   }
+}
+
+/**
+ * True when a posture check passes for an API session at `now` (epoch ms). A check without data to look at fails.
+ *
+ * @example
+ * const check = { id: 'check-1', name: 'at work', typeId: 'DOMAIN', domains: ['corp'] } as const
+ * evaluateCheck(check, emptyPostureData(), 'session-1', now) // false
+ */
+export function evaluateCheck(check: PostureCheck, data: PostureData, apiSessionId: string, now: number): boolean {
+  return kindOf(check.typeId).passes(check, data, apiSessionId, now)
+}
+
+/**
+ * Lists the conditions that a check misses for an API session at `now` (epoch ms); empty when it passes.
+ *
+ * @example
+ * missingPosture(check, emptyPostureData(), 'session-1', now) // [{ kind: 'not-reported' }]
+ */
+export function missingPosture(
+  check: PostureCheck,
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): readonly MissingPosture[] {
+  if (evaluateCheck(check, data, apiSessionId, now)) return []
+  return kindOf(check.typeId).missing(check, data, apiSessionId, now)
+}
+
+/** True when something was reported that the check can look at. */
+export function isPostureKnown(check: PostureCheck, data: PostureData, apiSessionId: string): boolean {
+  return kindOf(check.typeId).isKnown(check, data, apiSessionId)
+}
+
+/**
+ * The instant (epoch ms) at which a check that passes now fails by itself, if nothing is reported until then: an MFA
+ * timeout, or the end of a grace period. `undefined` when it fails already or passes for good.
+ *
+ * @example
+ * const endsAt = nextDeadline(check, data, 'session-1', now)
+ */
+export function nextDeadline(
+  check: PostureCheck,
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): number | undefined {
+  const next = Math.min(...(kindOf(check.typeId).deadlines?.(check, data, apiSessionId) ?? []))
+  return now < next && Number.isFinite(next) ? next : undefined
+}
+
+/**
+ * Tells the actual and the expected value of a posture check for an API session at `now` (epoch ms), for the record of a
+ * failed service request. Values that were never reported are empty.
+ *
+ * @example
+ * const { actualValue, expectedValue } = explainFailure(check, data, 'session-1', now)
+ */
+export function explainFailure(
+  check: PostureCheck,
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): CheckFailure {
+  const { id, name, typeId } = check
+  const failure = kindOf(typeId).failure(check, data, apiSessionId, now)
+  // The type of the failure goes with the type of the check, which kindOf does not tell.
+  return { postureCheckId: id, postureCheckName: name, postureCheckType: typeId, ...failure } as CheckFailure
+}
+
+/**
+ * The next instant (epoch ms) at which a posture check of the service policies starts to fail by itself, if nothing is
+ * reported until then; `undefined` when none does.
+ *
+ * @example
+ * const endsAt = nextPolicyDeadline([{ checks }], data, 'session-1', now)
+ */
+export function nextPolicyDeadline(
+  policies: readonly Pick<CheckedPolicy, 'checks'>[],
+  data: PostureData,
+  apiSessionId: string,
+  now: number,
+): number | undefined {
+  const checks = new Set(policies.flatMap((policy) => policy.checks))
+  const deadlines = [...checks].flatMap((check) => nextDeadline(check, data, apiSessionId, now) ?? [])
+  return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b))
 }

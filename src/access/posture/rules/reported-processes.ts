@@ -1,8 +1,13 @@
-import { includesAnyHex, normaliseHex, normaliseHexList } from '../data/hex.ts'
-import { canonicalOsType, type OsType } from '../data/os-type.ts'
-import { type Report, reportOf } from '../data/posture-data.ts'
-import type { MissingPosture } from './missing-posture.ts'
-import { type StoredForm, storedHexList, unknownOs } from './stored-form.ts'
+import { type MissingPosture, type StoredForm, storedHexList, unknownOs } from './posture-check-kind.ts'
+import {
+  canonicalOsType,
+  includesAnyHex,
+  normaliseHex,
+  normaliseHexList,
+  type OsType,
+  type Report,
+  reportOf,
+} from './posture-data.ts'
 
 /** A process that a check asks for. An empty list asks for no hash, or no signer, in particular. */
 export interface CheckedMultiProcess {
@@ -82,7 +87,7 @@ export function processAtPath(path: string, data: ProcessReports): ReportedProce
 
 type Binary = Pick<CheckedMultiProcess, 'path' | 'hashes' | 'signerFingerprints'>
 
-/** What keeps a reported process from running from a binary with one of the hashes and one of the signers. */
+/** Lists the conditions that a reported process misses: to run from a binary with one of the hashes and one of the signers. */
 export function missingOfProcess(asked: Binary, report: ReportedProcess | undefined): readonly MissingPosture[] {
   const { path, hashes, signerFingerprints } = asked
   if (report === undefined) return [{ kind: 'not-reported', path }]
@@ -99,7 +104,7 @@ export interface ProcessValue {
   readonly signerFingerprints: readonly string[] | null
 }
 
-/** What was reported of a process, empty when nothing was. */
+/** Makes the value of a process from its report, empty when there is none. */
 export function processValue(report: ReportedProcess | undefined): ProcessValue {
   if (report === undefined) return { hash: '', isRunning: false, signerFingerprints: null }
   return { hash: report.hash, isRunning: report.isRunning, signerFingerprints: report.signerFingerprints }

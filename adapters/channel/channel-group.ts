@@ -1,0 +1,92 @@
+import type { Channel, ChannelListener, Lane } from './channel.ts'
+import { EDGE_HEADER } from './edge-messages.ts'
+import type { Frame } from './frame.ts'
+import { readUint32 } from './header-values.ts'
+
+/**
+ * Several channels between the same two ends that are one: messages of one connection go by one of those for data and keep
+ * their order, what opens, closes and asks goes by those for control where there are any. It is over when the last channel for
+ * data is.
+ */
+export class ChannelGroup implements Channel {
+  readonly #lanes: Readonly<Record<Lane, Channel[]>> = { data: [], control: [] }
+  readonly #most: number
+  #listener: ChannelListener | undefined
+  #isPaused = false
+  #isClosed = false
+
+  /** `most` channels are taken. */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get queuedBytes(): number {
+    return this.#all.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0)
+  }
+
+  /** Adds a channel; answers false where the group is over, or has enough. */
+  add(channel: Channel, lane: Lane): boolean {
+    const channels = this.#lanes[lane]
+    if (this.#isClosed || this.#all.length >= this.#most) return false
+    channels.push(channel)
+    channel.listen({
+      onMessage: (message) => this.#listener?.onMessage(message),
+      onDrain: () => {
+        if (this.queuedBytes === 0) this.#listener?.onDrain?.()
+      },
+      onTrouble: (what) => this.#listener?.onTrouble?.(what),
+      onClose: () => {
+        channels.splice(channels.indexOf(channel), 1)
+        if (this.#lanes.data.length === 0) this.#end()
+      },
+    })
+    if (this.#isPaused) channel.pause()
+    return true
+  }
+
+  send(message: Frame, lane: Lane = 'control'): void {
+    const { data, control } = this.#lanes
+    const channels = lane === 'control' && control.length > 0 ? control : data
+    const connection = readUint32(message.headers, EDGE_HEADER.connection) ?? 0
+    channels[connection % channels.length]?.send(message)
+  }
+
+  listen(listener: ChannelListener): void {
+    this.#listener = listener
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    for (const channel of this.#all) channel.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    for (const channel of this.#all) channel.resume()
+  }
+
+  close(): void {
+    for (const channel of this.#all) channel.close()
+    this.#end()
+  }
+
+  destroy(): void {
+    for (const channel of this.#all) channel.destroy()
+    this.#end()
+  }
+
+  get #all(): readonly Channel[] {
+    return [...this.#lanes.data, ...this.#lanes.control]
+  }
+
+  #end(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const channel of this.#all) channel.close()
+    queueMicrotask(() => this.#listener?.onClose())
+  }
+}

@@ -1,0 +1,120 @@
+import type { Channel, ChannelListener, Lane } from './channel.ts'
+import type { Frame } from './frame.ts'
+import { uint32Header } from './header-values.ts'
+
+/** A message before it has its number. */
+export interface Message {
+  readonly contentType: number
+  readonly headers: ReadonlyMap<number, Uint8Array>
+  readonly body: readonly Uint8Array[]
+}
+
+/** Runs work after `ms` milliseconds; answers a function that cancels it. A test gives one that follows its clock. */
+export type Timer = (ms: number, work: () => void) => () => void
+
+/** The header by which an answer names the message that it answers. */
+const REPLY_FOR = 1
+/** Sequences are positive numbers of 32 bits. */
+const HIGHEST_SEQUENCE = 0x7f_ff_ff_ff
+
+/** A request got no answer: the time was over, or the channel. */
+export class NoAnswer extends Error {
+  readonly why: 'time-out' | 'closed'
+
+  constructor(why: 'time-out' | 'closed') {
+    super(why === 'closed' ? 'the channel is closed' : 'no answer in time')
+    this.name = 'NoAnswer'
+    this.why = why
+  }
+}
+
+interface Waiting {
+  readonly settle: (answer: Frame) => void
+  readonly fail: (reason: NoAnswer) => void
+}
+
+/** The timer of the process, which keeps no process alive. */
+export function processTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}
+
+/**
+ * Requests and answers on a channel: numbers what is sent, and gives answers to who asked. Everything else, also an answer that
+ * comes too late, goes to the listener.
+ */
+export class Conversation {
+  readonly #channel: Channel
+  readonly #timer: Timer
+  readonly #waiting = new Map<number, Waiting>()
+  #sequence = 0
+  #isClosed = false
+
+  constructor(channel: Channel, listener: ChannelListener, timer: Timer = processTimer) {
+    this.#channel = channel
+    this.#timer = timer
+    channel.listen({
+      onMessage: (message) => this.#take(message, listener),
+      onDrain: () => listener.onDrain?.(),
+      onTrouble: (what) => listener.onTrouble?.(what),
+      onClose: () => {
+        this.#isClosed = true
+        for (const { fail } of this.#waiting.values()) fail(new NoAnswer('closed'))
+        this.#waiting.clear()
+        listener.onClose()
+      },
+    })
+  }
+
+  /** Sends a message; answers its number. */
+  send({ contentType, headers, body }: Message, lane?: Lane): number {
+    this.#sequence = (this.#sequence % HIGHEST_SEQUENCE) + 1
+    this.#channel.send({ contentType, sequence: this.#sequence, headers, body }, lane)
+    return this.#sequence
+  }
+
+  /** Sends the answer to a message. */
+  reply({ sequence }: Frame, answer: Message, lane?: Lane): number {
+    const headers = new Map([[REPLY_FOR, uint32Header(sequence >>> 0)], ...answer.headers])
+    return this.send({ ...answer, headers }, lane)
+  }
+
+  /** Sends a request; answers what it is answered by. Rejects with {@link NoAnswer}. */
+  ask(request: Message, timeoutMs: number, lane?: Lane): Promise<Frame> {
+    if (this.#isClosed) return Promise.reject(new NoAnswer('closed'))
+    return new Promise((resolve, reject) => {
+      const sequence = this.send(request, lane)
+      const cancel = this.#timer(timeoutMs, () => {
+        this.#waiting.delete(sequence)
+        reject(new NoAnswer('time-out'))
+      })
+      const settle = (answer: Frame) => {
+        cancel()
+        resolve(answer)
+      }
+      const fail = (reason: NoAnswer) => {
+        cancel()
+        reject(reason)
+      }
+      this.#waiting.set(sequence, { settle, fail })
+    })
+  }
+
+  #take(message: Frame, listener: ChannelListener): void {
+    const answered = answeredBy(message)
+    const waiting = answered === undefined ? undefined : this.#waiting.get(answered)
+    if (answered === undefined || waiting === undefined) listener.onMessage(message)
+    else {
+      this.#waiting.delete(answered)
+      waiting.settle(message)
+    }
+  }
+}
+
+/** The number of the message that a message answers; undefined where it answers none. */
+function answeredBy({ headers }: Frame): number | undefined {
+  const value = headers.get(REPLY_FOR)
+  if (value === undefined || value.length < 4) return undefined
+  return new DataView(value.buffer, value.byteOffset, value.length).getInt32(0, true)
+}

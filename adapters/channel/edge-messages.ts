@@ -1,0 +1,133 @@
+import type { Message } from './conversation.ts'
+import type { Frame } from './frame.ts'
+import { boolHeader, uint32Header } from './header-values.ts'
+
+/** The messages between an endpoint and an edge router, by their numbers on the wire. */
+export const EDGE_TYPE = {
+  hello: 0,
+  result: 2,
+  latency: 3,
+  payload: 1100,
+  acknowledgement: 1101,
+  circuitControl: 1102,
+  circuitClose: 1103,
+  connect: 60783,
+  stateConnected: 60784,
+  stateClosed: 60785,
+  data: 60786,
+  dial: 60787,
+  dialSuccess: 60788,
+  dialFailed: 60789,
+  bind: 60790,
+  unbind: 60791,
+  updateBind: 60794,
+  healthEvent: 60795,
+  traceRoute: 60796,
+  traceRouteAnswer: 60797,
+  inspect: 60798,
+  inspected: 60799,
+  bindSuccess: 60800,
+  tokenUpdated: 60801,
+  tokenNotUpdated: 60802,
+  updateToken: 60803,
+  inspectEndpoint: 60804,
+  endpointInspected: 60805,
+  connectV2: 60806,
+  posture: 10800,
+} as const
+
+/** The named values of those messages. */
+export const EDGE_HEADER = {
+  connectionId: 0,
+  replyFor: 1,
+  isAccepted: 2,
+  version: 4,
+  socketType: 7,
+  routerName: 8,
+  isGrouped: 9,
+  groupSecret: 10,
+  isFirstOfGroup: 11,
+  /** Of a latency probe the time of its sender, of data a trace id: given back, and on, as it is. */
+  probe: 128,
+  connection: 1000,
+  apiSessionToken: 1002,
+  publicKey: 1003,
+  cost: 1004,
+  precedence: 1005,
+  instance: 1006,
+  instanceSecret: 1007,
+  callerName: 1008,
+  /** It says how an endpoint encrypts, each in a form of its own: routers never pass it on. */
+  cryptoMethod: 1009,
+  flags: 1010,
+  applicationData: 1011,
+  assignedConnection: 1012,
+  isHealthy: 1013,
+  errorCode: 1014,
+  traceTimestamp: 1015,
+  traceHops: 1016,
+  traceHopType: 1017,
+  traceHopId: 1018,
+  listener: 1021,
+  connectionKind: 1022,
+  supportsInspection: 1023,
+  supportsBindSuccess: 1024,
+  marker: 1025,
+  circuit: 1026,
+  stickiness: 1027,
+  usesXgress: 1028,
+  circuitOwner: 1029,
+  circuitAddress: 1030,
+  inspected: 1031,
+  supportsPosture: 1032,
+  error: 1033,
+  dialerId: 1034,
+  dialerName: 1035,
+  service: 1036,
+  serviceNaming: 1037,
+  routerCapabilities: 1039,
+} as const
+
+/** The named values of payloads, acknowledgements and controls of circuits. */
+export const CIRCUIT_HEADER = {
+  circuit: 2256,
+  sequence: 2257,
+  flags: 2258,
+  receivedBytes: 2259,
+  sentAt: 2260,
+} as const
+
+/** The flags of a data message. */
+export const DATA_FLAG = {
+  /** The sender sends nothing more. */
+  end: 1,
+  /** The body is a list of messages, each behind its length of two bytes. */
+  isList: 16,
+} as const
+
+export const TRUE = boolHeader(true)
+
+/** A message about one connection. Values that are undefined are left out. */
+export function edgeMessage(
+  contentType: number,
+  connection: number,
+  headers: Iterable<readonly [number, Uint8Array | undefined]> = [],
+  body?: Uint8Array,
+): Message {
+  const given = [...headers].filter((entry): entry is readonly [number, Uint8Array] => entry[1] !== undefined)
+  return {
+    contentType,
+    headers: new Map([[EDGE_HEADER.connection, uint32Header(connection)], ...given]),
+    body: body === undefined || body.length === 0 ? [] : [body],
+  }
+}
+
+/** The body of a message in one piece. */
+export function bodyOf({ body }: Pick<Frame, 'body'>): Uint8Array {
+  return body.length === 1 && body[0] !== undefined ? body[0] : Buffer.concat(body)
+}
+
+/** The body of a message as text. */
+export function textIn(message: Pick<Frame, 'body'>): string {
+  return new TextDecoder().decode(bodyOf(message))
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+import { type Identity, openIdentity, type ServiceConnection } from '../../../sdk/index.ts'
+import type { CommandCall } from '../../command-line/command.ts'
+import { UsageError } from '../../command-line/usage.ts'
+import { readAddress } from '../../input/address.ts'
+import { tell } from '../../output.ts'
+import { stopSignal } from '../serve/serve-until-stopped.ts'
+
+/** Milliseconds for which connections may go on once the program is asked to stop. */
+const GRACE_MS = 5000
+
+/** Opens a port of this machine for each service until a signal asks to stop; the exit code. Throws {@link UsageError}. */
+export async function proxyServices(call: CommandCall<'identity' | 'listen'>): Promise<number> {
+  const wanted = call.operands.map(serviceAndPort)
+  if (wanted.length === 0) throw new UsageError('tunnel proxy takes services and ports: payroll:8080')
+  const host = call.options.value('listen') ?? '127.0.0.1'
+  return withIdentity(call, async (identity) => {
+    const servers = await Promise.all(wanted.map(({ service, port }) => listen(identity, service, host, port)))
+    for (const { service, port } of wanted) call.terminal.print(`${service} is at ${host}:${port}`)
+    return async () => {
+      for (const server of servers) server.close()
+    }
+  })
+}
+
+/** Hosts services at addresses until a signal asks to stop; the exit code. Throws {@link UsageError}. */
+export async function hostAddresses(call: CommandCall<'identity'>): Promise<number> {
+  const wanted = call.operands.map(serviceAndAddress)
+  if (wanted.length === 0) throw new UsageError('tunnel host takes services and addresses: payroll=127.0.0.1:3000')
+  return withIdentity(call, async (identity) => {
+    const hosted = await Promise.all(
+      wanted.map(({ service, host, port }) => {
+        const take = (connection: ServiceConnection) => {
+          const socket = connect({ host, port, allowHalfOpen: true, noDelay: true })
+          carry(service, connection, socket)
+        }
+        const onChange = (failure?: Error) => tell(`${service}: ${failure?.message ?? 'hosted again'}`)
+        return identity.host(service, take, { onChange })
+      }),
+    )
+    for (const { service, host, port } of wanted) call.terminal.print(`${service} is answered by ${host}:${port}`)
+    return async () => {
+      await Promise.all(hosted.map((one) => one.close({ graceMs: GRACE_MS })))
+    }
+  })
+}
+
+/** Opens the identity, begins, and ends when a signal asks to. */
+async function withIdentity(
+  { options }: CommandCall<'identity'>,
+  begin: (identity: Identity) => Promise<() => Promise<void>>,
+): Promise<number> {
+  const file = options.value('identity')
+  if (file === undefined) throw new UsageError('--identity FILE says who dials or hosts')
+  const stopped = stopSignal()
+  await using identity = await opened(file)
+  const end = await begin(identity)
+  tell(`stopping on ${await stopped}: a second signal ends connections at once`)
+  await end()
+  return 0
+}
+
+async function opened(file: string): Promise<Identity> {
+  try {
+    return await openIdentity(file)
+  } catch (error) {
+    throw new UsageError(`--identity: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+async function listen(identity: Identity, service: string, host: string, port: number): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
+    socket.on('error', () => undefined)
+    identity.dial(service).then(
+      (connection) => carry(service, connection, socket),
+      (error: Error) => {
+        tell(`${service}: ${error.message}`)
+        // Whoever connected learns that it is no answer.
+        socket.resetAndDestroy()
+      },
+    )
+  })
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw new UsageError(`${host}:${port} cannot be listened on`, { cause: error })
+  }
+  return server
+}
+
+/** Both ways, each until its end; what breaks one ends both. */
+function carry(service: string, connection: ServiceConnection, socket: Socket): void {
+  const ended = (error?: Error | null) => {
+    if (error && !EXPECTED.includes(String(Reflect.get(error, 'code')))) tell(`${service}: ${error.message}`)
+  }
+  pipeline(socket, connection, ended)
+  pipeline(connection, socket, ended)
+}
+
+/** Ends that are no fault of anybody: somebody had enough. */
+const EXPECTED = ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']
+
+function serviceAndPort(operand: string): { readonly service: string; readonly port: number } {
+  const [, service = '', port = ''] = /^(.+):(\d{1,5})$/.exec(operand) ?? []
+  if (service === '' || Number(port) < 1 || Number(port) > 65_535) {
+    throw new UsageError(`tunnel proxy takes SERVICE:PORT, such as payroll:8080: not '${operand}'`)
+  }
+  return { service, port: Number(port) }
+}
+
+function serviceAndAddress(operand: string): {
+  readonly service: string
+  readonly host: string
+  readonly port: number
+} {
+  const [, service = '', value = ''] = /^(.+)=([^=]+)$/.exec(operand) ?? []
+  if (service === '') throw new UsageError(`tunnel host takes SERVICE=HOST:PORT: not '${operand}'`)
+  return { service, ...readAddress({ name: service, value }, 1) }
+}

@@ -1,0 +1,66 @@
+import type { Server } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+
+/** Who takes the sockets of a port that speaks several protocols. */
+export interface PortSharing {
+  /** By the ALPN protocol that was agreed on. */
+  readonly byProtocol: ReadonlyMap<string, (socket: TLSSocket) => void>
+  /** Clients without ALPN, told by the bytes with which they begin; those that begin with others speak HTTP. */
+  readonly byFirstBytes?: { readonly bytes: Uint8Array; readonly take: (socket: TLSSocket) => void }
+  /** Told of every socket that is not for HTTP. */
+  readonly onTaken: (socket: TLSSocket) => void
+  /** Milliseconds for a client without ALPN to send its first bytes. */
+  readonly firstBytesMs: number
+}
+
+/** Lets others have their sockets of a server; those that nobody else takes are answered by the server as before. */
+export function sharePort(server: Server, { byProtocol, byFirstBytes, onTaken, firstBytesMs }: PortSharing): void {
+  const ofApis = server.listeners('secureConnection')
+  const serve = (socket: TLSSocket) => {
+    for (const listener of ofApis) listener.call(server, socket)
+  }
+  server.removeAllListeners('secureConnection')
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const { alpnProtocol } = socket
+    const take = typeof alpnProtocol === 'string' ? byProtocol.get(alpnProtocol) : undefined
+    if (take !== undefined) {
+      onTaken(socket)
+      take(socket)
+    } else if (byFirstBytes === undefined || typeof alpnProtocol === 'string') serve(socket)
+    else {
+      firstBytesOf(socket, byFirstBytes.bytes, firstBytesMs, (isTheirs) => {
+        if (!isTheirs) return serve(socket)
+        onTaken(socket)
+        byFirstBytes.take(socket)
+      })
+    }
+  })
+}
+
+/** Tells whether a client begins with some bytes, and leaves them to be read. */
+function firstBytesOf(socket: TLSSocket, bytes: Uint8Array, ms: number, tell: (isSame: boolean) => void): void {
+  let read = Buffer.alloc(0)
+  const timer = setTimeout(() => socket.destroy(), ms)
+  timer.unref()
+  const onError = () => socket.destroy()
+  const settle = () => {
+    clearTimeout(timer)
+    socket.off('data', onData)
+    socket.off('close', settle)
+    socket.off('error', onError)
+  }
+  const onData = (chunk: Buffer) => {
+    read = Buffer.concat([read, chunk])
+    const common = Math.min(read.length, bytes.length)
+    const isSame = read.subarray(0, common).equals(bytes.subarray(0, common))
+    if (isSame && common < bytes.length) return
+    settle()
+    socket.pause()
+    socket.unshift(read)
+    tell(isSame)
+    socket.resume()
+  }
+  socket.on('error', onError)
+  socket.on('close', settle)
+  socket.on('data', onData)
+}

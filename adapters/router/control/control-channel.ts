@@ -1,0 +1,185 @@
+import type { FromRouter, LinkListener, ToRouter } from '../../../src/ports/fabric/index.ts'
+import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
+import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../channel/header-values.ts'
+import { routerSide } from '../../fabric/index.ts'
+import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
+import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+
+const { CONTENT_TYPE, HEADER, encodeMask, readToRouter, writeFromRouter } = routerSide
+
+/** The router as it introduces itself. */
+export interface RouterIntroduction {
+  readonly routerId: string
+  /** As the line of deployed routers whose wire it speaks; peers decide by it how they open links. */
+  readonly version: string
+  readonly linkListeners: readonly LinkListener[]
+  readonly credentials: () => RouterCredentials
+}
+
+/** The ALPN protocol of control channels. */
+const CONTROL_PROTOCOL = 'ziti-ctrl'
+const LIMITS: SocketLimits = {
+  // The model of a large network is one message.
+  frame: { headers: 65_536, body: 268_435_456 },
+  rate: { perSecond: 10_000_000, burst: 10_000_000 },
+  outgoing: { bytes: 67_108_864, stallMs: 15_000 },
+}
+/** Bit of a router that uses the newer keys of headers and several sockets. */
+const MULTI_CHANNEL = 1
+const ANSWER_MS = 30_000
+/** Milliseconds between heartbeats, and of silence after which a controller is given up. */
+const BEAT_MS = 10_000
+const SILENT_MS = 30_000
+const NANOSECONDS = 1_000_000n
+/** Messages that a controller answers; all others it takes without a word. */
+const ASKED: ReadonlySet<FromRouter['type']> = new Set([
+  'verify-router',
+  'interfaces',
+  'create-circuit',
+  'create-tunnel-circuit',
+  'create-terminator',
+  'create-tunnel-terminator',
+  'update-terminator',
+  'remove-terminators',
+  'confirm-certificate',
+  'decommission',
+])
+
+/** A controller that was dialed and let the router in. Nothing arrives before {@link ControlChannel.begin}. */
+export class ControlChannel implements ConnectedController {
+  readonly id: string
+  readonly #routerId: string
+  readonly #socket: ChannelSocket
+  readonly #conversation: Conversation
+  readonly #timer: Timer
+  #listener: ControllerListener | undefined
+  #onLost: () => void = () => undefined
+  #heardAt = performance.now()
+  #cancelBeat: () => void = () => undefined
+
+  constructor(id: string, routerId: string, socket: ChannelSocket, timer: Timer = processTimer) {
+    this.id = id
+    this.#routerId = routerId
+    this.#socket = socket
+    this.#timer = timer
+    this.#conversation = new Conversation(
+      socket,
+      { onMessage: (frame) => this.#receive(frame), onClose: () => this.#closed(), onTrouble: () => socket.destroy() },
+      timer,
+    )
+  }
+
+  /** From now on messages go to a listener, and `onLost` is called at the end. */
+  begin(listener: ControllerListener, onLost: () => void): void {
+    this.#listener = listener
+    this.#onLost = onLost
+    this.#beat()
+    this.#socket.resume()
+  }
+
+  async ask(message: FromRouter): Promise<ToRouter | undefined> {
+    const written = writeFromRouter(message, this.#routerId)
+    if (written === undefined) return undefined
+    if (!ASKED.has(message.type)) {
+      this.#conversation.send(written)
+      return undefined
+    }
+    return readToRouter(await this.#conversation.ask(written, ANSWER_MS), written.contentType)
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #receive(frame: Frame): void {
+    this.#heardAt = performance.now()
+    const beat = frame.headers.get(HEADER.heartbeat)
+    if (beat !== undefined) this.#sendBeat(HEADER.heartbeatResponse, beat)
+    switch (frame.contentType) {
+      case CONTENT_TYPE.heartbeat:
+        return
+      case CONTENT_TYPE.ping:
+      case CONTENT_TYPE.latency:
+        this.#conversation.reply(frame, {
+          contentType: CONTENT_TYPE.result,
+          headers: new Map([[HEADER.success, boolHeader(true)]]),
+          body: [textHeader('ok')],
+        })
+        return
+      case CONTENT_TYPE.inspect:
+        // Controllers ask every router, and wait for those that say nothing.
+        this.#conversation.reply(frame, {
+          contentType: CONTENT_TYPE.inspected,
+          headers: new Map(),
+          body: [routerSide.InspectResponse.encode({ success: true })],
+        })
+        return
+      default:
+        void this.#hand(frame)
+    }
+  }
+
+  async #hand(frame: Frame): Promise<void> {
+    try {
+      const message = readToRouter(frame)
+      if (message === undefined) return
+      const answer = await this.#listener?.take(message)
+      const written = answer === undefined ? undefined : writeFromRouter(answer, this.#routerId)
+      if (written !== undefined) this.#conversation.reply(frame, written)
+    } catch {
+      // A message that cannot be read is as one that was lost: its controller asks again.
+    }
+  }
+
+  #beat(): void {
+    if (performance.now() - this.#heardAt > SILENT_MS) {
+      this.#socket.destroy()
+      return
+    }
+    this.#sendBeat(HEADER.heartbeat, uint64Header(BigInt(Date.now()) * NANOSECONDS))
+    this.#cancelBeat = this.#timer(BEAT_MS, () => this.#beat())
+  }
+
+  #sendBeat(key: number, value: Uint8Array): void {
+    this.#conversation.send({ contentType: CONTENT_TYPE.heartbeat, headers: new Map([[key, value]]), body: [] })
+  }
+
+  #closed(): void {
+    this.#cancelBeat()
+    this.#listener?.lost()
+    this.#onLost()
+  }
+}
+
+/** Dials a controller and introduces the router. Rejects with the reason where it is not let in, or nobody answers in time. */
+export async function dialController(address: string, router: RouterIntroduction): Promise<ControlChannel> {
+  const { routerId, version, linkListeners, credentials } = router
+  const headers = new Map<number, Uint8Array>([
+    [HEADER.version, textHeader([version, 'portcullis', '', process.platform, process.arch].join('|'))],
+    [HEADER.helloCapabilities, encodeMask([MULTI_CHANNEL])],
+    [HEADER.helloListeners, routerSide.Listeners.encode({ listeners: linkListeners })],
+    [HEADER.underlayType, textHeader('ctrl.default')],
+    [HEADER.isGrouped, boolHeader(true)],
+    [HEADER.isFirstOfGroup, boolHeader(true)],
+  ])
+  const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
+  const dial = { address, alpn: CONTROL_PROTOCOL, credentials: credentials(), limits: LIMITS, hello }
+  const { socket, frame } = await dialSocket(dial)
+  const id = readText(frame.headers, HEADER.id) ?? ''
+  if (readBool(frame.headers, HEADER.success) === true && id !== '') return new ControlChannel(id, routerId, socket)
+  socket.destroy()
+  throw new Error(`refused: ${Buffer.concat(frame.body).toString().slice(0, 256)}`)
+}
+
+/** Introduces a router to a controller and leaves again; answers the controller's id. Rejects with why it is not let in. */
+export async function probeController(
+  address: string,
+  identity: RouterCredentials & { readonly id: string },
+): Promise<string> {
+  const router = { routerId: identity.id, version: 'v2.0.0', linkListeners: [], credentials: () => identity }
+  const channel = await dialController(address, router)
+  channel.close()
+  return channel.id
+}

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { EdgeRefusal } from '../../src/data-plane/edge/edge-refusal.ts'
+import { OF_THIS_PROCESS } from '../../src/data-plane/edge/session-admission.ts'
+import type { FromRouter, Route, ToRouter } from '../../src/ports/fabric/index.ts'
+import type { Channel } from '../channel/channel.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { EDGE_HEADER } from '../channel/edge-messages.ts'
+import { readText } from '../channel/header-values.ts'
+import type { EgressOutcome } from './circuits/forwarder.ts'
+import { admitClient, mayStay, NOT_KNOWN_YET, readCertificate } from './edge/edge-admission.ts'
+import { EdgeChannel } from './edge/edge-channel.ts'
+import { EdgeCircuits } from './edge/edge-circuits.ts'
+import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
+import type { EdgeClient } from './edge/endpoint.ts'
+import { HostedServices } from './edge/hosted-services.ts'
+import type { CircuitHost, FabricRouter } from './fabric-router.ts'
+import type { ConnectedController, ControllerListener } from './state/controllers.ts'
+import { RouterModel } from './state/router-model.ts'
+
+/** Facts that an edge router is told of itself. */
+export interface EdgeRouterFacts {
+  readonly id: string
+  /** The network's trust bundle, PEM. */
+  readonly caPem: string
+  /** Its version, as endpoints and other routers read it. */
+  readonly version: string
+  /** Where endpoints reach it: `host:port`; empty for a router that listens nowhere. */
+  readonly advertise: string
+  readonly timer?: Timer
+  /** Epoch ms. */
+  readonly now?: () => number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonic?: () => number
+}
+
+/** Milliseconds between looks for tokens that have expired and circuits that carry nothing. */
+const LOOK_MS = 5000
+/** Milliseconds between messages that keep the sessions of connected endpoints alive. */
+const KEEP_ALIVE_MS = 60_000
+/** Milliseconds between full reports of who is connected. */
+const REPORT_MS = 300_000
+/** Milliseconds after which the model is asked for again: controllers of the field stop telling after an hour. */
+const SUBSCRIBE_MS = 1_800_000
+/** A circuit that a new session of an endpoint may wait for, ms. */
+const SESSION_MS = 5000
+const SESSION_LOOK_MS = 50
+/** Turns of the event loop within which the process of the controller tells its router of a change. */
+const LATE_TURNS = 16
+
+/** Work that is done again and again. */
+type Regular = 'sessions' | 'report' | 'model'
+
+/**
+ * An edge router: endpoints connect to it, dial services and host them. It decides no rights: it asks the controllers that it
+ * is connected to, and does what they say.
+ */
+export class EdgeRouter implements CircuitHost {
+  readonly #facts: EdgeRouterFacts
+  readonly #timer: Timer
+  readonly #now: () => number
+  readonly #model = new RouterModel()
+  readonly #listener: EdgeListener
+  readonly #hosted: HostedServices
+  readonly #circuits: EdgeCircuits
+  readonly #controllers = new Set<ConnectedController>()
+  readonly #channels = new Set<EdgeChannel>()
+  readonly #subscriptionId = randomUUID()
+  #cancelLook: () => void
+  /** Epoch ms. */
+  readonly #doneAt = new Map<Regular, number>()
+  #isClosed = false
+
+  constructor(facts: EdgeRouterFacts, router: FabricRouter) {
+    this.#facts = facts
+    this.#timer = facts.timer ?? processTimer
+    this.#now = facts.now ?? Date.now
+    const controller = () => this.#anyController()
+    this.#circuits = new EdgeCircuits({
+      forwarder: router.forwarder,
+      now: facts.monotonic ?? (() => performance.now()),
+      timer: this.#timer,
+      tellEnd: (circuitId, subject, controllerId) =>
+        router.tell({ type: 'fault', subject, id: circuitId, iteration: 0 }, controllerId),
+    })
+    this.#hosted = new HostedServices({ timer: this.#timer, circuits: this.#circuits, controller })
+    this.#listener = new EdgeListener({
+      routerId: facts.id,
+      version: facts.version,
+      admit: (token, stranger) => this.#admit(token, stranger),
+      admitted: (client, channel) => this.#admitted(client, channel),
+    })
+    this.#model.onChange(() => this.#judgeChannels())
+    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+  }
+
+  get id(): string {
+    return this.#facts.id
+  }
+
+  /** Takes a TLS socket on which an endpoint is expected. */
+  accept(socket: Duplex, stranger: EdgeStranger): void {
+    if (this.#isClosed) socket.destroy()
+    else this.#listener.accept(socket, stranger)
+  }
+
+  /** Takes a channel of an endpoint in this process, whose first message is its hello. */
+  greet(channel: Channel, stranger: EdgeStranger): void {
+    if (this.#isClosed) channel.destroy()
+    else this.#listener.greet(channel, stranger)
+  }
+
+  connected(controller: ConnectedController): ControllerListener {
+    this.#controllers.add(controller)
+    this.#subscribe(controller)
+    this.#reportConnected(true)
+    void this.#hosted.registerAll()
+    return {
+      take: (message) => this.#take(controller, message),
+      lost: () => void this.#controllers.delete(controller),
+    }
+  }
+
+  dial(route: Route, controllerId: string): Promise<EgressOutcome> {
+    return this.#hosted.dial(route, controllerId)
+  }
+
+  /** Ends every channel and circuit. */
+  close(): void {
+    this.#isClosed = true
+    this.#cancelLook()
+    this.#listener.close()
+    for (const channel of this.#channels) channel.end()
+    this.#circuits.close()
+  }
+
+  async #take(controller: ConnectedController, message: ToRouter): Promise<FromRouter | undefined> {
+    switch (message.type) {
+      case 'edge-hello': {
+        const [hostname = ''] = this.#facts.advertise.split(':')
+        const { advertise } = this.#facts
+        const listeners = advertise === '' ? [] : [{ protocol: 'tls', advertise }]
+        return { type: 'edge-hello', hostname, listeners }
+      }
+      case 'api-sessions-added':
+        this.#model.takeSessions(message)
+        return undefined
+      case 'api-sessions-updated':
+        this.#model.updateSessions(message.sessions)
+        return undefined
+      case 'api-sessions-removed':
+        this.#model.removeSessions(message.tokens, message.ids)
+        return undefined
+      case 'sessions-removed':
+        this.#sessionsEnded(message.ids)
+        return undefined
+      case 'model-state':
+        this.#model.takeState(message)
+        return undefined
+      case 'model-changes':
+        if (!this.#model.takeChanges(message)) this.#subscribe(controller)
+        return undefined
+      case 'validate-model':
+        return { type: 'model-validated', differences: this.#model.differencesFrom(message.events) }
+      case 'validate-terminators': {
+        const states = message.terminators.map(({ id }) => {
+          const valid = this.#hosted.has(id)
+          return [id, { valid, detail: valid ? '' : 'not hosted at this router' }] as const
+        })
+        return { type: 'terminators-validated', states: new Map(states) }
+      }
+      default:
+        return undefined
+    }
+  }
+
+  async #admit(token: string, { chain, isOfProcess }: EdgeStranger): Promise<EdgeClient | string> {
+    const certificate = isOfProcess ? OF_THIS_PROCESS : readCertificate(chain, this.#facts.caPem)
+    const until = this.#now() + SESSION_MS
+    for (let turn = 0; ; turn += 1) {
+      const admitted = await admitClient(this.#model, token, certificate, this.#now())
+      if (typeof admitted !== 'string' || this.#isClosed) return admitted
+      // A session that began a moment ago may be announced a moment later: turns of the event loop pass also where a test stops the clock.
+      if (turn < LATE_TURNS) await new Promise<void>((resolve) => setImmediate(resolve))
+      else if (admitted !== NOT_KNOWN_YET || this.#now() >= until) return admitted
+      else await new Promise<void>((resolve) => this.#timer(SESSION_LOOK_MS, resolve))
+    }
+  }
+
+  #admitted(client: EdgeClient, channel: Channel): void {
+    const edge: EdgeChannel = new EdgeChannel(
+      {
+        timer: this.#timer,
+        circuits: this.#circuits,
+        hosted: this.#hosted,
+        controller: () => this.#anyController(),
+        serviceId: (headers) => this.#serviceId(headers),
+        updatedClient: (current, token) => this.#updatedClient(current, token),
+        troubled: () => undefined,
+        closed: (closed) => {
+          this.#channels.delete(closed)
+          this.#listener.forget(channel)
+          this.#tellConnected(closed.client.session.identityId)
+        },
+      },
+      channel,
+      client,
+    )
+    this.#channels.add(edge)
+    this.#tellConnected(client.session.identityId)
+  }
+
+  #serviceId(headers: ReadonlyMap<number, Uint8Array>): string {
+    const named = readText(headers, EDGE_HEADER.service) ?? ''
+    const isName = headers.get(EDGE_HEADER.serviceNaming)?.[0] === 1
+    if (!isName) return named
+    for (const { id, name } of this.#model.all('service')) if (name === named) return id
+    return ''
+  }
+
+  async #updatedClient(current: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal> {
+    const certificate = current.certificate
+    const updated = await admitClient(this.#model, token, certificate, this.#now())
+    if (typeof updated === 'string') return { text: updated, code: 2 }
+    if (updated.session.id !== current.session.id) return { text: 'the token is of another api session', code: 2 }
+    return updated
+  }
+
+  #anyController(): ConnectedController | undefined {
+    const [first] = this.#controllers
+    return first
+  }
+
+  #tellAll(message: FromRouter): void {
+    for (const controller of this.#controllers) controller.ask(message).catch(() => undefined)
+  }
+
+  #subscribe(controller: ConnectedController): void {
+    const subscription = { ...this.#model.position, subscriptionId: this.#subscriptionId }
+    controller.ask({ type: 'subscribe', ...subscription }).catch(() => undefined)
+  }
+
+  /** Sessions and identities may be over: who was let in by them is let go. */
+  #judgeChannels(): void {
+    const now = this.#now()
+    for (const channel of this.#channels) if (!mayStay(this.#model, channel.client, now)) channel.end()
+  }
+
+  /** Service sessions are over: what was hosted by them is not hosted any more. Circuits are ended by controllers. */
+  #sessionsEnded(ids: readonly string[]): void {
+    const ended = new Set(ids)
+    for (const bound of [...this.#hosted.all()]) {
+      if (ended.has(bound.sessionId))
+        this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })
+    }
+  }
+
+  #tellConnected(identityId: string): void {
+    const connected = [...this.#channels].some(({ client }) => client.session.identityId === identityId)
+    this.#tellAll({ type: 'connect-events', full: false, identities: [{ identityId, connected }] })
+  }
+
+  #reportConnected(full: boolean): void {
+    const present = new Set([...this.#channels].map(({ client }) => client.session.identityId))
+    const identities = [...present].map((identityId) => ({ identityId, connected: true }))
+    this.#tellAll({ type: 'connect-events', full, identities })
+  }
+
+  #look(): void {
+    if (this.#isClosed) return
+    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+    const now = this.#now()
+    this.#judgeChannels()
+    const isDue = (what: Regular, everyMs: number) => {
+      if (now - (this.#doneAt.get(what) ?? 0) < everyMs) return false
+      this.#doneAt.set(what, now)
+      return true
+    }
+    if (isDue('sessions', KEEP_ALIVE_MS)) {
+      const stored = [...this.#channels].filter(({ client }) => !client.isBearer)
+      const tokens = [...new Set(stored.map(({ client }) => client.token))]
+      if (tokens.length > 0) this.#tellAll({ type: 'api-session-heartbeat', tokens })
+    }
+    if (isDue('report', REPORT_MS)) this.#reportConnected(true)
+    if (isDue('model', SUBSCRIBE_MS)) for (const controller of this.#controllers) this.#subscribe(controller)
+  }
+}

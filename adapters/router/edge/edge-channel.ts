@@ -1,0 +1,339 @@
+import { ConnectionTable } from '../../../src/data-plane/edge/connection-table.ts'
+import { EDGE_ERROR, type EdgeRefusal } from '../../../src/data-plane/edge/edge-refusal.ts'
+import type { FromRouter, ToRouter } from '../../../src/ports/fabric/index.ts'
+import type { Channel, ChannelTrouble, Lane } from '../../channel/channel.ts'
+import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
+import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import type { ConnectedController } from '../state/controllers.ts'
+import type { EdgeCircuits } from './edge-circuits.ts'
+import { EdgeConnection } from './edge-connection.ts'
+import type { EdgeClient, Endpoint, Room } from './endpoint.ts'
+import { closedMessage, PEER_DATA, refusalHeaders, xgressHeaders } from './endpoint-messages.ts'
+import type { BoundService, HostedServices } from './hosted-services.ts'
+
+type Created = Extract<ToRouter, { type: 'circuit-created' }>
+type CircuitRequest = Extract<FromRouter, { type: 'create-circuit' }>
+
+/** How much one endpoint may have at a router. */
+const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }
+/** The headers of a dial that the controller passes on to the other end. */
+const PEER_HEADERS = [EDGE_HEADER.publicKey, EDGE_HEADER.callerName, EDGE_HEADER.applicationData, EDGE_HEADER.marker]
+/** Milliseconds for which an endpoint may not read what was sent to it. */
+const STALL_MS = 60_000
+
+/** The parts of a router that its channels share. */
+export interface EdgeParts {
+  readonly timer: Timer
+  readonly circuits: EdgeCircuits
+  readonly hosted: HostedServices
+  /** A controller to ask; undefined where none is connected. */
+  controller(): ConnectedController | undefined
+  /** The service that a dial names by id or name. */
+  serviceId(headers: ReadonlyMap<number, Uint8Array>): string
+  /** The client by its next access token, or why that is none. */
+  updatedClient(client: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal>
+  troubled(channel: EdgeChannel, what: ChannelTrouble): void
+  closed(channel: EdgeChannel): void
+}
+
+type Entry = EdgeConnection | BoundService
+
+/** The channel of one endpoint: what it dials, what it hosts, and what is dialed to it. */
+export class EdgeChannel implements Endpoint<Entry> {
+  readonly #parts: EdgeParts
+  readonly #channel: Channel
+  readonly #conversation: Conversation
+  readonly #table = new ConnectionTable<Entry>(LIMITS)
+  readonly #connections = new Map<string, EdgeConnection>()
+  readonly #waitingForRoom: (() => void)[] = []
+  /** Places that are full, for which nothing is read from the endpoint. */
+  readonly #full = new Set<Room>()
+  #client: EdgeClient
+  #isClosed = false
+
+  constructor(parts: EdgeParts, channel: Channel, client: EdgeClient) {
+    this.#parts = parts
+    this.#channel = channel
+    this.#client = client
+    const listener = {
+      onMessage: (message: Frame) => this.#take(message),
+      onDrain: () => this.#drained(),
+      onTrouble: (what: ChannelTrouble) => parts.troubled(this, what),
+      onClose: () => this.#closed(),
+    }
+    this.#conversation = new Conversation(channel, listener, parts.timer)
+  }
+
+  get client(): EdgeClient {
+    return this.#client
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get queuedBytes(): number {
+    return this.#channel.queuedBytes
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  send(message: Message, lane: Lane = 'control'): void {
+    this.#conversation.send(message, lane)
+  }
+
+  ask(message: Message, timeoutMs: number): Promise<Frame> {
+    return this.#conversation.ask(message, timeoutMs, 'control')
+  }
+
+  reply(to: Frame, message: Message, lane: Lane = 'control'): void {
+    this.#conversation.reply(to, message, lane)
+  }
+
+  whenDrained(work: () => void): void {
+    this.#waitingForRoom.push(work)
+  }
+
+  holdFor(room: Room, mostMs = STALL_MS): void {
+    if (this.#full.has(room)) return
+    this.#full.add(room)
+    this.#channel.pause()
+    const resume = () => {
+      cancel()
+      if (this.#full.delete(room) && this.#full.size === 0) this.#channel.resume()
+    }
+    const cancel = this.#parts.timer(mostMs, resume)
+    room.whenRoom(resume)
+  }
+
+  /** An id for somebody who dials the endpoint. */
+  freeId(): number | undefined {
+    return this.#table.freeId()
+  }
+
+  bind(id: number, entry: Entry): 'taken' | 'too-many' | undefined {
+    return this.#table.bind(id, entry)
+  }
+
+  accept(id: number, entry: Entry): boolean {
+    return this.#table.accept(id, entry) === undefined
+  }
+
+  release(id: number, entry: Entry): boolean {
+    if (entry.kind === 'connection') this.#connections.delete(entry.circuitId)
+    return this.#table.release(id, entry)
+  }
+
+  entered(id: number, circuitId: string): void {
+    const entry = this.#table.get(id)
+    if (entry?.kind === 'connection' && entry.usesXgress) this.#connections.set(circuitId, entry)
+  }
+
+  /** Ends the channel. */
+  end(): void {
+    this.#channel.close()
+  }
+
+  #take(message: Frame): void {
+    switch (message.contentType) {
+      case EDGE_TYPE.data: {
+        const connection = this.#entryOf(message)
+        if (connection?.kind === 'connection') connection.sent(message)
+        return
+      }
+      case EDGE_TYPE.payload:
+      case EDGE_TYPE.acknowledgement:
+      case EDGE_TYPE.circuitControl:
+        this.#connections.get(readText(message.headers, CIRCUIT_HEADER.circuit) ?? '')?.sentPayload(message)
+        return
+      case EDGE_TYPE.circuitClose: {
+        const connection = this.#connections.get(textIn(message))
+        if (connection !== undefined) this.#closedByEndpoint(connection.id)
+        return
+      }
+      case EDGE_TYPE.connect:
+      case EDGE_TYPE.connectV2:
+        void this.#connect(message)
+        return
+      case EDGE_TYPE.bind:
+        void this.#parts.hosted.bind(this, message)
+        return
+      case EDGE_TYPE.unbind:
+        this.#unbind(message)
+        return
+      case EDGE_TYPE.updateBind: {
+        const bound = this.#entryOf(message)
+        if (bound?.kind === 'bound') this.#parts.hosted.update(bound, message)
+        return
+      }
+      case EDGE_TYPE.stateClosed: {
+        const id = readUint32(message.headers, EDGE_HEADER.connection)
+        if (id !== undefined) this.#closedByEndpoint(id)
+        return
+      }
+      case EDGE_TYPE.latency:
+        this.#answerProbe(message)
+        return
+      case EDGE_TYPE.updateToken:
+        void this.#updateToken(message)
+        return
+      default:
+      // A type that is not known is passed over, as endpoints do.
+    }
+  }
+
+  #entryOf({ headers }: Frame): Entry | undefined {
+    const id = readUint32(headers, EDGE_HEADER.connection)
+    return id === undefined ? undefined : this.#table.get(id)
+  }
+
+  async #connect(message: Frame): Promise<void> {
+    const { headers } = message
+    const id = readUint32(headers, EDGE_HEADER.connection)
+    if (id === undefined) return this.#refuse(message, 0, { text: 'a dial without connection id' })
+    const usesXgress = readBool(headers, EDGE_HEADER.usesXgress) ?? false
+    const { circuits } = this.#parts
+    const connection = new EdgeConnection(this, circuits, { id, side: 'ingress', usesXgress })
+    const problem = this.#table.dial(id, connection)
+    if (problem !== undefined) {
+      const text = problem === 'taken' ? `connection id ${id} is in use` : 'too many connections'
+      return this.#refuse(message, id, { text, hint: 'too-busy' })
+    }
+    const answer = await this.#createCircuit(message)
+    const isWanted = this.#table.open(id, connection)
+    if (answer.type === 'refused') {
+      if (isWanted) this.release(id, connection)
+      return this.#refuse(message, id, answer.refusal, answer.circuitId)
+    }
+    const { created, controller } = answer
+    const isThere = circuits.forwarder.controllerOf(created.circuitId) !== undefined
+    if (!isWanted || !isThere) {
+      if (isWanted) this.release(id, connection)
+      circuits.unwanted(created.circuitId, controller.id)
+      return this.#refuse(message, id, { text: 'the circuit ended while it was laid' }, created.circuitId)
+    }
+    this.reply(message, this.#connected(message, connection, created, controller), 'data')
+    circuits.dialed(connection, created.circuitId, created.address)
+  }
+
+  /** That a dial succeeded, with what the host told. */
+  #connected({ headers }: Frame, connection: EdgeConnection, created: Created, owner: ConnectedController): Message {
+    const { circuitId, address, peerData } = created
+    const xgress = connection.usesXgress ? xgressHeaders(owner.id, address) : []
+    return edgeMessage(EDGE_TYPE.stateConnected, connection.id, [
+      [EDGE_HEADER.circuit, textHeader(circuitId)],
+      [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
+      [EDGE_HEADER.stickiness, peerData.get(PEER_DATA.stickiness)],
+      [EDGE_HEADER.assignedConnection, readBool(headers, EDGE_HEADER.assignedConnection) ? TRUE : undefined],
+      ...xgress,
+    ])
+  }
+
+  async #createCircuit(message: Frame) {
+    const { headers } = message
+    const isV2 = message.contentType === EDGE_TYPE.connectV2
+    if (isV2 && !this.#client.isBearer) {
+      const text = 'a dial without service session needs an api session of access tokens'
+      return refused({ text, code: EDGE_ERROR['invalid-api-session-type'] })
+    }
+    const controller = this.#parts.controller()
+    if (controller === undefined) return refused({ text: 'the router has no controller', hint: 'too-busy' })
+    const request: CircuitRequest = {
+      type: 'create-circuit',
+      sessionToken: isV2 ? undefined : textIn(message),
+      apiSessionToken: this.#client.token,
+      identityId: this.#client.session.identityId,
+      serviceId: isV2 ? this.#parts.serviceId(headers) : '',
+      circuitId: undefined,
+      instanceId: readText(headers, EDGE_HEADER.instance) ?? '',
+      peerData: this.#peerData(message),
+    }
+    try {
+      const created = await controller.ask(request)
+      if (created?.type === 'circuit-created') return { type: 'created' as const, created, controller }
+      if (created?.type !== 'refusal') return refused({ text: 'the controller did not answer' })
+      const { code, hint, message: text, circuitId } = created
+      return refused({ text, hint, code: EDGE_ERROR[code] }, circuitId)
+    } catch (error) {
+      return refused({ text: error instanceof Error ? error.message : String(error), hint: 'too-busy' })
+    }
+  }
+
+  #peerData({ headers }: Frame): ReadonlyMap<number, Uint8Array> {
+    const data = new Map<number, Uint8Array>()
+    for (const key of PEER_HEADERS) {
+      const value = headers.get(key)
+      if (value !== undefined) data.set(key, value)
+    }
+    const stickiness = headers.get(EDGE_HEADER.stickiness)
+    if (stickiness !== undefined) data.set(PEER_DATA.stickiness, stickiness)
+    data.set(PEER_DATA.dialerId, textHeader(this.#client.session.identityId))
+    data.set(PEER_DATA.dialerName, textHeader(this.#client.name))
+    return data
+  }
+
+  #refuse(to: Frame, id: number, refusal: EdgeRefusal, circuitId?: string): void {
+    this.reply(to, closedMessage(id, refusal, circuitId), 'data')
+  }
+
+  #unbind(message: Frame): void {
+    const bound = this.#entryOf(message)
+    if (bound?.kind !== 'bound') return
+    this.#table.release(bound.connectionId, bound)
+    this.#parts.hosted.remove([bound])
+    // One that waits for an answer frees its binding by it; others pass it over.
+    this.reply(message, edgeMessage(EDGE_TYPE.stateClosed, bound.connectionId))
+  }
+
+  #closedByEndpoint(id: number): void {
+    const closed = this.#table.close(id)
+    if (closed?.value.kind === 'bound') this.#parts.hosted.remove([closed.value])
+    else if (closed?.state === 'open') closed.value.left()
+  }
+
+  #answerProbe(message: Frame): void {
+    const probe = message.headers.get(EDGE_HEADER.probe)
+    const headers = new Map<number, Uint8Array>([[EDGE_HEADER.isAccepted, boolHeader(true)]])
+    if (probe !== undefined) headers.set(EDGE_HEADER.probe, probe)
+    this.reply(message, { contentType: EDGE_TYPE.result, headers, body: [] })
+  }
+
+  async #updateToken(message: Frame): Promise<void> {
+    const updated = this.#client.isBearer
+      ? await this.#parts.updatedClient(this.#client, textIn(message))
+      : { text: 'the connection was not opened by an access token', code: EDGE_ERROR['invalid-api-session-type'] }
+    if ('session' in updated) {
+      this.#client = updated
+      this.reply(message, { contentType: EDGE_TYPE.tokenUpdated, headers: new Map(), body: [] })
+      return
+    }
+    const headers = refusalHeaders(updated)
+    this.reply(message, { contentType: EDGE_TYPE.tokenNotUpdated, headers, body: [textHeader(updated.text)] })
+    this.end()
+  }
+
+  #drained(): void {
+    for (const work of this.#waitingForRoom.splice(0)) work()
+  }
+
+  #closed(): void {
+    this.#isClosed = true
+    this.#drained()
+    const all = this.#table.clear()
+    const bound: BoundService[] = []
+    for (const { state, value } of all) {
+      if (value.kind === 'bound') bound.push(value)
+      else if (state === 'open') value.left()
+    }
+    this.#parts.hosted.remove(bound)
+    this.#parts.closed(this)
+  }
+}
+
+function refused(refusal: EdgeRefusal, circuitId?: string) {
+  return { type: 'refused' as const, refusal, circuitId }
+}

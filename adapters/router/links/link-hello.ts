@@ -1,0 +1,138 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type Frame, FrameError } from '../../channel/frame.ts'
+import { boolHeader, readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+
+/** The ALPN protocol of links. */
+export const LINK_PROTOCOL = 'ziti-link'
+
+/** Sockets of a link by their use: payloads of any kind, and acknowledgements alone. */
+export const LINK_SOCKET = { data: 'link.default', acknowledgements: 'link.ack' } as const
+
+/** Keys of a hello on a link: some mean something else on every other channel. */
+const KEY = {
+  connectionId: 0,
+  replyFor: 1,
+  splitType: 1,
+  success: 2,
+  routerId: 2,
+  version: 3,
+  binding: 4,
+  iteration: 5,
+  meantRouterId: 6,
+  socketType: 7,
+  id: 8,
+  isGrouped: 9,
+  secret: 10,
+  isFirst: 11,
+  linkId: 100,
+} as const
+
+const HELLO = 0
+const RESULT = 2
+const HELLO_SEQUENCE = -1
+const LONGEST_TEXT = 128
+
+/** How a router opens a socket of a link. */
+export interface LinkHello {
+  readonly linkId: string
+  /** The same for all sockets of a link. */
+  readonly connectionId: string
+  readonly routerId: string
+  readonly peerVersion: string
+  readonly binding: string
+  /** Counts the attempts of the dialing router. */
+  readonly iteration: number
+  /** The router that is meant; empty where the dialing one does not say. */
+  readonly meantRouterId: string
+  readonly isGrouped: boolean
+  readonly isFirst: boolean
+  readonly socketType: string
+  readonly secret: Uint8Array | undefined
+}
+
+/** Reads the first frame of a socket, or why it is refused. Throws `FrameError` for what is no hello. */
+export function readLinkHello({ contentType, headers, body: [bytes = new Uint8Array(0)] }: Frame): LinkHello | string {
+  if (contentType !== HELLO) throw new FrameError('the first frame is no hello')
+  const text = (key: number) => readText(headers, key) ?? ''
+  const isGrouped = readBool(headers, KEY.isGrouped) ?? false
+  if (!isGrouped && headers.has(KEY.splitType)) return 'links of separate sockets without a group are not taken'
+  const hello = {
+    linkId: Buffer.from(bytes).toString(),
+    connectionId: text(KEY.connectionId),
+    routerId: text(KEY.routerId),
+    peerVersion: text(KEY.version),
+    binding: text(KEY.binding),
+    iteration: readUint32(headers, KEY.iteration) ?? 0,
+    meantRouterId: text(KEY.meantRouterId),
+    isGrouped,
+    isFirst: readBool(headers, KEY.isFirst) ?? false,
+    socketType: text(KEY.socketType) || LINK_SOCKET.data,
+    secret: isGrouped ? headers.get(KEY.secret) : undefined,
+  }
+  const isNamed = hello.linkId !== '' && hello.routerId !== ''
+  const { linkId, connectionId, routerId, binding } = hello
+  const isShort = [linkId, connectionId, routerId, binding].every(({ length }) => length <= LONGEST_TEXT)
+  return isNamed && isShort ? hello : 'a hello without link or router'
+}
+
+/** The hello of a socket that this router opens. */
+export function writeLinkHello(hello: LinkHello): Frame {
+  const headers = new Map<number, Uint8Array>([
+    [KEY.connectionId, textHeader(hello.connectionId)],
+    [KEY.routerId, textHeader(hello.routerId)],
+    [KEY.version, textHeader(hello.peerVersion)],
+    [KEY.binding, textHeader(hello.binding)],
+    [KEY.iteration, uint32Header(hello.iteration)],
+    [KEY.meantRouterId, textHeader(hello.meantRouterId)],
+    [KEY.linkId, textHeader(hello.linkId)],
+  ])
+  if (hello.isGrouped) {
+    headers.set(KEY.isGrouped, boolHeader(true))
+    headers.set(KEY.socketType, textHeader(hello.socketType))
+    if (hello.isFirst) headers.set(KEY.isFirst, boolHeader(true))
+    if (hello.secret !== undefined) headers.set(KEY.secret, hello.secret)
+  }
+  return { contentType: HELLO, sequence: HELLO_SEQUENCE, headers, body: [textHeader(hello.linkId)] }
+}
+
+/** The answer that takes a socket; with `secret` as one of a group. */
+export function linkAcceptance(hello: LinkHello, routerId: string, secret: Uint8Array | undefined): Frame {
+  const headers = new Map<number, Uint8Array>([
+    [KEY.replyFor, uint32Header(HELLO_SEQUENCE >>> 0)],
+    [KEY.success, boolHeader(true)],
+    [KEY.connectionId, textHeader(hello.connectionId)],
+    [KEY.id, textHeader(routerId)],
+  ])
+  if (secret !== undefined) {
+    headers.set(KEY.isGrouped, boolHeader(true))
+    headers.set(KEY.socketType, textHeader(hello.socketType))
+    headers.set(KEY.secret, secret)
+  }
+  return { contentType: RESULT, sequence: HELLO_SEQUENCE, headers, body: [] }
+}
+
+/** The answer that turns a socket away. */
+export function linkRejection(reason: string): Frame {
+  const headers = new Map([
+    [KEY.replyFor, uint32Header(HELLO_SEQUENCE >>> 0)],
+    [KEY.success, boolHeader(false)],
+  ])
+  return { contentType: RESULT, sequence: HELLO_SEQUENCE, headers, body: [textHeader(reason)] }
+}
+
+/** The answer of a peer to a hello: the secret of its group, if it grants one. Throws for a refusal, with its words. */
+export function readLinkAnswer({ contentType, headers, body: [bytes = new Uint8Array(0)] }: Frame): {
+  readonly routerId: string
+  readonly secret: Uint8Array | undefined
+} {
+  if (contentType !== RESULT || readBool(headers, KEY.success) !== true) {
+    throw new Error(`the link was refused: ${Buffer.from(bytes).toString().slice(0, LONGEST_TEXT)}`)
+  }
+  const secret = readBool(headers, KEY.isGrouped) === true ? headers.get(KEY.secret) : undefined
+  return { routerId: readText(headers, KEY.id) ?? '', secret }
+}
+
+/** Compares secrets in a time that tells nothing of them. */
+export function isSecretOf(left: Uint8Array, right: Uint8Array | undefined): boolean {
+  return right !== undefined && left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,235 @@
+import { X509Certificate } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import type { ControlPlane } from '../../src/index.ts'
+import type { FromRouter, LinkListener, OwnRouter, RouterSession, ToRouter } from '../../src/ports/fabric/index.ts'
+import type { Channel } from '../channel/channel.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { newRouterKey } from './control/router-key.ts'
+import type { EdgeStranger } from './edge/edge-listener.ts'
+import { EdgeRouter } from './edge-router.ts'
+import { FabricRouter } from './fabric-router.ts'
+import type { ControllerListener } from './state/controllers.ts'
+import type { RouterCredentials } from './state/opened-socket.ts'
+
+/** Which router runs in the process of its controller. */
+export interface OwnRouterOptions {
+  /** Its name; `portcullis` unless given. Processes over one store need one name each. */
+  readonly name?: string
+  /** Its role attributes where it is made; none unless given. Those of a router that is there stay. */
+  readonly roleAttributes?: readonly string[]
+}
+
+/** How the router reaches its controller, and is reached. */
+export interface OwnRouterSurroundings {
+  readonly plane: ControlPlane
+  /** Where endpoints reach it, `host:port`. */
+  readonly advertise: string
+  /** Other routers reach it there as well, by {@link RunningRouter.acceptLink}. */
+  readonly takesLinks?: boolean
+  readonly timer?: Timer
+  /** Epoch ms. */
+  readonly now?: () => number
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonic?: () => number
+}
+
+/** The edge router of a controller's own process. */
+export interface RunningRouter {
+  readonly id: string
+  readonly name: string
+  /** Takes a TLS socket on which an endpoint is expected. */
+  accept(socket: Duplex, stranger: EdgeStranger): void
+  /** Takes a TLS socket on which another router is expected, with the certificates that it showed (DER, leaf first). */
+  acceptLink(socket: TLSSocket, chain: readonly Uint8Array[]): void
+  /** Takes a channel of an endpoint in this process, whose first message is its hello. */
+  greet(channel: Channel, stranger: EdgeStranger): void
+  close(): void
+}
+
+const DEFAULT_NAME = 'portcullis'
+const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
+/** Milliseconds until the router tries again to connect: it was disabled, or has a new certificate. */
+const AGAIN_MS = 1000
+/** Milliseconds between looks whether the certificates are to be renewed. */
+const RENEWAL_LOOK_MS = 3_600_000
+
+/**
+ * Runs the edge router of a controller's own process. Its record, key and certificates are made where there are none; it is
+ * connected when this resolves, and connects again whenever it was let go of.
+ */
+export async function openOwnRouter(options: OwnRouterOptions, ways: OwnRouterSurroundings): Promise<RunningRouter> {
+  const router = new OwnRouterConnection(options, ways)
+  await router.open()
+  return router
+}
+
+class OwnRouterConnection implements RunningRouter {
+  readonly #options: OwnRouterOptions
+  readonly #ways: OwnRouterSurroundings
+  readonly #timer: Timer
+  #own: OwnRouter | undefined
+  #router: FabricRouter | undefined
+  #edge: EdgeRouter | undefined
+  #session: RouterSession | undefined
+  #cancel: () => void = () => undefined
+  #isClosed = false
+
+  constructor(options: OwnRouterOptions, ways: OwnRouterSurroundings) {
+    this.#options = options
+    this.#ways = ways
+    this.#timer = ways.timer ?? processTimer
+  }
+
+  get id(): string {
+    return this.#own?.id ?? ''
+  }
+
+  get name(): string {
+    return this.#own?.name ?? ''
+  }
+
+  async open(): Promise<void> {
+    this.#own = await this.#provide()
+    const { id, caPem } = this.#own
+    const { advertise, now } = this.#ways
+    const clock = { now: this.#ways.monotonic ?? (() => performance.now()), timer: this.#timer }
+    const facts = {
+      id,
+      caPem,
+      advertise,
+      version: VERSION,
+      monotonic: clock.now,
+      timer: this.#timer,
+      ...(now && { now }),
+    }
+    this.#router = new FabricRouter({
+      routerId: id,
+      credentials: () => credentialsOf(this.#own),
+      listeners: this.#linkListeners,
+      clock,
+      random: Math.random,
+      host: (router) => {
+        this.#edge = new EdgeRouter(facts, router)
+        return this.#edge
+      },
+    })
+    await this.#connect()
+  }
+
+  accept(socket: Duplex, stranger: EdgeStranger): void {
+    if (this.#edge === undefined) socket.destroy()
+    else this.#edge.accept(socket, stranger)
+  }
+
+  acceptLink(socket: TLSSocket, chain: readonly Uint8Array[]): void {
+    if (this.#router === undefined) socket.destroy()
+    else void this.#router.links.accept({ stream: socket, chain, ...endsOf(socket) })
+  }
+
+  greet(channel: Channel, stranger: EdgeStranger): void {
+    if (this.#edge === undefined) channel.destroy()
+    else this.#edge.greet(channel, stranger)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cancel()
+    this.#edge?.close()
+    this.#router?.close()
+    this.#session?.closed()
+  }
+
+  get #linkListeners(): readonly LinkListener[] {
+    const { takesLinks = false, advertise } = this.#ways
+    const listener = { address: `tls:${advertise}`, protocol: 'tls', groups: ['default'], localBinding: '' }
+    return takesLinks ? [listener] : []
+  }
+
+  #provide(): Promise<OwnRouter> {
+    const { name = DEFAULT_NAME, roleAttributes = [] } = this.#options
+    const hosts = [this.#ways.advertise.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]
+    const newKey = (routerId: string) => newRouterKey(routerId, hosts)
+    return this.#ways.plane.ownRouter({ name, roleAttributes, newKey })
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#isClosed || this.#router === undefined) return
+    const { plane } = this.#ways
+    const own = await this.#provide()
+    this.#own = own
+    const admission = await plane.admit(own.id, chainOf(own.certPem), undefined)
+    if (!admission.admitted) return this.#again()
+    let listener: ControllerListener | undefined
+    /** Messages that the controller sends before it is known as connected. */
+    const early: ToRouter[] = []
+    let isOver = false
+    const over = () => {
+      if (isOver) return
+      isOver = true
+      listener?.lost()
+      session.closed()
+      this.#session = undefined
+      this.#again()
+    }
+    const take = (message: ToRouter) => {
+      if (listener === undefined) early.push(message)
+      else void this.#answer(session, listener.take(message))
+    }
+    const channel = { send: take, close: () => queueMicrotask(over) }
+    const greeting = { routerId: own.id, software: software(), capabilities: [], linkListeners: this.#linkListeners }
+    const connected = await plane.connect(greeting, admission.fingerprint, channel)
+    if (typeof connected === 'string') return this.#again()
+    const session = connected
+    this.#session = session
+    if (this.#isClosed) return session.closed()
+    const ask = (message: FromRouter) => session.receive(message)
+    listener = this.#router.connected({ id: plane.controllerId, ask })
+    for (const message of early.splice(0)) take(message)
+    this.#renewWhenDue(own.renewAt, over)
+  }
+
+  #renewWhenDue(renewAt: number, connectAnew: () => void): void {
+    this.#cancel = this.#timer(RENEWAL_LOOK_MS, () => {
+      if ((this.#ways.now ?? Date.now)() >= renewAt) connectAnew()
+      else this.#renewWhenDue(renewAt, connectAnew)
+    })
+  }
+
+  async #answer(session: RouterSession, answer: Promise<FromRouter | undefined>): Promise<void> {
+    const message = await answer
+    if (message !== undefined) await session.receive(message)
+  }
+
+  #again(): void {
+    if (this.#isClosed) return
+    this.#cancel()
+    this.#cancel = this.#timer(AGAIN_MS, () => {
+      this.#connect().catch(() => this.#again())
+    })
+  }
+}
+
+function credentialsOf(own: OwnRouter | undefined): RouterCredentials {
+  const { keyPem: key = '', certPem: clientCert = '', serverCertPem: serverCert = '', caPem: ca = '' } = own ?? {}
+  return { key, clientCert, serverCert, ca }
+}
+
+function software() {
+  const [version = '', revision = '', buildDate = '', os = '', arch = ''] = VERSION.split('|')
+  return { version, revision, buildDate, os, arch }
+}
+
+function chainOf(pem: string): readonly Uint8Array[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.map((block) => new Uint8Array(new X509Certificate(block).raw))
+}
+
+/** The two ends of a connection, as they are reported. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: TLSSocket) {
+  return {
+    localAddress: `tcp:${localAddress}:${localPort}`,
+    remoteAddress: `tcp:${remoteAddress}:${remotePort}`,
+    remoteHost: remoteAddress ?? '',
+  }
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect, type TLSSocket } from 'node:tls'
+import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
+import { encodeFrame, type Frame, type FrameLimits } from '../../channel/frame.ts'
+
+/** Keys and certificates of a router, PEM. */
+export interface RouterCredentials {
+  readonly key: string
+  /** Shown where the router dials, leaf first. */
+  readonly clientCert: string
+  /** Shown where it is dialed, leaf first. */
+  readonly serverCert: string
+  /** The authorities of its network. */
+  readonly ca: string
+}
+
+/** A socket whose first frame has come; it is paused, and whoever takes it resumes it. */
+export interface OpenedSocket {
+  readonly socket: ChannelSocket
+  readonly frame: Frame
+}
+
+/** Milliseconds for TLS and hello together, on either side. */
+export const SETUP_MS = 5000
+/** The most that a peer may send before it is known who it is. */
+const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
+
+/** Waits for the first frame of a stream. Rejects when none comes in time, or what is none; the stream is closed then. */
+export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_MS): Promise<OpenedSocket> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(new Error(why))
+    }
+    const timer = setTimeout(() => fail('no first message in time'), waitMs).unref()
+    const socket: ChannelSocket = new ChannelSocket(stream, limits, HELLO_LIMITS, {
+      onMessage: (frame) => {
+        clearTimeout(timer)
+        socket.pause()
+        // Who sends before it was let in is no router.
+        socket.admit(limits.frame, { onMessage: () => socket.destroy(), onClose: () => undefined })
+        resolve({ socket, frame })
+      },
+      onTrouble: (what) => fail(`the first message is a ${what}`),
+      onClose: () => fail('the connection was closed'),
+    })
+  })
+}
+
+/** Where and how a socket is dialed. */
+export interface SocketDial {
+  /** For example `tls:router.example.org:10080`. */
+  readonly address: string
+  readonly alpn: string
+  readonly credentials: RouterCredentials
+  readonly limits: SocketLimits
+  readonly hello: Frame
+}
+
+/**
+ * Opens a socket to a router or controller of the network, says hello and waits for the answer. Rejects when there is none in
+ * time, or no certificate of the network for this address.
+ */
+export async function dialSocket(dial: SocketDial): Promise<OpenedSocket & { readonly stream: TLSSocket }> {
+  const { address, alpn, credentials, limits, hello } = dial
+  const { host, port } = dialedHost(address)
+  const { key, clientCert: cert, ca } = credentials
+  const names = isIP(host) === 0 ? { servername: host } : {}
+  const stream = connect({ host, port, key, cert, ca, ALPNProtocols: [alpn], ...names })
+  const timer = setTimeout(() => stream.destroy(new Error('no TLS connection in time')), SETUP_MS)
+  try {
+    await once(stream, 'secureConnect')
+  } finally {
+    clearTimeout(timer)
+  }
+  stream.setNoDelay(true)
+  stream.setKeepAlive(true, 15_000)
+  const answered = firstFrame(stream, limits)
+  stream.write(Buffer.concat(encodeFrame(hello)))
+  return { ...(await answered), stream }
+}
+
+/** The host and port of an address of the network. Throws for another protocol. */
+export function dialedHost(address: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, port = ''] = /^tls:(?:\[([0-9a-fA-F:.]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(address) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port) > 65_535) throw new Error(`an address such as tls:host:port, not ${address}`)
+  return { host, port: Number(port) }
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ConnectionFailure } from './connection-failure.ts'
+
+/**
+ * An identity after it enrolled, in the form that programs of the field write and read: PEM behind `pem:`, or the path of a file
+ * behind `file://`.
+ */
+export interface IdentityFile {
+  /** The controller, `https://HOST:PORT`, or with the path of its client API. */
+  readonly ztAPI: string
+  /** Every controller of the network, where there are several. */
+  readonly ztAPIs?: readonly string[] | null
+  readonly id: {
+    readonly cert: string
+    readonly key: string
+    readonly ca?: string
+  }
+  readonly [member: string]: unknown
+}
+
+/** The key and certificates of an identity, and the CAs that it trusts; all PEM. */
+export interface Credentials {
+  readonly cert: string
+  readonly key: string
+  /** The authorities of the network; undefined for those that Node trusts. */
+  readonly ca: string | undefined
+}
+
+/** An identity as it is used: its controllers, `https://HOST:PORT` each, and what it proves itself with. */
+export interface OpenedFile {
+  readonly controllers: readonly string[]
+  readonly credentials: Credentials
+}
+
+/** Reads an identity: the path of its file, or what is in it. Rejects with a `TypeError` that says what is wrong. */
+export async function readIdentity(identity: string | IdentityFile): Promise<OpenedFile> {
+  const isPath = typeof identity === 'string'
+  const file = isPath ? await parsedFile(identity) : identity
+  const folder = isPath ? dirname(resolve(identity)) : process.cwd()
+  if (typeof file !== 'object' || file === null || typeof file.id !== 'object' || typeof file.ztAPI !== 'string') {
+    throw new TypeError(
+      `${isPath ? identity : 'the identity'} is no identity: it has no ztAPI, or no id with cert and key`,
+    )
+  }
+  const { cert, key, ca } = file.id
+  const urls = file.ztAPIs?.length ? file.ztAPIs : [file.ztAPI]
+  return {
+    controllers: [...new Set(urls.map(originOf))],
+    credentials: {
+      cert: await pemOf('id.cert', cert, folder),
+      key: await pemOf('id.key', key, folder),
+      ca: ca === undefined || ca === '' ? undefined : await pemOf('id.ca', ca, folder),
+    },
+  }
+}
+
+async function parsedFile(path: string): Promise<IdentityFile> {
+  const text = await readFile(path, 'utf8')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new TypeError(`${path} is no identity: it holds no JSON`, { cause })
+  }
+}
+
+function originOf(url: string): string {
+  if (!URL.canParse(url)) throw new TypeError(`the identity names '${url}' as its controller, which is no URL`)
+  const { protocol, origin } = new URL(url)
+  if (protocol !== 'https:') throw new ConnectionFailure('CONTROLLER_UNREACHABLE', `${url} is not https`)
+  return origin
+}
+
+async function pemOf(name: string, value: unknown, folder: string): Promise<string> {
+  if (typeof value !== 'string') throw new TypeError(`the identity lacks ${name}`)
+  const pem = value.startsWith('pem:')
+    ? value.slice('pem:'.length)
+    : value.startsWith('file:')
+      ? await readFile(pathIn(value, folder), 'utf8')
+      : value
+  // Keys of hardware are named by other schemes, which need a native library.
+  if (!pem.includes('-----BEGIN ')) throw new TypeError(`${name} of the identity is neither pem: nor file://`)
+  return pem
+}
+
+function pathIn(url: string, folder: string): string {
+  return url.startsWith('file:///') ? fileURLToPath(url) : resolve(folder, url.replace(/^file:(\/\/)?/, ''))
+}

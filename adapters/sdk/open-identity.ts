@@ -1,0 +1,266 @@
+import type { Agent } from 'node:http'
+import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
+import type { ApiClient, ClientApi, Fetch, RequestOf } from '../../src/client/index.ts'
+import type { RouterOffer } from '../../src/data-plane/sdk/choose-routers.ts'
+import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
+import type { Channel } from '../channel/channel.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { httpsFetch } from '../node/https-fetch.ts'
+import { ControllerSession } from './controller-session.ts'
+import { type DialOptions, dialService } from './dialing.ts'
+import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
+import { type HostedService, type HostOptions, hostService } from './hosting.ts'
+import { type IdentityFile, readIdentity } from './identity-file.ts'
+import { connectToRouter, RouterPool } from './router-pool.ts'
+import { ServiceAccess, type UsableService } from './service-access.ts'
+import {
+  type FetchDispatcher,
+  ServiceAgent,
+  type ServiceRequestInit,
+  serviceDispatcher,
+  serviceFetch,
+} from './service-agent.ts'
+import type { ServiceConnection } from './service-connection.ts'
+
+/** How an identity is used. */
+export interface IdentityOptions {
+  /**
+   * `bearer` for tokens of OpenID Connect, `api-session` for a session that the controller keeps. Default `auto`: as the controller
+   * asks, which is bearer tokens where controllers are several.
+   */
+  readonly sessions?: 'auto' | 'api-session' | 'bearer'
+  /** Facts of this machine that are reported in each new session, for posture checks; a function is asked each time. */
+  readonly posture?: EndpointFacts | (() => EndpointFacts | Promise<EndpointFacts>)
+  /** A code of the authenticator app, asked for where a login needs a second factor. */
+  secondFactor?(): Promise<string>
+}
+
+/** An identity of a network: it dials services and hosts them, as policies let it. */
+export interface Identity extends AsyncDisposable {
+  /**
+   * Connects to a service. Rejects with a `ConnectionFailure` whose code says why not.
+   *
+   * @example
+   * const laptop = await openIdentity('laptop.json')
+   * const connection = await laptop.dial('payroll', { timeoutMs: 5000 })
+   * connection.end('hello')
+   */
+  dial(service: string, options?: DialOptions): Promise<ServiceConnection>
+  /**
+   * Hosts a service: callers reach the app, and no port is open for them. Resolves when callers get there; afterwards it goes on by itself
+   * when routers or controllers are away for a while. Rejects with a `ConnectionFailure` whose code says why not.
+   *
+   * @example
+   * const server = await openIdentity('server.json')
+   * const hosted = await server.host('wiki', (request, response) => response.end(`hello, ${request.caller?.name}`))
+   */
+  host(service: string, app: HostedApp, options?: HostOptions & HostedAppOptions): Promise<HostedService>
+  /** The services that the identity may dial or bind now. */
+  services(): Promise<readonly UsableService[]>
+  /** `fetch` whose hosts are services: `identity.fetch('http://payroll/salaries')`. Redirects are answered, not followed. */
+  fetch(input: string | URL | Request, init?: ServiceRequestInit): Promise<Response>
+  /** For `node:http` and what is built on it: `http.get({ agent: identity.agent, host: 'payroll', path: '/' })`. */
+  readonly agent: Agent
+  /** For the global `fetch`: `fetch('http://payroll/', { dispatcher: identity.dispatcher })`. */
+  readonly dispatcher: FetchDispatcher
+  /** Reports what there is to know of this machine, for posture checks. Sessions that no policy carries any more have ended then. */
+  report(facts: EndpointFacts): Promise<void>
+  /** The second factor of the identity. */
+  readonly mfa: SecondFactor
+  /** Ends every connection, every hosted service and the session. */
+  close(): Promise<void>
+}
+
+const OPTIONS: OptionRules<IdentityOptions> = {
+  sessions: { oneOf: ['auto', 'api-session', 'bearer'] },
+  posture: 'unknown',
+  secondFactor: 'function',
+}
+
+const DIAL_OPTIONS: OptionRules<DialOptions> = {
+  applicationData: { shape: 'unknown' },
+  instance: 'string',
+  timeoutMs: 'number',
+  signal: 'object',
+}
+
+const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
+  instance: 'string',
+  cost: 'number',
+  precedence: { oneOf: ['default', 'required', 'failed'] },
+  routers: 'number',
+  maxConnections: 'number',
+  accept: 'function',
+  onChange: 'function',
+  callerHeader: 'string',
+}
+
+/**
+ * Opens an identity that has enrolled: the path of its file, or what is in it; of Portcullis, or of a deployed controller. Nothing is asked
+ * of the network until it is used. It holds the process until it is closed, once it has dialed or hosts.
+ *
+ * Rejects with a `TypeError` for what is no identity.
+ *
+ * @example
+ * await using laptop = await openIdentity('laptop.json')
+ * const response = await laptop.fetch('http://payroll/salaries')
+ */
+export async function openIdentity(identity: string | IdentityFile, options: IdentityOptions = {}): Promise<Identity> {
+  checkArgument('openIdentity', 'identity', identity, {
+    ...{ shape: 'unknown', isNeeded: true, hint: 'the path of an identity file, or what is in it' },
+  })
+  checkOptions('openIdentity', options, OPTIONS)
+  const { controllers, credentials } = await readIdentity(identity)
+  const { cert, key, ca } = credentials
+  return identityOver({
+    ...options,
+    controllers,
+    fetch: httpsFetch({ cert, key, ...(ca !== undefined && { ca }) }),
+    connect: (address) => connectToRouter(address, credentials),
+    timer: processTimer,
+  })
+}
+
+/** An identity, whatever way leads to its controllers and routers. */
+export interface IdentitySurroundings extends IdentityOptions {
+  readonly controllers: readonly string[]
+  readonly fetch: Fetch
+  readonly timer: Timer
+  connect(address: string): Promise<Channel>
+  /** Begins a session in another way than by certificate; answers its token. */
+  logIn?(): Promise<string>
+  /** Whether there is a way to a router; there is to each unless given. */
+  reaches?(router: RouterOffer): boolean
+  /** Whether the process lasts as long as something is hosted; it does unless given. */
+  readonly holdsProcess?: boolean
+}
+
+/** An identity over any way to controllers and routers. */
+export function identityOver(surroundings: IdentitySurroundings): Identity {
+  const { connect, timer, posture, secondFactor } = surroundings
+  const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
+    const body = [...postureResponses(facts)]
+    if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
+  }
+  let self: Promise<{ readonly id: string; readonly name: string }> | undefined
+  const session = new ControllerSession({
+    ...{ controllers: surroundings.controllers, fetch: surroundings.fetch, timer },
+    sessions: surroundings.sessions ?? 'auto',
+    ...(surroundings.logIn && { logIn: () => surroundings.logIn?.() ?? Promise.reject(new Error('no login')) }),
+    ...(secondFactor && { secondFactor: () => secondFactor() }),
+    onLogin: async (api) => {
+      if (posture !== undefined) await report(api, typeof posture === 'function' ? await posture() : posture)
+    },
+    onNewSession: () => routers.retire(),
+    onNewToken: (token) => routers.updateToken(token),
+  })
+  const whoAmI = () => {
+    self ??= session.call('identity', async (api) => (await api.call('GET /current-identity')).data)
+    self.catch(() => {
+      self = undefined
+    })
+    return self
+  }
+  const routers = new RouterPool({
+    ...{ connect, timer },
+    hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id }),
+  })
+  const access = new ServiceAccess(session, (router) => surroundings.reaches?.(router) ?? true)
+  const forgetSession = async () => session.forget(await session.token())
+  const common = { access, routers, timer, forgetSession }
+  const hosted = new Set<HostedService>()
+  const dial = (service: string, options: DialOptions = {}) =>
+    dialService({ ...common, name: async () => (await whoAmI()).name }, service, options)
+  const agent = new ServiceAgent(dial)
+  const fetch = serviceFetch(agent)
+  let hold: NodeJS.Timeout | undefined
+  const close = async () => {
+    clearInterval(hold)
+    agent.destroy()
+    await Promise.all([...hosted].map((one) => one.close()))
+    routers.close()
+    await session.close()
+  }
+  return {
+    ...{ agent, fetch, close, dispatcher: serviceDispatcher(agent) },
+    dial: async (service, options = {}) => {
+      checkArgument('dial', 'service', service, { shape: 'string', isNeeded: true })
+      checkOptions('dial', options, DIAL_OPTIONS)
+      return dial(service, options)
+    },
+    host: async (service, app, options = {}) => {
+      checkArgument('host', 'service', service, { shape: 'string', isNeeded: true })
+      checkOptions('host', options, HOST_OPTIONS)
+      const server = appServer(app, options)
+      const started = await hostService(common, service, (connection) => server.take(connection), options)
+      // Between two routers there is no socket that holds the process.
+      if (surroundings.holdsProcess !== false) hold ??= setInterval(() => undefined, HOLD_MS)
+      const closing: HostedService = {
+        service,
+        [Symbol.asyncDispose]: () => closing.close(),
+        get routers() {
+          return started.routers
+        },
+        get connections() {
+          return started.connections
+        },
+        close: async (ending) => {
+          hosted.delete(closing)
+          if (hosted.size === 0) {
+            clearInterval(hold)
+            hold = undefined
+          }
+          server.close()
+          await started.close(ending)
+        },
+      }
+      hosted.add(closing)
+      return closing
+    },
+    services: () => access.list(),
+    report: (facts) => session.call('posture', (api) => report(api, facts)),
+    mfa: secondFactorOf(session),
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
+
+/** Milliseconds between two turns that do nothing: long, for they only hold the process. */
+const HOLD_MS = 2 ** 30
+
+/** The second factor of an identity: an authenticator app that shows codes. */
+export interface SecondFactor {
+  /** Begins to enroll: the app takes the address, `otpauth://…`, and the codes are for the day that it is lost. */
+  enroll(): Promise<{ readonly provisioningUrl: string; readonly recoveryCodes: readonly string[] }>
+  /** Ends the enrollment with a code that the app shows; logins need one from now on. */
+  verify(code: string): Promise<void>
+  /** Shows the second factor in the session, as posture checks ask for from time to time. */
+  pass(code: string): Promise<void>
+  /** Takes the second factor away. */
+  remove(code: string): Promise<void>
+}
+
+/** The second factor of the identity of a session. Calls reject with a {@link ConnectionFailure}. */
+function secondFactorOf(session: ControllerSession): SecondFactor {
+  return {
+    enroll: () =>
+      session.call('second factor', async (api) => {
+        await api.call('POST /current-identity/mfa')
+        const { provisioningUrl, recoveryCodes } = (await api.call('GET /current-identity/mfa')).data
+        return { provisioningUrl: provisioningUrl ?? '', recoveryCodes: recoveryCodes ?? [] }
+      }),
+    verify: (code) =>
+      session.call('second factor', async (api) => {
+        await api.call('POST /current-identity/mfa/verify', { body: { code } })
+      }),
+    pass: (code) =>
+      session.call('second factor', async (api) => {
+        await api.call('POST /authenticate/mfa', { body: { code } })
+      }),
+    remove: (code) =>
+      session.call('second factor', async (api) => {
+        await api.call('DELETE /current-identity/mfa', { headers: { 'mfa-validation-code': code } })
+      }),
+  }
+}

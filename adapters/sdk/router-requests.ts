@@ -1,0 +1,42 @@
+import type { ConnectionFailure } from './connection-failure.ts'
+import type { KeyPair } from './end-to-end.ts'
+import type { Caller, ServiceConnection } from './service-connection.ts'
+
+/** How a service is dialed through one router. */
+export interface RouterDial {
+  readonly service: string
+  /** The token of the session that lets dial it. */
+  readonly sessionToken: string
+  readonly isEncrypted: boolean
+  /** The name that the caller gives itself. */
+  readonly callerName: string
+  readonly applicationData?: Uint8Array
+  /** The one host that is meant, where hosts have names. */
+  readonly instance?: string
+  readonly timeoutMs: number
+}
+
+/** How a service is hosted at one router. */
+export interface RouterBind {
+  readonly service: string
+  readonly sessionToken: string
+  /** The key that callers agree on secrets with; undefined for a service that is not encrypted. */
+  readonly keys: KeyPair | undefined
+  readonly instance?: string
+  readonly cost?: number
+  readonly precedence?: 'default' | 'required' | 'failed'
+  /** The same after a channel is lost, so that the router takes the new one in place of the old. */
+  readonly listenerId: string
+  readonly timeoutMs: number
+  /** Whether to take a connection; the text says why not. */
+  judge(caller: Caller, applicationData: Uint8Array): Promise<string | undefined> | string | undefined
+  accept(connection: ServiceConnection): void
+  /** The router does not host it any more. */
+  onEnd(failure: ConnectionFailure): void
+}
+
+/** A service that is hosted at a router. */
+export interface RouterBinding {
+  /** Nobody is let in any more; connections that are open go on. */
+  close(): void
+}

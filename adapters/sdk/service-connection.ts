@@ -1,0 +1,254 @@
+import { Duplex } from 'node:stream'
+import { DATA_FLAG } from '../channel/edge-messages.ts'
+import { ConnectionFailure } from './connection-failure.ts'
+import type { Decryption, Encryption, EndToEnd, SessionKeys } from './end-to-end.ts'
+
+/** Who is at the other end of a connection that was accepted. */
+export interface Caller {
+  /** The id of its identity, as the router vouches for it; undefined with routers before 2.0. */
+  readonly id: string | undefined
+  /** The name of its identity, as the router vouches for it; undefined with routers before 2.0. */
+  readonly name: string | undefined
+  /** The name that it gives itself. Nobody checked it: decide nothing by it. */
+  readonly claimedName: string
+}
+
+/** The facts of a connection from its beginning. */
+export interface ConnectionFacts {
+  readonly service: string
+  /** Who dialed; undefined on the side that dialed. */
+  readonly caller: Caller | undefined
+  /** Data that the dialer sent along for the application; of no length where none. */
+  readonly applicationData: Uint8Array
+  /** Finds the connection in the lists and logs of controllers. */
+  readonly circuitId: string
+  /** Whether no router can read it. */
+  readonly isEncrypted: boolean
+}
+
+/** How a connection's messages get to its router. */
+export interface Line {
+  /** Sends a message; answers false when the next should wait for `whenWritable`. */
+  send(body: Uint8Array, flags: number): boolean
+  whenWritable(work: () => void): void
+  /** Takes in nothing more until `release`: whoever should read does not. */
+  hold(): void
+  release(): void
+  /** The connection is over at this end. */
+  close(): void
+}
+
+/** Bytes in one message: as many as tunnelers of the field send at once, so that every peer has room. */
+const MESSAGE_BYTES = 32_768
+/** Bytes that may wait to be read before the router is slowed down, which slows other connections by it as well. */
+const MOST_UNREAD_BYTES = 1024 * 1024
+
+/**
+ * A connection to a service, or from who dialed it: a stream both ways, which both ends may end one way and read on. It is used like a
+ * socket, also by `node:http`. It is destroyed with a {@link ConnectionFailure} when it cannot be carried on.
+ */
+export class ServiceConnection extends Duplex {
+  readonly #line: Line
+  #facts: ConnectionFacts
+  #encryption: Encryption | undefined
+  #decryption: Decryption | undefined
+  /** Messages that came before it was known how to read them. */
+  #early: [Uint8Array, number][] | undefined = []
+  #isHeld = false
+  /** The other end sends nothing more. */
+  #isEnded = false
+  /** The router, or the other end, closed it: nothing can be sent. */
+  #isOver = false
+  #idle: NodeJS.Timeout | undefined
+
+  /** @internal */
+  constructor(line: Line, service: string) {
+    super({ allowHalfOpen: true })
+    this.#line = line
+    this.#facts = { service, caller: undefined, applicationData: new Uint8Array(), circuitId: '', isEncrypted: false }
+  }
+
+  /** The name of the service. */
+  get service(): string {
+    return this.#facts.service
+  }
+
+  /** Who dialed, where this end hosts. */
+  get caller(): Caller | undefined {
+    return this.#facts.caller
+  }
+
+  /** Data that the dialer sent along for the application. */
+  get applicationData(): Uint8Array {
+    return this.#facts.applicationData
+  }
+
+  /** Finds the connection in the lists and logs of controllers. */
+  get circuitId(): string {
+    return this.#facts.circuitId
+  }
+
+  /** Whether it is encrypted from end to end: no router can read it. */
+  get isEncrypted(): boolean {
+    return this.#facts.isEncrypted
+  }
+
+  /** The name of who dialed, where `net.Socket` has an address. */
+  get remoteAddress(): string {
+    return this.#facts.caller?.name ?? this.#facts.service
+  }
+
+  /** Data may flow. @internal */
+  begin(facts: ConnectionFacts, secrets?: { readonly cipher: EndToEnd; readonly keys: SessionKeys }): void {
+    this.#facts = facts
+    if (secrets !== undefined) {
+      this.#encryption = secrets.cipher.encrypt(secrets.keys.send)
+      this.#decryption = secrets.cipher.decrypt(secrets.keys.receive)
+      this.#line.send(this.#encryption.header, 0)
+    }
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const [body, flags] of early) this.arrived(body, flags)
+  }
+
+  /** A message arrived. @internal */
+  arrived(body: Uint8Array, flags: number): void {
+    if (this.destroyed || this.#isEnded) return
+    if (this.#early !== undefined) {
+      this.#early.push([body, flags])
+      return
+    }
+    this.#idle?.refresh()
+    try {
+      const plain = this.#decryption === undefined || body.length === 0 ? body : this.#decryption.open(body)
+      if (plain !== undefined && plain.length > 0) this.#give(plain, flags)
+    } catch (error) {
+      this.destroy(asError(error))
+      return
+    }
+    if ((flags & DATA_FLAG.end) !== 0) this.#end()
+    else if (!this.#isHeld && this.readableLength > MOST_UNREAD_BYTES) {
+      this.#isHeld = true
+      this.#line.hold()
+    }
+  }
+
+  /** The other end, or a router, ended it. What arrived before can still be read. @internal */
+  over(failure?: ConnectionFailure): void {
+    this.#isOver = true
+    if (failure !== undefined) {
+      this.destroy(failure)
+      return
+    }
+    if (this.destroyed) return
+    this.#end()
+    if (this.readableEnded) {
+      this.destroy()
+      return
+    }
+    this.once('end', () => this.destroy())
+    // Where nothing is left to read, nobody has to read to learn that it is over.
+    if (this.readableLength === 0) this.read(0)
+  }
+
+  override _read(): void {
+    this.#release()
+  }
+
+  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error) => void): void {
+    this.#idle?.refresh()
+    this.#sendFrom(chunk, 0, done)
+  }
+
+  override _final(done: (error?: Error) => void): void {
+    if (!this.#isOver) this.#line.send(new Uint8Array(), DATA_FLAG.end)
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#release()
+    clearTimeout(this.#idle)
+    this.#early = undefined
+    this.#encryption?.free()
+    this.#decryption?.free()
+    this.#line.close()
+    done(error)
+  }
+
+  /** For programs that expect a socket: routers send at once what they get. */
+  setNoDelay(): this {
+    return this
+  }
+
+  /** For programs that expect a socket: the way to the router is kept alive. */
+  setKeepAlive(): this {
+    return this
+  }
+
+  /** Emits `timeout` after `milliseconds` without data either way, as sockets do; 0 for never. */
+  setTimeout(milliseconds: number, listener?: () => void): this {
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    if (listener !== undefined) this.once('timeout', listener)
+    if (milliseconds > 0 && !this.destroyed) {
+      this.#idle = setTimeout(() => this.emit('timeout'), milliseconds)
+      this.#idle.unref()
+    }
+    return this
+  }
+
+  /** For programs that expect a socket: the identity holds the process, not the connection. */
+  ref(): this {
+    return this
+  }
+
+  /** As {@link ServiceConnection.ref}. */
+  unref(): this {
+    return this
+  }
+
+  #end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.push(null)
+  }
+
+  #give(plain: Uint8Array, flags: number): void {
+    if ((flags & DATA_FLAG.isList) === 0) {
+      this.push(plain)
+      return
+    }
+    const view = new DataView(plain.buffer, plain.byteOffset, plain.length)
+    for (let position = 0; position + 2 <= plain.length; ) {
+      const end = position + 2 + view.getUint16(position, true)
+      this.push(plain.subarray(position + 2, end))
+      position = end
+    }
+  }
+
+  #sendFrom(chunk: Uint8Array, start: number, done: (error?: Error) => void): void {
+    for (let position = start; position < chunk.length; position += MESSAGE_BYTES) {
+      if (this.#isOver || this.destroyed) {
+        done(new ConnectionFailure('CONNECTION_LOST', `the other end of ${this.service} is gone`))
+        return
+      }
+      const plain = chunk.subarray(position, position + MESSAGE_BYTES)
+      // Whoever wrote the bytes may use their memory again once this was called back.
+      const body = this.#encryption === undefined ? Uint8Array.from(plain) : this.#encryption.frame(plain)
+      if (this.#line.send(body, 0)) continue
+      this.#line.whenWritable(() => this.#sendFrom(chunk, position + MESSAGE_BYTES, done))
+      return
+    }
+    done()
+  }
+
+  #release(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#line.release()
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

@@ -1,0 +1,72 @@
+// Counts the files and functions of the product that one request runs through, by the coverage that V8 keeps: the second run of
+// each, so that what is loaded and made once does not count. `npm run files-of-request`, with `--files` to name them.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Session } from 'node:inspector/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { sqliteStorage } from 'portcullis/kysely'
+import { createTestController, type TestController, type TestDevice } from 'portcullis/testing'
+
+const root = join(import.meta.dirname, '..')
+
+interface Walk {
+  readonly name: string
+  run(controller: TestController, device: TestDevice, round: number): Promise<unknown>
+}
+
+const WALKS: readonly Walk[] = [
+  {
+    name: 'a certificate login',
+    run: ({ client }, { connection }) =>
+      client(connection).call('POST /authenticate', { query: { method: 'cert' }, body: {} }),
+  },
+  {
+    name: 'creating a service policy',
+    run: ({ admin }, _device, round) =>
+      admin.call('POST /service-policies', {
+        body: {
+          name: `dial-${round}`,
+          type: 'Dial',
+          semantic: 'AnyOf',
+          identityRoles: ['#all'],
+          serviceRoles: ['#all'],
+        },
+      }),
+  },
+  { name: 'listing services', run: (_controller, device) => device.call('GET /services') },
+]
+
+const folder = await mkdtemp(join(tmpdir(), 'files-of-request-'))
+const controller = await createTestController({ storage: await sqliteStorage(join(folder, 'network.sqlite')) })
+const session = new Session()
+try {
+  const device = await controller.enroll('laptop')
+  session.connect()
+  await session.post('Profiler.enable')
+  for (const { name, run } of WALKS) {
+    await run(controller, device, 1)
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+    await run(controller, device, 2)
+    const { result } = await session.post('Profiler.takePreciseCoverage')
+    await session.post('Profiler.stopPreciseCoverage')
+    const called = result
+      .map(({ url, functions }) => ({
+        path: url.startsWith('file:') ? relative(root, new URL(url).pathname) : '',
+        functions: functions.filter(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
+      }))
+      .filter(({ path, functions }) => /^(src\/(?!client)|adapters\/(?!testing))/.test(path) && functions.length > 0)
+    const functions = called.reduce((sum, file) => sum + file.functions.length, 0)
+    console.log(`${name}: ${called.length} files, ${functions} functions`)
+    if (process.argv.includes('--files'))
+      console.log(
+        called
+          .map(({ path }) => `  ${path}`)
+          .sort()
+          .join('\n'),
+      )
+  }
+} finally {
+  session.disconnect()
+  await controller.close()
+  await rm(folder, { recursive: true })
+}

@@ -1,0 +1,17 @@
+export { REASONS, type Reason } from '../decision.rules.ts'
+export { MISSING_KINDS, type MissingPosture } from '../posture/rules/index.ts'
+export { explainAccess } from './explain-access.rules.ts'
+export type {
+  AccessFacts,
+  CheckExplanation,
+  EdgeRouterExplanation,
+  Explanation,
+  NamedEntity,
+  PolicyExplanation,
+  PolicyUnderReview,
+  RouterState,
+  ShownRole,
+  SideExplanation,
+} from './explanation.rules.ts'
+export { SUGGESTION_KINDS, type Suggestion, type SuggestionKind } from './explanation.rules.ts'
+export { explanationText } from './explanation-text.rules.ts'

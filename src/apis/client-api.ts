@@ -1,0 +1,15 @@
+/** The client API: what an identity does for itself. The exports are its rows; what is not exported is not served. */
+
+export { postureResponseOperations } from '../access/posture/posture-responses.rows.ts'
+export { clientSessionOperations, serviceUpdates } from '../access/sessions/sessions.rows.ts'
+export { clientExternalJwtSigners } from '../credentials/signers/external-jwt-signers.rows.ts'
+export { enrollOperations } from '../enrollment/enroll.rows.ts'
+export { enrollmentKeyOperations } from '../enrollment/enrollment-forms.rows.ts'
+export { sessionCertificateOperations } from '../login/session-certificates.rows.ts'
+export { clientControllers } from '../network/controllers.rows.ts'
+export { healthCheckOperations } from '../network/health-checks.rows.ts'
+export { protocols } from '../network/version.rows.ts'
+export { clientEdgeRouterOperations } from '../routers/reachable-routers.rows.ts'
+export { clientServiceOperations, serviceAdministration } from '../services/services.rows.ts'
+export { reachableTerminators } from '../services/terminators.rows.ts'
+export * from './shared-rows.ts'

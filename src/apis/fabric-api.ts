@@ -1,0 +1,8 @@
+/**
+ * The fabric API, to be read: the data plane as this process knows it. The exports are its rows; what is not exported is
+ * not served.
+ */
+export { circuitOperations } from '../fabric/circuits.rows.ts'
+export { fabricRouterOperations } from '../fabric/fabric-routers.rows.ts'
+export { fabricServices, fabricTerminators } from '../fabric/fabric-terminators.rows.ts'
+export { linkOperations } from '../fabric/links.rows.ts'

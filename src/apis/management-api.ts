@@ -1,0 +1,21 @@
+/** The management API: what administrators do. The exports are its rows; what is not exported is not served. */
+
+export { identityAccessOperations, roleAttributeOperations } from '../access/access.rows.ts'
+export { identityPostureOperations } from '../access/posture/posture.rows.ts'
+export { configOperations } from '../configs/configs.rows.ts'
+export { serviceConfigOperations } from '../configs/service-configs.rows.ts'
+export { authenticatorOperations } from '../credentials/authenticators.rows.ts'
+export { caOperations } from '../enrollment/cas.rows.ts'
+export { enrollmentOperations } from '../enrollment/enrollments.rows.ts'
+export { identityStateOperations, relatedOperations } from '../identities/identities.rows.ts'
+export { revocationCreation } from '../login/revocations.rows.ts'
+export { controllerSettingsOperations } from '../network/controller-settings.rows.ts'
+export { managementControllers } from '../network/controllers.rows.ts'
+export { databaseOperations } from '../network/database/database.rows.ts'
+export { identityTypeOperations, postureCheckTypeOperations, summary } from '../network/summary.rows.ts'
+
+export { edgeRouterReEnrollment, routePath, routerAliases, transitRouterOperations } from '../routers/routers.rows.ts'
+export { serviceList } from '../services/services.rows.ts'
+export { terminatorsOfService } from '../services/terminators.rows.ts'
+export * from './entities.rows.ts'
+export * from './shared-rows.ts'

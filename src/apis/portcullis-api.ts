@@ -1,0 +1,12 @@
+/**
+ * Our own API: what neither edge API has. API sessions of both are good here. The exports are its rows; what is not
+ * exported is not served.
+ */
+
+export { explainOperation } from '../access/explain/explain.rows.ts'
+export { simulateOperation } from '../access/simulation/simulate.rows.ts'
+export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
+export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'
+export { eventsOperation } from '../insight/timeline/events.rows.ts'
+export { listTrustOperation, setTrustOperation } from '../network/trust.rows.ts'
+export { validateModelOperation } from '../network/validate-model.rows.ts'

@@ -1,0 +1,188 @@
+import { type OptionRules, requireInRange } from './arguments.ts'
+
+/** Whose clients a controller gives up strictness for. */
+export type Compat = 'openziti'
+
+/** A difference between this controller and deployed ones, with an option of its own. */
+interface Difference {
+  readonly strict: boolean | number
+  readonly deployed: boolean | number
+  /** The words for both in the table of the README. */
+  readonly doc: readonly [strict: string, deployed: string]
+  /** The least and the greatest value of a number. */
+  readonly range?: readonly [least: number, greatest: number]
+}
+
+/** A difference that is no matter of safety: `compat` alone decides. */
+interface SilentDifference {
+  readonly strict: false
+  readonly deployed: true
+  /** Its row of the table of the README: the matter, the default, and the answer of deployed controllers. */
+  readonly doc: readonly [matter: string, strict: string, deployed: string]
+}
+
+/**
+ * Where this controller is stricter than deployed ones in a way that a client could notice. The type of the options, the
+ * profile, the check of arguments and the table of the README follow from it.
+ */
+export const LENIENCIES = {
+  /** Accepts a one-time code again while its time step is near. Strict: once. */
+  allowTotpReuse: {
+    strict: false,
+    deployed: true,
+    doc: ['a one-time code is accepted once', 'again while its time step is near'],
+  },
+  /** Takes any number of wrong codes. Strict: 429 after 10 in five minutes or 50 in a day, until they are past. */
+  allowUnlimitedCodes: {
+    strict: false,
+    deployed: true,
+    doc: ['429 after 10 wrong codes in five minutes or 50 in a day', 'any number'],
+  },
+  /** Takes any number of logins by password. Strict: 429 beyond the rates of `rateLimits`; a rate that is given wins. */
+  allowUnlimitedLogins: {
+    strict: false,
+    deployed: true,
+    doc: [
+      '429 after 1,200 logins a minute by username or 6,000 by address',
+      'any number; `rateLimits` may still set one',
+    ],
+  },
+  /** Allows the key sets of external JWT signers at addresses of private networks and of this machine. Strict: 400. */
+  allowPrivateJwks: {
+    strict: false,
+    deployed: true,
+    doc: [
+      'no key sets from private networks or this machine',
+      'from there too, but not from link-local addresses and others that deployed controllers refuse',
+    ],
+  },
+  /** Keeps an auth policy's password rules without enforcing them. Strict: a password that breaks them is 400. */
+  allowWeakPasswords: {
+    strict: false,
+    deployed: true,
+    doc: ["an auth policy's password rules are enforced", 'they are kept and shown only'],
+  },
+  /** Lets an identity delete itself. Strict: 409, so that no admin locks everybody out by a slip. */
+  allowSelfDeletion: {
+    strict: false,
+    deployed: true,
+    doc: ['an identity that deletes itself is answered 409', 'it is deleted'],
+  },
+  /** Takes any token of the signer that an auth policy requires besides. Strict: it names the identity of the session. */
+  allowTokensOfOthers: {
+    strict: false,
+    deployed: true,
+    doc: [
+      'an external token as second factor names the identity of the session',
+      'any token of the required signer will do',
+    ],
+  },
+  /** API sessions of a password go on when it is changed. Strict: they end, the caller's own too. */
+  keepSessionsOnPasswordChange: {
+    strict: false,
+    deployed: true,
+    doc: ['the API sessions of a password end when it is changed', 'they go on'],
+  },
+  /** Characters of an MFA recovery code, five bits each. Strict: 10; deployed controllers have 6. */
+  recoveryCodeLength: { strict: 10, deployed: 6, doc: ['characters, 50 bits', '30 bits'], range: [6, 100] },
+  /**
+   * Milliseconds for which a refresh token that was used up gets an answer again, for the same client and certificate: the
+   * answer may have been lost. Presented later it ends the session. Strict: 10 seconds; deployed controllers take a minute.
+   */
+  refreshTokenGraceMs: {
+    strict: 10_000,
+    deployed: 60_000,
+    doc: [
+      'a refresh token that is presented again within 10 seconds is answered again; later it ends the session',
+      'a minute',
+    ],
+    range: [0, 300_000],
+  },
+} as const satisfies Readonly<Record<string, Difference>>
+
+/** Where `compat` alone decides; a row of the README follows from each. */
+export const DEPLOYED_HABITS = {
+  /** Takes keys of key sets that say what they are by their certificate (`x5c`) alone, without `kty`. */
+  allowsUntypedKeys: habit('keys of a key set with `x5c` and without `kty`', 'refused', 'accepted'),
+  /** A patch of a certificate authority that says nothing of its external id claim takes it away. */
+  clearsUnsentClaims: habit('a `PATCH` of a CA without `externalIdClaim`, or with null', 'leaves it', 'takes it away'),
+  /** Operations answer with the status of deployed controllers where it is another one of success. */
+  answersDeployedStatus: habit('the status of `POST /posture-response-bulk`', '200', '201'),
+  /** Hashes and fingerprints of posture checks are shown as they were written, not as lower-case hex digits. */
+  keepsHexAsWritten: habit(
+    'hashes and fingerprints of a posture check',
+    'shown as lower-case hex digits',
+    'shown as written; compared alike',
+  ),
+  /** Too many wrong passwords disable the identity as well: no other method lets it in, and its API sessions end. */
+  disablesLockedOut: habit(
+    'too many wrong passwords',
+    'lock the password',
+    'disable the identity for as long, too, unless it is the last administrator who can log in',
+  ),
+  /** Service updates move for access that came and went since the last look, and for reports of the endpoint, too. */
+  tellsPassingAccess: habit(
+    '`GET /current-api-session/service-updates`',
+    "moves when the caller's list of services changed",
+    'also for access that came and went since the last look, and for reports of the endpoint',
+  ),
+  /** Services show, and sessions name, every policy that grants them; otherwise one for all that ask for the same posture. */
+  namesEveryPolicy: habit(
+    'the policies that grant a service, in its `postureQueries` and in sessions',
+    'of those of one type that ask for the same posture checks the one of the lowest id; a session names the one that carries it',
+    'every policy',
+  ),
+  /** Members that nobody filled are shown as deployed controllers do: lists and configs as null, listeners of routers not at all. */
+  showsEmptyAsDeployed: habit(
+    'lists that nobody filled: role attributes of services and routers, configs, role lists, permissions, scopes, common routers, versions of an operating system; `config` of a service outside of the list of services; `ctrlChanListeners` of routers',
+    '`[]`, `{}`',
+    '`null`, where deployed controllers write it; no `ctrlChanListeners`',
+  ),
+  /** Edge routers are listed among transit routers, too. */
+  listsEdgeRoutersAsRouters: habit(
+    '`GET /transit-routers` and `GET /routers`',
+    'list transit routers',
+    'list edge routers, too',
+  ),
+  /** Requests have to hold members that have a default here: `encryptionRequired` of a new service. */
+  requiresDeployedMembers: habit('`POST /services` without `encryptionRequired`', '`false`', '400'),
+  /** Lists below a service that is not there are empty, as below every other entity. Else they are `NOT_FOUND`. */
+  listsBelowUnknownServices: habit('the lists of the management API below a service that is not there', '404', 'empty'),
+  /** Identities of the types `User`, `Device` and `Service` are of the type `Default`; only that and `Router` are listed. */
+  knowsDefaultTypeAlone: habit(
+    'the types `User`, `Device` and `Service` of identities',
+    'kept, and listed',
+    'become `Default`; that and `Router` are listed',
+  ),
+} as const satisfies Readonly<Record<string, SilentDifference>>
+
+/** Options that give up strictness, each by itself. */
+export type Leniency = {
+  readonly [Name in keyof typeof LENIENCIES]: (typeof LENIENCIES)[Name]['strict'] extends number ? number : boolean
+}
+
+/** Everything in which a controller may do as deployed ones do: every option of {@link Leniency}, and what `compat` decides. */
+export type Profile = Leniency & { readonly [Name in keyof typeof DEPLOYED_HABITS]: boolean }
+
+/** Rules of the options of {@link Leniency}. */
+export const LENIENCY_RULES = Object.fromEntries(
+  Object.entries(LENIENCIES).map(([name, { strict }]) => [name, typeof strict]),
+) as OptionRules<Leniency> // Its names are those of the table.
+
+/** The profile of a controller: as each option says, else as `compat` does, else strict. Throws for a number out of range. */
+export function profileOf(options: { readonly compat?: Compat | undefined } & Partial<Leniency>): Profile {
+  const side = options.compat === 'openziti' ? 'deployed' : 'strict'
+  const rows: Readonly<Record<string, Difference>> = LENIENCIES
+  const chosen = Object.entries(rows).map(([name, row]) => {
+    const given: unknown = Reflect.get(options, name)
+    const value = typeof given === typeof row.strict ? given : row[side]
+    return [name, row.range === undefined ? value : requireInRange(name, Number(value), ...row.range)]
+  })
+  const habits = Object.entries(DEPLOYED_HABITS).map(([name, row]) => [name, row[side]])
+  // Names and types are those of the tables.
+  return Object.fromEntries([...chosen, ...habits]) as Profile
+}
+
+function habit(matter: string, strict: string, deployed: string): SilentDifference {
+  return { strict: false, deployed: true, doc: [matter, strict, deployed] }
+}

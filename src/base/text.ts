@@ -1,0 +1,78 @@
+/** Reports whether every storage can keep a text as it is: no U+0000, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
+/** Reports whether every text in a JSON value, at any depth and in names of members too, is storable. */
+export function holdsStorableText(json: unknown): boolean {
+  const open: unknown[] = [json]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value === 'string' && !isStorable(value)) return false
+    if (typeof value !== 'object' || value === null) continue
+    for (const [name, member] of Object.entries(value)) {
+      if (!isStorable(name)) return false
+      open.push(member)
+    }
+  }
+  return true
+}
+
+/** Control characters, and those that reverse, mark or end lines of the text around them without being seen. */
+const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+/**
+ * A text of others as it may be shown: what would move, hide or reverse other text on a terminal is written out, as `\u001b`;
+ * line ends and tabs stay. JSON stays the same JSON.
+ *
+ * @example
+ * visible('\u001b[2Jpayroll') // '\\u001b[2Jpayroll'
+ */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (mark) => (mark === '\n' || mark === '\t' ? mark : escaped(mark)))
+}
+
+/** The same in one line, so that it cannot fake others: line ends and tabs become spaces. */
+export function visibleLine(text: string): string {
+  return visible(text.replace(/[\t\n\v\f\r]+/g, ' '))
+}
+
+/** Reports whether a text is shown otherwise than it is written. */
+export function hidesText(text: string): boolean {
+  return text.search(HIDDEN) >= 0
+}
+
+function escaped(mark: string): string {
+  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** A name in quotation marks, without line ends and other control characters that would fake further text. */
+export function quoted(name: string): string {
+  return `'${visibleLine(name)}'`
+}
+
+/** Things in a row: `a`, `a and b`, `a, b and c`. */
+export function listed(items: readonly string[], word: 'and' | 'or' = 'and'): string {
+  const last = items.at(-1) ?? 'nothing'
+  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} ${word} ${last}`
+}
+
+/** The first few of a list, and how many there are beyond. */
+export function fewOf(items: readonly string[], most: number): string {
+  const rest = items.length - most
+  return rest <= 0 ? listed(items) : `${items.slice(0, most).join(', ')} and ${counted(rest, 'other')}`
+}
+
+/** `1 edge router`, `2 edge routers`, `no edge router`. */
+export function counted(count: number, noun: string): string {
+  if (count === 0) return `no ${noun}`
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** JSON text that is the same for equal values, whatever the order of their members. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
+}

@@ -1,0 +1,102 @@
+import { APIS } from '../apis/apis.ts'
+import type { HostEngine } from '../engine/host-engine.ts'
+import type { HostEntityServices } from '../engine/host-entities.ts'
+import type { Operation } from '../http/operations/operation.ts'
+
+type Api = keyof typeof APIS
+/** An operation of the APIs, by its API and its route. */
+type Named = `${Api} ${string}`
+/** The operation that a method is, or that it is the host's own. Without the first parameter, a call, it is asked by the host. */
+export type Right = Named | 'host' | { readonly withoutCall: Named | 'host' }
+type RightsOf<T> = { readonly [M in keyof T]: Right }
+type Rights = {
+  readonly [P in keyof HostEngine]: HostEngine[P] extends (...given: never) => unknown ? Right : RightsOf<HostEngine[P]>
+}
+
+const OF_HOST = { withoutCall: 'host' } as const
+const LOGIN = 'client POST /authenticate'
+
+/**
+ * The operation of the APIs that each method of the host's engine is: whoever may call the one may call the other, by the one
+ * declaration of the operation's row.
+ */
+export const RIGHTS: Rights = {
+  authPolicies: entityRights('auth-policies'),
+  cas: entityRights('cas'),
+  configTypes: entityRights('config-types'),
+  configs: entityRights('configs'),
+  edgeRouterPolicies: entityRights('edge-router-policies'),
+  edgeRouters: entityRights('edge-routers'),
+  externalJwtSigners: entityRights('external-jwt-signers'),
+  identities: entityRights('identities'),
+  postureChecks: entityRights('posture-checks'),
+  serviceEdgeRouterPolicies: entityRights('service-edge-router-policies'),
+  servicePolicies: entityRights('service-policies'),
+  services: entityRights('services'),
+  terminators: entityRights('terminators'),
+  transitRouters: entityRights('transit-routers'),
+  apiSessions: { startFor: 'host', resolve: OF_HOST, end: 'management DELETE /api-sessions/{id}' },
+  authentication: { byPassword: LOGIN, byCertificate: LOGIN, byExternalJwt: LOGIN },
+  authenticators: {
+    create: 'management POST /authenticators',
+    replace: 'management PUT /authenticators/{id}',
+    patch: 'management PATCH /authenticators/{id}',
+    revertToEnrollment: 'management POST /authenticators/{id}/re-enroll',
+    requestExtension: 'management POST /authenticators/{id}/request-extend',
+  },
+  enrollments: {
+    create: 'management POST /enrollments',
+    refresh: 'management POST /enrollments/{id}/refresh',
+    delete: 'management DELETE /enrollments/{id}',
+  },
+  enrollment: {
+    byOneTimeToken: 'client POST /enroll/ott',
+    byClientCertificate: 'client POST /enroll/ottca',
+    byPassword: 'client POST /enroll/updb',
+  },
+  identityState: {
+    disable: 'management POST /identities/{id}/disable',
+    enable: 'management POST /identities/{id}/enable',
+  },
+  mfa: { removeFrom: 'management DELETE /identities/{id}/mfa' },
+  posture: { submit: 'client POST /posture-response-bulk' },
+  revocations: { create: 'management POST /revocations' },
+  sessions: { create: 'client POST /sessions', deleteOwn: 'client DELETE /sessions/{id}' },
+  serviceConfigs: {
+    associate: 'management POST /identities/{id}/service-configs',
+    remove: 'management DELETE /identities/{id}/service-configs',
+  },
+  traces: { of: OF_HOST },
+  trustAnchors: { list: 'portcullis GET /trust-anchors', trust: 'portcullis PUT /trust-anchors/{id}' },
+  administratorRecovery: { resetPassword: 'host' },
+  snapshots: { create: OF_HOST },
+  explain: { withoutCall: 'portcullis POST /explain' },
+  findings: OF_HOST,
+  simulate: { withoutCall: 'portcullis POST /simulate' },
+}
+
+function entityRights(name: string): RightsOf<HostEntityServices['services']> {
+  const one = `/${name}/{id}`
+  return {
+    get: OF_HOST,
+    find: OF_HOST,
+    list: `management GET /${name}`,
+    show: `management GET ${one}`,
+    create: `management POST /${name}`,
+    replace: `management PUT ${one}`,
+    patch: `management PATCH ${one}`,
+    delete: `management DELETE ${one}`,
+  }
+}
+
+/** The row that says who may call a method; undefined for one that is the host's own. */
+export function rowOf(right: Right): Operation | undefined {
+  const named = typeof right === 'object' ? right.withoutCall : right
+  if (named === 'host') return undefined
+  const place = named.indexOf(' ')
+  const route = named.slice(place + 1)
+  // The names of APIs hold no space.
+  const row = APIS[named.slice(0, place) as Api].find(({ shape }) => shape.route === route)
+  if (row === undefined) throw new TypeError(`no API has the operation ${named}`)
+  return row
+}

@@ -1,0 +1,58 @@
+/** How an endpoint is to go on after a refusal: as it likes, later again, from the log-in on, or not at all. */
+export type RefusalHint = 'default' | 'too-busy' | 'start-over' | 'not-retriable'
+
+/** Why a router refuses or ends a connection. */
+export interface EdgeRefusal {
+  /** For the logs of who asked. */
+  readonly text: string
+  /** A number of {@link EDGE_ERROR}; undefined where none fits. */
+  readonly code?: number
+  readonly hint?: RefusalHint
+}
+
+/** Causes, in the words of controllers and routers, by the numbers that endpoints know. */
+export const EDGE_ERROR = {
+  internal: 1,
+  'invalid-api-session': 2,
+  'invalid-session': 3,
+  'wrong-session-type': 4,
+  'invalid-edge-router': 5,
+  'invalid-service': 6,
+  'tunneling-not-enabled': 7,
+  'invalid-terminator': 8,
+  'invalid-precedence': 9,
+  'invalid-cost': 10,
+  'encryption-data-missing': 11,
+  'invalid-api-session-type': 12,
+  'invalid-instance-id': 13,
+  'access-denied': 14,
+  'posture-check-failed': 15,
+} as const
+
+/** The numbers of the hints, for endpoints and for routers. */
+export const HINT_NUMBERS: Readonly<Record<RefusalHint, number>> = {
+  default: 0,
+  'too-busy': 1,
+  'start-over': 2,
+  'not-retriable': 3,
+}
+
+/** Words by which some endpoints know that they have to get a new session, and no others. */
+const SESSION_INVALID = 'Invalid Session'
+
+/** The words of a refusal as an endpoint is to read them. */
+export function refusalText({ code, text }: EdgeRefusal): string {
+  return code === EDGE_ERROR['invalid-session'] || code === EDGE_ERROR['invalid-api-session'] ? SESSION_INVALID : text
+}
+
+/** The refusal for endpoints that read more than words: JSON. */
+export function refusalJson({ code, hint = 'default', text }: EdgeRefusal): string {
+  return JSON.stringify({ message: text, code: code ?? EDGE_ERROR.internal, retryHint: HINT_NUMBERS[hint] })
+}
+
+/** Why a host was not reached, by the words of its refusal. */
+export function hostFailure(text: string): 'rejected-by-application' | 'port-not-allowed' | 'dns-failure' | 'generic' {
+  if (text.includes('rejected by application')) return 'rejected-by-application'
+  if (text.includes('not in allowed port ranges')) return 'port-not-allowed'
+  return text.includes('no such host') || text.includes('server misbehaving') ? 'dns-failure' : 'generic'
+}

@@ -1,0 +1,48 @@
+/** A session that an endpoint may present, as a router knows it. */
+export interface PresentableSession {
+  readonly id: string
+  readonly identityId: string
+  /** SHA-1 of the certificates that may present it, lower-case hexadecimal digits. */
+  readonly fingerprints: readonly string[]
+  /** When its token expires, epoch ms; undefined for one that the controller ends. */
+  readonly expiresAt: number | undefined
+  /** Whether it may be presented with a certificate that has expired. */
+  readonly allowsExpiredCertificate: boolean
+}
+
+/** The certificate of a TLS handshake. */
+export interface PresentedCertificate {
+  readonly fingerprint: string
+  /** Epoch ms. */
+  readonly notAfter: number
+  /** Whom the network's own authority says that it is: undefined where it did not issue it. */
+  readonly issuedFor: { readonly identityId: string; readonly apiSessionId: string | undefined } | undefined
+}
+
+/** An endpoint of the router's own process, which needs no certificate: whoever wrote the program chose its session. */
+export const OF_THIS_PROCESS = 'of this process'
+
+/** Why nobody is let in by a session and a certificate; undefined where somebody is. `now` is epoch ms. */
+export function sessionRefusal(
+  session: PresentableSession | undefined,
+  certificate: PresentedCertificate | typeof OF_THIS_PROCESS | undefined,
+  now: number,
+): string | undefined {
+  if (certificate === undefined) return 'no client certificate was shown'
+  if (session === undefined) return 'the api session is not known'
+  if (session.expiresAt !== undefined && now >= session.expiresAt) return 'the access token has expired'
+  if (certificate === OF_THIS_PROCESS) return undefined
+  const isExpired = now >= certificate.notAfter
+  const mayBeExpired = session.allowsExpiredCertificate
+  if (session.fingerprints.includes(certificate.fingerprint)) {
+    return isExpired && !mayBeExpired ? 'the client certificate has expired' : undefined
+  }
+  const { issuedFor } = certificate
+  if (issuedFor?.identityId !== session.identityId) return 'the client certificate does not belong to the api session'
+  if (issuedFor.apiSessionId !== undefined && issuedFor.apiSessionId !== session.id) {
+    return 'the client certificate was issued for another api session'
+  }
+  // One for the session alone is never good for longer than it says.
+  const isForSession = issuedFor.apiSessionId !== undefined
+  return isExpired && (isForSession || !mayBeExpired) ? 'the client certificate has expired' : undefined
+}

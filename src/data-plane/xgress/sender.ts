@@ -1,0 +1,203 @@
+import { type Acknowledgement, type Chunk, PAYLOAD_FLAG, type Payload, shortClock } from './payload.ts'
+
+/** How a sender keeps its window and sends again. */
+export interface SenderLimits {
+  /** Bytes that may be under way, at the most and at the least. */
+  readonly mostBytes: number
+  readonly leastBytes: number
+  /** Payloads that may be under way: small ones cost more than their bytes. */
+  readonly mostPayloads: number
+  /** The fill of the peer's buffer beyond which nothing more is sent. */
+  readonly peerBytes: number
+  /** Milliseconds after which a peer that says nothing to what was sent is given up. */
+  readonly giveUpMs: number
+  /** The same for one that last said its buffer is full: deployed peers say nothing then until somebody reads. */
+  readonly giveUpFullMs: number
+}
+
+/** As deployed routers have it, where they have it. */
+export const SENDER_LIMITS: SenderLimits = {
+  mostBytes: 4_194_304,
+  leastBytes: 16_384,
+  mostPayloads: 16_384,
+  peerBytes: 4_194_304,
+  giveUpMs: 180_000,
+  giveUpFullMs: 3_600_000,
+}
+
+/** Good acknowledgements after which the window grows. */
+const GROW_AFTER = 28
+/** Retransmissions after which the window shrinks, and to which part of itself. */
+const SHRINK_AFTER = 64
+const SHRINK_TO = 0.75
+/** Acknowledgements of what was acknowledged before, after which payloads wait longer before they are sent again. */
+const SLOWER_AFTER = 64
+const SLOWER_BY = 0.2
+const LEAST_SCALE = 1.5
+const MOST_SCALE = 10
+/** Before anything was measured. */
+const FIRST_ROUND_TRIP_MS = 133
+/** A round trip counts as at most this many times the one before. */
+const MOST_RISE = 4
+/** Milliseconds before which nothing is sent again, however short the round trip: a busy peer is not a lost payload. */
+const LEAST_WAIT_MS = 100
+/** Less than the time for which an end that is done still acknowledges: its peer asks once more within it. */
+const MOST_WAIT_MS = 4000
+/** Payloads that one turn sends again: the rest waits for the next. */
+const MOST_AT_ONCE = 64
+/** The highest number that fits the wire. */
+const LAST_SEQUENCE = 0x7f_ff_ff_ff
+
+interface Unacknowledged {
+  readonly payload: Payload
+  readonly firstAt: number
+  sentAt: number
+  tries: number
+}
+
+/** The origin of a direction: numbers payloads, keeps them until they are acknowledged, sends them again. */
+export class Sender {
+  readonly #circuitId: string
+  readonly #flags: number
+  readonly #limits: SenderLimits
+  /** Ascending by number. */
+  readonly #unacknowledged = new Map<number, Unacknowledged>()
+  #next = 0
+  #bytes = 0
+  #window: number
+  #peerBytes = 0
+  #heardAt = 0
+  #roundTripMs = FIRST_ROUND_TRIP_MS
+  #scale = LEAST_SCALE
+  #goodSinceGrowth = 0
+  #bytesSinceShrink = 0
+  #retransmissions = 0
+  #repeats = 0
+
+  /** `flags` are those of every payload of this side. */
+  constructor(circuitId: string, flags: number, limits: SenderLimits = SENDER_LIMITS) {
+    this.#circuitId = circuitId
+    this.#flags = flags
+    this.#limits = limits
+    this.#window = limits.mostBytes
+  }
+
+  /** Bytes under way. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isDrained(): boolean {
+    return this.#unacknowledged.size === 0
+  }
+
+  /** Whether the next payload may go out. With nothing under way one may always: its acknowledgement brings news of the peer. */
+  get maySend(): boolean {
+    if (this.isDrained) return true
+    const hasRoom = this.#bytes <= this.#window && this.#unacknowledged.size < this.#limits.mostPayloads
+    return hasRoom && this.#peerBytes <= this.#limits.peerBytes
+  }
+
+  /** No number is left: the circuit has to end. */
+  get isExhausted(): boolean {
+    return this.#next > LAST_SEQUENCE
+  }
+
+  /** The payload that carries a chunk, which is under way from now on (ms). */
+  send(chunk: Chunk, flags: number, now: number): Payload {
+    const payload = this.#payload(chunk, flags, now)
+    this.#next += 1
+    this.#unacknowledged.set(payload.sequence, { payload, firstAt: now, sentAt: now, tries: 0 })
+    this.#bytes += payload.body.length
+    return payload
+  }
+
+  /** A payload that nobody waits for. */
+  sendOnce(chunk: Chunk, flags: number, now: number): Payload {
+    return this.#payload(chunk, flags, now)
+  }
+
+  acknowledge({ sequences, bufferedBytes, sentAt }: Acknowledgement, now: number): void {
+    this.#peerBytes = bufferedBytes
+    this.#heardAt = now
+    if (sentAt !== undefined && sequences.length > 0) this.#measure((shortClock(now) - sentAt + 65_536) % 65_536)
+    for (const sequence of sequences) {
+      const known = this.#unacknowledged.get(sequence)
+      if (known === undefined) this.#repeated()
+      else this.#acknowledged(sequence, known.payload.body.length)
+    }
+  }
+
+  /** The payloads to be sent again at `now`, the oldest first. */
+  due(now: number): readonly Payload[] {
+    const due: Payload[] = []
+    const base = Math.max(LEAST_WAIT_MS, this.#roundTripMs * this.#scale)
+    for (const entry of this.#unacknowledged.values()) {
+      const isDue = now - entry.sentAt >= Math.min(MOST_WAIT_MS, base * 2 ** entry.tries)
+      // Behind a payload that was sent once stand only payloads that were sent later.
+      if (!isDue && entry.tries === 0) break
+      if (!isDue) continue
+      entry.sentAt = now
+      entry.tries += 1
+      this.#retransmitted()
+      due.push({
+        ...entry.payload,
+        flags: entry.payload.flags | PAYLOAD_FLAG.retransmit,
+        sentAt: shortClock(now),
+      })
+      if (due.length === MOST_AT_ONCE) break
+    }
+    return due
+  }
+
+  /** Whether the peer has said nothing for too long although something is under way. */
+  isGivenUp(now: number): boolean {
+    const [oldest] = this.#unacknowledged.values()
+    if (oldest === undefined) return false
+    const isFull = this.#peerBytes > this.#limits.peerBytes / 2
+    const waitsFrom = Math.max(oldest.firstAt, this.#heardAt)
+    return now - waitsFrom > (isFull ? this.#limits.giveUpFullMs : this.#limits.giveUpMs)
+  }
+
+  /** Forgets what is under way: nobody acknowledges any more. */
+  discard(): void {
+    this.#unacknowledged.clear()
+    this.#bytes = 0
+  }
+
+  #payload({ items, body }: Chunk, flags: number, now: number): Payload {
+    const all = flags | this.#flags
+    return { circuitId: this.#circuitId, sequence: this.#next, flags: all, sentAt: shortClock(now), items, body }
+  }
+
+  #acknowledged(sequence: number, bytes: number): void {
+    this.#unacknowledged.delete(sequence)
+    this.#bytes -= bytes
+    this.#bytesSinceShrink += bytes
+    this.#goodSinceGrowth += 1
+    if (this.#goodSinceGrowth < GROW_AFTER) return
+    this.#goodSinceGrowth = 0
+    this.#window = Math.min(this.#limits.mostBytes, this.#window + this.#bytesSinceShrink)
+    this.#scale = Math.max(LEAST_SCALE, this.#scale - 0.01)
+  }
+
+  #repeated(): void {
+    this.#repeats += 1
+    if (this.#repeats < SLOWER_AFTER) return
+    this.#repeats = 0
+    this.#scale = Math.min(MOST_SCALE, this.#scale + SLOWER_BY)
+  }
+
+  #retransmitted(): void {
+    this.#retransmissions += 1
+    if (this.#retransmissions < SHRINK_AFTER) return
+    this.#retransmissions = 0
+    this.#bytesSinceShrink = 0
+    this.#window = Math.max(this.#limits.leastBytes, this.#window * SHRINK_TO)
+  }
+
+  #measure(sampleMs: number): void {
+    const bounded = Math.min(sampleMs, Math.max(1, this.#roundTripMs) * MOST_RISE)
+    this.#roundTripMs = (this.#roundTripMs + bounded) / 2
+  }
+}

@@ -1,0 +1,97 @@
+import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { equals } from '../kernel/filter/index.ts'
+import { findOne, newRecord } from '../kernel/records/read-records.ts'
+import type { OwnRouter, OwnRouterRequest } from '../ports/fabric/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { type EdgeRouters, edgeRouters } from '../routers/edge-router.resource.ts'
+import { routerKeys } from '../routers/router-key.resource.ts'
+import { enrollments } from './enrollment.resource.ts'
+
+import { certify, issueRouterChains } from './router-enrollment.ts'
+
+type EdgeRouter = RecordOf<EdgeRouters>
+type RouterKey = RecordOf<typeof routerKeys>
+
+/** For what a key is sealed. */
+const ROUTER_KEY = 'router-key'
+/** Certificates live for a year: a month before the end there is time for processes that are down. */
+const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
+
+/** A router that runs here, as the store has it. */
+interface Known {
+  readonly router: EdgeRouter
+  readonly key: RouterKey
+}
+
+/**
+ * The edge router of a name that runs in this process: its record, key and certificates are made where there are none, and the
+ * last two are renewed a month before they expire. Rejects where a router of the name was enrolled elsewhere.
+ */
+export async function provideOwnRouter(
+  context: EngineContext,
+  createRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) => Promise<unknown>,
+  request: OwnRouterRequest,
+): Promise<OwnRouter> {
+  const { name, roleAttributes } = request
+  const find = () => context.storage.read((tx) => knownRouter(tx, name))
+  let router = await find()
+  if (router === undefined) {
+    await createRouter({ name, roleAttributes })
+    router = await find()
+  }
+  if (router === undefined) throw new Error(`the edge router ${name} was deleted while it was made`)
+  const known = await usable(context, router)
+  return known ?? newlyCertified(context, router, request)
+}
+
+function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | undefined> {
+  return findOne(tx, edgeRouters, 'name', name)
+}
+
+/** The router with the key that it has; undefined where it has to get one, or the next one. */
+async function usable(context: EngineContext, router: EdgeRouter): Promise<OwnRouter | undefined> {
+  const key = await context.storage.read((tx) => tx.collection(routerKeys).get(router.id))
+  if (key === undefined) {
+    if (router.isVerified) {
+      throw new Error(`the edge router ${router.name} runs elsewhere: give the one of this process another name`)
+    }
+    return undefined
+  }
+  const isCurrent = router.isVerified && router.fingerprint === key.fingerprint
+  if (!isCurrent || context.clock.now() >= key.expiresAt - RENEW_BEFORE_MS) return undefined
+  const keyPem = await context.sealer.open(key.sealedKey, ROUTER_KEY).catch(() => undefined)
+  return keyPem === undefined ? undefined : ownRouter(context, { router, key }, keyPem)
+}
+
+async function newlyCertified(context: EngineContext, router: EdgeRouter, request: OwnRouterRequest) {
+  const now = context.clock.now()
+  const { keyPem, clientCsrPem, serverCsrPem } = await request.newKey(router.id)
+  const requests = { clientCsr: clientCsrPem, serverCsr: serverCsrPem }
+  const issued = await issueRouterChains(context, router.id, 'erott', requests, now)
+  const certificates = await context.pki.readCertificates(issued.cert)
+  const expiresAt = typeof certificates === 'string' ? now : (certificates[0]?.notAfter ?? now)
+  const { fingerprint, cert: certPem, serverCert: serverCertPem } = issued
+  const sealedKey = await context.sealer.seal(keyPem, ROUTER_KEY)
+  const key = newRecord(router.id, now, { fingerprint, sealedKey, certPem, serverCertPem, expiresAt })
+  await context.writes.run(SYSTEM_CALL, async (tx) => {
+    const current = await tx.collection(edgeRouters).get(router.id)
+    if (current === undefined) throw new Error(`the edge router ${router.name} was deleted while it was made`)
+    // Nobody else enrolls as this router.
+    const { items } = await tx.collection(enrollments).find({ where: equals('edgeRouterId', router.id) })
+    for (const outstanding of items) await tx.collection(enrollments).delete(outstanding.id)
+    if ((await tx.collection(routerKeys).get(router.id)) !== undefined)
+      await tx.collection(routerKeys).delete(router.id)
+    await tx.collection(routerKeys).insert(key)
+    await certify(tx, edgeRouters, current, issued, now)
+  })
+  return ownRouter(context, { router, key }, keyPem)
+}
+
+function ownRouter(context: EngineContext, { router, key }: Known, keyPem: string): OwnRouter {
+  const { fingerprint, certPem, serverCertPem, expiresAt } = key
+  const { caBundlePem: caPem } = context.pki
+  const renewAt = expiresAt - RENEW_BEFORE_MS
+  return { id: router.id, name: router.name, fingerprint, keyPem, certPem, serverCertPem, caPem, renewAt }
+}

@@ -1,0 +1,149 @@
+import { edgeRouterPolicies } from '../access/policy.resource.ts'
+import { shownSecrets } from '../authority/invitation-secrets.ts'
+import { instant } from '../base/time.ts'
+import { checkAttachedConfigs } from '../configs/config-map.ts'
+import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { isIn } from '../kernel/filter/index.ts'
+import type { Behaviour } from '../kernel/records/behaviour.ts'
+import { deleteBatch } from '../kernel/records/deletion.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import { refuseTakenName } from '../kernel/records/references.ts'
+import type { Detail } from '../kernel/records/render.ts'
+import { MORE, type WriteBatch } from '../kernel/records/write-batches.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { type EdgeRouters, edgeRouters } from './edge-router.resource.ts'
+import { interfacesOf, presenceMembers } from './presence-members.ts'
+import { type TransitRouters, transitRouters } from './transit-router.resource.ts'
+
+type EdgeRouter = RecordOf<EdgeRouters>
+
+const UNKNOWN_VERSION = { arch: '', buildDate: '', os: '', revision: '', version: '' }
+
+/**
+ * The particular rules of edge routers: they are created with an enrollment, and a tunneler-enabled one has an identity of its
+ * own and a system policy that lets this identity use it.
+ */
+export const edgeRouterBehaviour: Behaviour<EdgeRouters> = {
+  resource: edgeRouters,
+
+  async prepare(context, _call, { kind, id, now }) {
+    return kind === 'create' ? inviteRouter(context, { method: 'erott', edgeRouterId: id }, now) : undefined
+  },
+
+  async guard(_context, tx, _call, change) {
+    if (change.after !== undefined) {
+      await refuseTakenName(tx, transitRouters, change.after.name)
+      await checkAttachedConfigs(tx, 'router', change.before, change.after)
+    }
+    if (change.after?.isTunnelerEnabled) await keepTunnelerIdentity(tx, change.after)
+    return change.after
+  },
+
+  async beforeWrite(tx, { before, after }, batch) {
+    if (!before.isTunnelerEnabled || after?.isTunnelerEnabled) return undefined
+    return removeTunnelerIdentity(tx, before.id, batch)
+  },
+
+  /** Presence and, until a router is verified, its enrollment. */
+  async members(context, tx, call, records) {
+    const presence = await context.presence.at(tx)
+    const outstanding = await outstandingEnrollments(tx, call, 'edgeRouterId', records)
+    return records.map(({ id }) => ({
+      ...presenceMembers(presence, id),
+      interfaces: interfacesOf(presence, id),
+      versionInfo: presence.connectionOf(id)?.versionInfo ?? UNKNOWN_VERSION,
+      ...outstanding.get(id),
+    }))
+  },
+}
+
+async function removeTunnelerIdentity(
+  tx: WriteTransaction,
+  id: string,
+  batch: WriteBatch,
+): Promise<undefined | typeof MORE> {
+  const identity = await whatIsLeft(() => tx.collection(identities).get(id))
+  if (identity !== undefined) batch.intend({ operation: 'delete', kind: identities.name, id, before: identity })
+  if ((await deleteBatch(tx, identities, id, batch)) === MORE) return MORE
+  return (await deleteBatch(tx, edgeRouterPolicies, id, batch)) === MORE ? MORE : undefined
+}
+
+async function keepTunnelerIdentity(tx: WriteTransaction, router: EdgeRouter): Promise<void> {
+  const { id, name, updatedAt } = router
+  const identity = await tx.collection(identities).get(id)
+  if (identity !== undefined) {
+    if (identity.name !== name) await tx.collection(identities).update({ ...identity, name, updatedAt })
+    return
+  }
+  await tx.collection(identities).insert(newRecord(id, updatedAt, { ...PLAIN_IDENTITY, name, typeId: 'Router' }))
+  await tx.collection(edgeRouterPolicies).insert(
+    newRecord(id, updatedAt, {
+      name: `edge-router-${id}-system`,
+      semantic: 'AnyOf',
+      edgeRouterRoles: [`@${id}`],
+      identityRoles: [`@${id}`],
+      isSystem: true,
+    }),
+  )
+}
+
+/** Routers are created with an enrollment, and share their names with edge routers. */
+export const transitRouterBehaviour: Behaviour<TransitRouters> = {
+  resource: transitRouters,
+
+  async prepare(context, _call, { kind, id, now }) {
+    return kind === 'create' ? inviteRouter(context, { method: 'trott', transitRouterId: id }, now) : undefined
+  },
+
+  async guard(_context, tx, _call, { before, after }) {
+    if (after === undefined) return after
+    await refuseTakenName(tx, edgeRouters, after.name)
+    await checkAttachedConfigs(tx, 'router', before, after)
+    return after
+  },
+
+  /** Presence and, until a router is verified, its enrollment. */
+  async members(context, tx, call, records) {
+    const presence = await context.presence.at(tx)
+    const outstanding = await outstandingEnrollments(tx, call, 'transitRouterId', records)
+    return records.map(({ id }) => ({
+      interfaces: interfacesOf(presence, id),
+      isOnline: presence.connectionOf(id) !== undefined,
+      ...outstanding.get(id),
+    }))
+  },
+}
+
+/** The outstanding enrollments of routers that are not verified, by router; `field` says of which kind of router. */
+async function outstandingEnrollments(
+  tx: ReadTransaction,
+  call: Call,
+  field: 'edgeRouterId' | 'transitRouterId',
+  routers: readonly { readonly id: string; readonly isVerified: boolean }[],
+): Promise<ReadonlyMap<string, Detail>> {
+  const unverified = routers.filter(({ isVerified }) => !isVerified).map(({ id }) => id)
+  const { items } = await tx.collection(enrollments).find({ where: isIn(field, unverified) })
+  const members = items.map((enrollment) => {
+    const { jwt, token } = shownSecrets(call, enrollment, 'router')
+    const outstanding = {
+      enrollmentCreatedAt: instant(enrollment.createdAt),
+      enrollmentExpiresAt: instant(enrollment.expiresAt),
+      enrollmentJwt: jwt,
+      enrollmentToken: token,
+    }
+    return [enrollment[field] ?? '', outstanding] as const
+  })
+  return new Map(members)
+}
+
+/** Makes the enrollment that will give a new router of either kind its certificate. */
+async function inviteRouter(context: EngineContext, invitation: Invitation, now: number) {
+  const enrollment = await inviteToEnroll(context, invitation, now)
+  return { dependents: (tx: WriteTransaction) => tx.collection(enrollments).insert(enrollment) }
+}

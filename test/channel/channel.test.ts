@@ -1,0 +1,117 @@
+import { createConnection, createServer, type Socket } from 'node:net'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Channel } from '../../adapters/channel/channel.ts'
+import { channelPair } from '../../adapters/channel/channel-pair.ts'
+import { ChannelSocket } from '../../adapters/channel/channel-socket.ts'
+import { Conversation, NoAnswer } from '../../adapters/channel/conversation.ts'
+import type { Frame } from '../../adapters/channel/frame.ts'
+
+const FRAME = { headers: 65_536, body: 1024 * 1024 }
+const LIMITS = {
+  frame: FRAME,
+  outgoing: { bytes: 16 * 1024 * 1024, stallMs: 5000 },
+  rate: { perSecond: 1e6, burst: 1e6 },
+}
+const NOBODY = { onMessage: () => undefined, onClose: () => undefined }
+
+async function socketPair(): Promise<readonly [Channel, Channel]> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const dialed = createConnection(port, '127.0.0.1')
+  const sockets = [dialed, await accepted] as const
+  server.close()
+  const [left, right] = sockets.map((socket) => new ChannelSocket(socket, LIMITS, FRAME, NOBODY))
+  if (left === undefined || right === undefined) throw new Error('no sockets')
+  return [left, right]
+}
+
+const message = (sequence: number, body: Uint8Array): Frame => ({
+  contentType: 60_786,
+  sequence,
+  headers: new Map([[1000, Uint8Array.of(1, 0, 0, 0)]]),
+  body: body.length === 0 ? [] : [body],
+})
+
+const bytesOf = ({ body }: Frame) => Buffer.concat(body).toString('hex')
+
+describe.each([
+  ['two ends in one process', async () => channelPair()],
+  ['sockets', socketPair],
+] as const)('a channel over %s', (_name, open) => {
+  it('brings messages in order, whenever the other end pauses', async () => {
+    const bodies = fc.array(fc.uint8Array({ maxLength: 100_000 }), { maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(bodies, fc.nat(10), async (sent, pauseAt) => {
+        const [left, right] = await open()
+        const arrived: Frame[] = []
+        const done = new Promise<void>((resolve) => {
+          right.listen({
+            onMessage: (frame) => {
+              arrived.push(frame)
+              if (arrived.length - 1 !== pauseAt) return
+              right.pause()
+              setTimeout(() => right.resume(), 5)
+            },
+            onClose: resolve,
+          })
+        })
+        left.listen(NOBODY)
+        for (const [index, body] of sent.entries()) left.send(message(index, body))
+        left.close()
+        await done
+        expect(arrived.map(({ sequence }) => sequence)).toEqual(sent.map((_, index) => index))
+        expect(arrived.map(bytesOf)).toEqual(sent.map((body) => Buffer.from(body).toString('hex')))
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('says what waits for a peer that does not read, and when it has gone out', async () => {
+    const [left, right] = await open()
+    right.listen(NOBODY)
+    right.pause()
+    const drained = new Promise<void>((resolve) => left.listen({ ...NOBODY, onDrain: resolve }))
+    for (let index = 0; index < 12; index += 1) left.send(message(index, new Uint8Array(1024 * 1024)))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(left.queuedBytes).toBeGreaterThan(1024 * 1024)
+    right.resume()
+    await drained
+    expect(left.queuedBytes).toBe(0)
+    left.destroy()
+  })
+
+  it('gives an answer to who asked, and everything else to the listener', async () => {
+    const [left, right] = await open()
+    const heard: number[] = []
+    const asking = new Conversation(left, { ...NOBODY, onMessage: ({ contentType }) => heard.push(contentType) })
+    const answering: Conversation = new Conversation(right, {
+      ...NOBODY,
+      onMessage: (frame) => {
+        answering.send({ contentType: 7, headers: new Map(), body: [] })
+        answering.reply(frame, { contentType: 2, headers: new Map(), body: frame.body })
+      },
+    })
+    const ask = (text: string) =>
+      asking.ask({ contentType: 60_783, headers: new Map(), body: [Buffer.from(text)] }, 5000)
+    const answers = await Promise.all([ask('one'), ask('two')])
+    expect(answers.map((frame) => Buffer.concat(frame.body).toString())).toEqual(['one', 'two'])
+    expect(heard).toEqual([7, 7])
+    left.destroy()
+  })
+
+  it('tells who waits for an answer that the time is over, or the channel', async () => {
+    const [left, right] = await open()
+    right.listen(NOBODY)
+    const asking = new Conversation(left, NOBODY)
+    const request = { contentType: 60_783, headers: new Map(), body: [] }
+    await expect(asking.ask(request, 10)).rejects.toEqual(new NoAnswer('time-out'))
+    const last = asking.ask(request, 5000)
+    right.destroy()
+    await expect(last).rejects.toEqual(new NoAnswer('closed'))
+    await expect(asking.ask(request, 5000)).rejects.toThrow('the channel is closed')
+  })
+})

@@ -1,0 +1,102 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPkiDirectory, type RunningServer, serve } from 'portcullis/node'
+import type { ServiceConnection } from 'portcullis/sdk'
+import { createTestController, type TestController } from 'portcullis/testing'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../support/free-port.ts'
+import { cSdk, jvmSdk, type Sdk } from './sdks.ts'
+
+const ALL = { semantic: 'AnyOf', identityRoles: ['#all'] } as const
+const SERVICES = ['ours', 'by-c', 'by-jvm'] as const
+const SENT = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7 + Math.floor(at / 251)) & 255))
+
+let directory: string
+let controller: TestController
+let server: RunningServer
+let sdks: { readonly c: Sdk; readonly jvm: Sdk }
+const programs: ChildProcess[] = []
+
+/** Runs a program of an SDK as a new identity; answers its first line. */
+async function run(sdk: Sdk, role: 'dial' | 'host', service: string): Promise<string> {
+  const management = await controller.asAdmin()
+  const name = `${role} ${service} ${programs.length}`
+  const body = { name, type: 'Device' as const, isAdmin: false, enrollment: { ott: true } }
+  const { data: device } = await management.call('POST /identities', { body })
+  const { data: shown } = await management.call('GET /identities/{id}', { params: { id: device.id } })
+  const file = join(directory, `${device.id}.jwt`)
+  await writeFile(file, shown.enrollment.ott?.jwt ?? '')
+  const program = sdk.carry(file, role, service)
+  programs.push(program)
+  if (program.stdout === null) throw new Error('a program without output')
+  const ended = once(program, 'exit').then(([code]) => `ended with ${code}`)
+  return Promise.race([once(program.stdout, 'data').then(([line]) => String(line).trim()), ended])
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'portcullis-carry-'))
+  const port = await freePort()
+  const hosts = { hosts: ['localhost'], trustDomain: 'sdk.test', now: Date.now() }
+  const pki = await openPkiDirectory(join(directory, 'pki'), hosts)
+  controller = await createTestController({ clock: 'live', address: `localhost:${port}`, pki })
+  server = await serve(controller, { port, fabric: true, router: { advertise: { host: 'localhost', port } } })
+  const management = await controller.asAdmin()
+  for (const name of SERVICES) await management.call('POST /services', { body: { name, encryptionRequired: true } })
+  for (const type of ['Dial', 'Bind'] as const) {
+    await management.call('POST /service-policies', { body: { ...ALL, name: type, type, serviceRoles: ['#all'] } })
+  }
+  await management.call('POST /edge-router-policies', { body: { ...ALL, name: 'reach', edgeRouterRoles: ['#all'] } })
+  await management.call('POST /service-edge-router-policies', {
+    body: { name: 'carry', semantic: 'AnyOf', edgeRouterRoles: ['#all'], serviceRoles: ['#all'] },
+  })
+  await server.router?.host('ours', (connection: ServiceConnection) => connection.pipe(connection))
+  sdks = { c: await cSdk(), jvm: await jvmSdk() }
+  expect(await run(sdks.c, 'host', 'by-c')).toBe('listening')
+  expect(await run(sdks.jvm, 'host', 'by-jvm')).toBe('listening')
+  const hosting = async () => (await management.call('GET /terminators')).data.length
+  while ((await hosting()) < SERVICES.length) await new Promise((resolve) => setTimeout(resolve, 200))
+}, 300_000)
+
+afterAll(async () => {
+  for (const program of programs) program.kill('SIGKILL')
+  await server.close({ graceMs: 0 })
+  await controller.close()
+  await rm(directory, { recursive: true })
+})
+
+it.each(SERVICES)(
+  'the unmodified SDK for C gets back what it sent to %s, encrypted, through our router',
+  async (service) => {
+    expect(await run(sdks.c, 'dial', service)).toBe('same')
+  },
+  60_000,
+)
+
+it.each(['ours', 'by-c'])(
+  'the unmodified SDK for the JVM gets back what it sent to %s',
+  async (service) => {
+    expect(await run(sdks.jvm, 'dial', service)).toBe('same')
+  },
+  60_000,
+)
+
+it.each(['by-c', 'by-jvm'])(
+  'a program of ours gets back what it sent to %s',
+  async (service) => {
+    const connection = await server.router?.dial(service)
+    if (connection === undefined) throw new Error('no router')
+    connection.write(SENT)
+    const received: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of connection) {
+      received.push(chunk)
+      bytes += chunk.length
+      if (bytes >= SENT.length) break
+    }
+    expect(Buffer.concat(received).equals(SENT)).toBe(true)
+  },
+  60_000,
+)

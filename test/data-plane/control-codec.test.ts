@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { CONTENT_TYPE } from '../../adapters/fabric/messages/content-types.ts'
+import { readMessage } from '../../adapters/fabric/messages/read-message.ts'
+import { readToRouter } from '../../adapters/fabric/messages/read-to-router.ts'
+import { writeFromRouter } from '../../adapters/fabric/messages/write-from-router.ts'
+import { writeMessage } from '../../adapters/fabric/messages/write-message.ts'
+import type { FromRouter, ToRouter } from '../../src/ports/fabric/index.ts'
+
+const peerData = new Map([[1003, Uint8Array.of(1, 2, 3)]])
+const connections = [{ type: 'link.default', source: 'tcp:a:1', target: 'tcp:b:2' }]
+
+const FROM_ROUTER: readonly FromRouter[] = [
+  { type: 'fault', subject: 'ingress', id: 'c', iteration: 0 },
+  { type: 'fault', subject: 'duplicate-link', id: 'l', iteration: 3 },
+  { type: 'route-result', circuitId: 'c', attempt: 7, success: true, cause: 'generic', message: '', peerData },
+  {
+    type: 'route-result',
+    circuitId: 'c',
+    attempt: 1,
+    success: false,
+    cause: 'invalid-link',
+    message: 'no such link',
+    peerData: new Map(),
+  },
+  { type: 'metrics', nanoseconds: new Map([['link.l.latency', 1_500_000]]), usage: [] },
+  { type: 'circuit-confirmation', circuitIds: ['c'], idleTimes: new Map([['c', 60_000_000_000]]) },
+  {
+    type: 'router-links',
+    fullRefresh: true,
+    links: [
+      { id: 'l', target: 'r', protocol: 'tls', dialAddress: 'tls:h:1', iteration: 2, stateIteration: 1, connections },
+    ],
+  },
+  { type: 'link-state', linkId: 'l', iteration: 2, stateIteration: 4, connections },
+  { type: 'verify-router', routerId: 'r', fingerprints: ['ab'] },
+  {
+    type: 'link-listeners',
+    listeners: [{ address: 'tls:h:1', protocol: 'tls', groups: ['default'], localBinding: 'lo' }],
+  },
+  { type: 'edge-hello', hostname: 'h', listeners: [{ protocol: 'tls', advertise: 'h:3022' }] },
+  { type: 'edge-hello', hostname: '::1', listeners: [{ protocol: 'tls', advertise: '[::1]:3022' }] },
+  { type: 'connect-events', full: true, identities: [{ identityId: 'i', connected: true }] },
+  { type: 'api-session-heartbeat', tokens: ['t'] },
+  { type: 'validate-sessions', tokens: ['t'] },
+  {
+    type: 'create-circuit',
+    sessionToken: 'jwt',
+    apiSessionToken: 'api',
+    identityId: '',
+    serviceId: '',
+    circuitId: undefined,
+    instanceId: 'one',
+    peerData,
+  },
+  {
+    type: 'create-circuit',
+    sessionToken: undefined,
+    apiSessionToken: 'api',
+    identityId: 'i',
+    serviceId: 's',
+    circuitId: undefined,
+    instanceId: '',
+    peerData,
+  },
+  { type: 'create-tunnel-circuit', serviceName: 's', instanceId: '', peerData },
+  {
+    type: 'create-terminator',
+    address: 'a',
+    sessionToken: 's',
+    apiSessionToken: 'api',
+    peerData,
+    cost: 5,
+    precedence: 'required',
+    instanceId: 'i',
+    instanceSecret: Uint8Array.of(9),
+  },
+  { type: 'update-terminator', terminatorId: 't', cost: 3, precedence: undefined },
+  { type: 'remove-terminators', terminatorIds: ['t', 'u'] },
+  { type: 'subscribe', currentIndex: 4, timelineId: 't', subscriptionId: 's' },
+  { type: 'alerts', alerts: [{ severity: 'info', message: 'm', details: ['d'] }] },
+  { type: 'controllers' },
+  { type: 'decommission' },
+  { type: 'confirm-certificate', clientCertPem: 'pem' },
+]
+
+const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
+  [{ type: 'result', success: false, message: 'no' }],
+  [{ type: 'refusal', code: 'invalid-service', message: 'no', hint: 'not-retriable', circuitId: 'c' }],
+  [
+    {
+      type: 'route',
+      circuitId: 'c',
+      attempt: 1,
+      timeoutMs: 2000,
+      forwards: [{ srcAddress: 'a', dstAddress: 'b', dstType: 'link' }],
+      egress: { binding: 'edge', address: 'e', destination: 'd', peerData },
+      tags: new Map([['serviceId', 's']]),
+    },
+  ],
+  [{ type: 'route', circuitId: 'c', attempt: 1, timeoutMs: 5, forwards: [], tags: new Map() }],
+  [{ type: 'unroute', circuitId: 'c', now: true }],
+  [{ type: 'link-fault', linkId: 'l', iteration: 2 }],
+  [
+    {
+      type: 'peers',
+      changes: [
+        {
+          id: 'r',
+          version: 'v2',
+          state: 'healthy',
+          listeners: [{ address: 'tls:h:1', protocol: 'tls', groups: ['g'], localBinding: '' }],
+        },
+      ],
+    },
+  ],
+  [{ type: 'controller-addresses', index: 3, isComplete: true, controllers: [{ id: 'c', addresses: ['tls:h:1'] }] }],
+  [{ type: 'edge-hello', version: 'v2' }],
+  [{ type: 'api-sessions-added', sessions: [{ token: 't', certFingerprints: ['f'], id: 'i', identityId: 'j' }] }],
+  [{ type: 'api-sessions-added', sessions: [], full: { syncId: 's', sequence: 0, isLast: true } }],
+  [{ type: 'api-sessions-removed', tokens: ['t'], ids: ['i'] }],
+  [{ type: 'sessions-removed', ids: ['i'] }],
+  [
+    { type: 'circuit-created', circuitId: 'c', address: 'a', peerData, tags: new Map([['a', 'b']]) },
+    CONTENT_TYPE.createCircuitV2,
+  ],
+  [
+    { type: 'circuit-created', circuitId: 'c', address: 'a', peerData, tags: new Map() },
+    CONTENT_TYPE.createTunnelCircuit,
+  ],
+  [{ type: 'terminator-created', terminatorId: 't', startTime: 0n }, CONTENT_TYPE.createTerminatorV2],
+  [
+    { type: 'terminator-refused', terminatorId: 't', code: 'invalid-cost', message: 'no', hint: 'start-over' },
+    CONTENT_TYPE.createTerminatorV2,
+  ],
+  [{ type: 'terminator-updated' }, CONTENT_TYPE.updateEdgeTerminator],
+  [{ type: 'certificates', clientCertPem: 'a', serverCertPem: 'b' }],
+  [{ type: 'certificate-confirmed', problem: undefined }, CONTENT_TYPE.confirmCertificate],
+  [{ type: 'certificate-confirmed', problem: 'VERIFY_ERROR' }, CONTENT_TYPE.confirmCertificate],
+]
+
+describe('what a router and its controller say to each other', () => {
+  it.each(FROM_ROUTER.map((message) => [message.type, message] as const))(
+    'means the same to the controller: %s',
+    (_type, message) => {
+      const written = writeFromRouter(message)
+      if (written === undefined) throw new Error('it has a form on the wire')
+      expect(readMessage({ ...written, sequence: 1 })).toMatchObject(message)
+    },
+  )
+
+  it.each(TO_ROUTER.map(([message, asked]) => [message.type, message, asked] as const))(
+    'means the same to the router: %s',
+    (_type, message, asked) => {
+      expect(readToRouter({ ...writeMessage(message, asked), sequence: 1 }, asked)).toMatchObject(message)
+    },
+  )
+
+  it('is refused where it is no message: nothing half-read goes on', () => {
+    const headers = new Map<number, Uint8Array>()
+    for (const contentType of [1004, 1005, 1006, 1037, 1050, 20000, 20200, 20217, 20500]) {
+      const frame = { contentType, sequence: 1, headers, body: [Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f)] }
+      expect(() => readToRouter(frame)).toThrow()
+    }
+  })
+})

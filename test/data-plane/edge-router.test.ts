@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/channel/frame.ts'
+import { readText, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
+import { engineOf } from '../../src/controller/guarded-engine.ts'
+import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
+
+const END = 1
+
+async function hostAndClient(world: EdgeWorld, assigns = true): Promise<readonly [PlayedEndpoint, PlayedEndpoint]> {
+  const host = await world.connect(await world.device('host', ['hosts']))
+  const client = await world.connect(await world.device('client', ['clients']))
+  host.serve((connection, body, flags) => host.data(connection, body, flags))
+  await host.host(1, { assigns })
+  return [host, client]
+}
+
+const received = (endpoint: PlayedEndpoint) =>
+  endpoint.heard
+    .filter(({ contentType }) => contentType === EDGE_TYPE.data)
+    .map((message) => [Buffer.from(bodyOf(message)).toString(), readUint32(message.headers, EDGE_HEADER.flags)])
+
+const closed = (endpoint: PlayedEndpoint) =>
+  endpoint.heard.filter(({ contentType }) => contentType === EDGE_TYPE.stateClosed)
+
+describe('an edge router in the process of its controller', () => {
+  it('is an edge router like any other, and is there again after it was closed', async () => {
+    const { controller, router } = await edgeWorld()
+    const { data } = await controller.admin.call('GET /edge-routers')
+    expect(data.map(({ id, name, isOnline, isVerified }) => ({ id, name, isOnline, isVerified }))).toEqual([
+      { id: router.id, name: 'portcullis', isOnline: true, isVerified: true },
+    ])
+    expect(data[0]?.supportedProtocols).toEqual({ tls: 'tls://controller.test:1280' })
+    router.close()
+    const { data: after } = await controller.admin.call('GET /edge-routers')
+    expect(after[0]?.isOnline).toBe(false)
+  })
+
+  it('answers a hello by its number, and lets nobody in without a session, with another certificate, or disabled', async () => {
+    const world = await edgeWorld()
+    const [laptop, phone] = [await world.device('laptop', []), await world.device('phone', [])]
+    const admitted = await world.connect(laptop, { sequence: 7 })
+    expect(admitted.isAdmitted).toBe(true)
+    expect(readUint32(admitted.greeting.headers, EDGE_HEADER.replyFor)).toBe(7)
+    expect(readText(admitted.greeting.headers, EDGE_HEADER.routerName)).toBe(world.router.id)
+    const withoutCertificate = await world.connect(laptop, { chain: [] })
+    expect(textIn(withoutCertificate.greeting)).toBe('no client certificate was shown')
+    const ofAnother = await world.connect(laptop, { chain: phone.connection.clientCertificates ?? [] })
+    expect(textIn(ofAnother.greeting)).toBe('the client certificate does not belong to the api session')
+    expect([withoutCertificate.isAdmitted, ofAnother.isAdmitted]).toEqual([false, false])
+    await world.controller.admin.call('POST /identities/{id}/disable', {
+      params: { id: laptop.id },
+      body: { durationMinutes: 0 },
+    })
+    await until(() => admitted.isClosed)
+  })
+
+  it.each([
+    ['ids of the router', true],
+    ['ids of the host', false],
+  ] as const)(
+    'carries what is dialed to the host and back, in order, with half close, under %s',
+    async (_, assigns) => {
+      const world = await edgeWorld()
+      const [host, client] = await hostAndClient(world, assigns)
+      const answer = await client.dial(5)
+      expect(answer.contentType).toBe(EDGE_TYPE.stateConnected)
+      expect(readText(answer.headers, EDGE_HEADER.circuit)).toBeDefined()
+      for (const text of ['one', 'two', '', 'three']) client.data(5, Buffer.from(text))
+      client.data(5, new Uint8Array(0), END)
+      await until(() => received(client).length === 5)
+      expect(received(client)).toEqual(
+        [
+          ['one', undefined],
+          ['two', undefined],
+          ['', undefined],
+          ['three', undefined],
+          ['', END],
+        ].map(([text, flags]) => [text, flags === undefined ? 0 : flags]),
+      )
+      const dial = host.heard.find(({ contentType }) => contentType === EDGE_TYPE.dial)
+      expect(dial && readText(dial.headers, EDGE_HEADER.dialerName)).toBe('client')
+      client.send(edgeMessage(EDGE_TYPE.stateClosed, 5))
+      await until(() => closed(host).length === 1)
+      await until(() => circuitsOf(world).length === 0)
+    },
+  )
+
+  it('refuses a dial with the cause, and takes the same id afterwards', async () => {
+    const world = await edgeWorld()
+    const client = await world.connect(await world.device('client', ['clients']))
+    const refused = await client.dial(5)
+    expect([refused.contentType, textIn(refused)]).toEqual([EDGE_TYPE.stateClosed, 'service wiki has no terminators'])
+    const invalid = await client.ask(edgeMessage(EDGE_TYPE.connect, 5, [], Buffer.from('no session')))
+    // These words make some SDKs get a new session, and no others do.
+    expect([textIn(invalid), readUint32(invalid.headers, EDGE_HEADER.errorCode)]).toEqual(['Invalid Session', 3])
+  })
+
+  it('tells the client why the host refused, and the host gets no data', async () => {
+    const world = await edgeWorld()
+    const [host, client] = await hostAndClient(world)
+    host.onMessage((message) => {
+      if (message.contentType !== EDGE_TYPE.dial) return
+      host.reply(message, edgeMessage(EDGE_TYPE.dialFailed, 1, [], Buffer.from('rejected by application: not today')))
+    })
+    expect(textIn(await client.dial(5))).toContain('rejected by application: not today')
+    expect(received(host)).toEqual([])
+  })
+
+  it('ends what runs at once when the policy is gone, and the channel when the session is', async () => {
+    const world = await edgeWorld()
+    const [, client] = await hostAndClient(world)
+    const { admin } = world.controller
+    await client.dial(5)
+    const startedAt = performance.now()
+    await admin.call('DELETE /service-policies/{id}', { params: { id: world.policies.Dial } })
+    await until(() => closed(client).length === 1)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(circuitsOf(world)).toEqual([])
+    await client.device.call('DELETE /current-api-session')
+    await until(() => client.isClosed)
+  })
+
+  it('hosts under a listener id again without a gap: the terminator stays, and the bind before is told', async () => {
+    const world = await edgeWorld()
+    const device = await world.device('host', ['hosts'])
+    const listener: [number, Uint8Array][] = [[EDGE_HEADER.listener, Buffer.from('the same')]]
+    const [before, after] = [await world.connect(device), await world.connect(device)]
+    await before.host(1, { headers: listener })
+    const terminators = async () => (await world.controller.admin.call('GET /terminators')).data.map(({ id }) => id)
+    const first = await terminators()
+    await after.host(3, { headers: [...listener, [EDGE_HEADER.supportsBindSuccess, TRUE]] })
+    expect(await terminators()).toEqual(first)
+    await until(() => closed(before).length === 1)
+    expect(after.heard.map(({ contentType }) => contentType)).toEqual([EDGE_TYPE.bindSuccess])
+    after.channel.destroy()
+    await expect.poll(terminators).toEqual([])
+  })
+
+  it('keeps cost and precedence of a bind, and changes them', async () => {
+    const world = await edgeWorld()
+    const host = await world.connect(await world.device('host', ['hosts']))
+    await host.host(1, {
+      headers: [
+        [EDGE_HEADER.cost, Uint8Array.of(9, 0)],
+        [EDGE_HEADER.precedence, Uint8Array.of(1)],
+        [EDGE_HEADER.instance, textHeader('one')],
+      ],
+    })
+    const shown = async () => {
+      const { data } = await world.controller.admin.call('GET /terminators')
+      return data.map(({ cost, precedence, identity }) => ({ cost, precedence, identity }))
+    }
+    expect(await shown()).toEqual([{ cost: 9, precedence: 'required', identity: 'one' }])
+    host.send(edgeMessage(EDGE_TYPE.updateBind, 1, [[EDGE_HEADER.cost, uint32Header(300)]]))
+    await expect.poll(shown).toEqual([{ cost: 300, precedence: 'required', identity: 'one' }])
+    const client = await world.connect(await world.device('client', ['clients']))
+    host.serve()
+    expect(textIn(await client.dial(5))).toBe('service wiki has no terminators')
+    const named = await client.dial(6, [[EDGE_HEADER.instance, textHeader('one')]])
+    expect(named.contentType).toBe(EDGE_TYPE.stateConnected)
+    const unbound = await host.ask(edgeMessage(EDGE_TYPE.unbind, 1))
+    expect(unbound.contentType).toBe(EDGE_TYPE.stateClosed)
+    await expect.poll(shown).toEqual([])
+  })
+
+  it('answers probes of liveness with what they carry', async () => {
+    const world = await edgeWorld()
+    const client = await world.connect(await world.device('client', []))
+    const probe = new Map([[EDGE_HEADER.probe, Buffer.from('12345678')]])
+    const answer: Frame = await client.ask({ contentType: EDGE_TYPE.latency, headers: probe, body: [] })
+    expect([answer.contentType, answer.headers.get(EDGE_HEADER.probe)]).toEqual([
+      EDGE_TYPE.result,
+      Buffer.from('12345678'),
+    ])
+  })
+
+  it('comes back after it was disabled, and serves again', async () => {
+    const world = await edgeWorld()
+    const [host] = await hostAndClient(world)
+    const { admin } = world.controller
+    const change = (disabled: boolean) =>
+      admin.call('PATCH /edge-routers/{id}', { params: { id: world.router.id }, body: { disabled } })
+    await change(true)
+    const online = async () => (await admin.call('GET /edge-routers')).data[0]?.isOnline
+    await expect.poll(online).toBe(false)
+    await change(false)
+    await expect.poll(online, { timeout: 5000 }).toBe(true)
+    expect(host.isClosed).toBe(false)
+  })
+})
+
+function circuitsOf({ controller }: EdgeWorld) {
+  return engineOf(controller.engine).dataPlane.circuits()
+}

@@ -1,0 +1,275 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Acknowledgement,
+  type Chunk,
+  CLOSE_WAIT_MS,
+  type EndReason,
+  LINGER_MS,
+  type Payload,
+  XgressEnd,
+} from '../../src/data-plane/xgress/index.ts'
+import { patience, runs } from '../support/property-runs.ts'
+import { randomFrom } from '../support/seeded-random.ts'
+
+const LIMITS = {
+  receiver: { readyBytes: 2000, earlyBytes: 2000, reach: 40 },
+  sender: {
+    mostBytes: 3000,
+    leastBytes: 200,
+    mostPayloads: 30,
+    peerBytes: 2000,
+    giveUpMs: 180_000,
+    giveUpFullMs: 3_600_000,
+  },
+}
+const LARGEST_CHUNK = 400
+const LOSSY_MS = 20_000
+
+/** Bytes that tell where they belong: the circuit, the direction and their position. */
+function stream(circuit: number, direction: number, length: number): Uint8Array {
+  return Uint8Array.from(
+    { length },
+    (_, position) => (position * 31 + (position >> 8) + circuit * 101 + direction * 53) & 0xff,
+  )
+}
+
+const plan = fc.record({
+  seed: fc.integer(),
+  loss: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 0.4, noNaN: true })),
+  repeats: fc.double({ min: 0, max: 0.3, noNaN: true }),
+  longestDelayMs: fc.integer({ min: 0, max: 3000 }),
+  circuits: fc.array(
+    fc.record({
+      lengths: fc.tuple(fc.integer({ min: 0, max: 12_000 }), fc.integer({ min: 0, max: 12_000 })),
+      /** How both sides end: one half after the other, or one side closes the whole as soon as it has written. */
+      ending: fc.constantFrom('halves' as const, 'initiator-closes' as const, 'terminator-closes' as const),
+      /** How often a side looks whether something is to be read, ms. */
+      readEveryMs: fc.tuple(fc.integer({ min: 1, max: 900 }), fc.integer({ min: 1, max: 900 })),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+})
+type Plan = typeof plan extends fc.Arbitrary<infer P> ? P : never
+
+/** Events by time (whole ms), in the order in which they were planned where times are equal. */
+class Timeline {
+  now = 1_000_000
+  readonly #events = new Map<number, (() => void)[]>()
+
+  after(ms: number, run: () => void): void {
+    const at = this.now + Math.floor(ms)
+    const planned = this.#events.get(at)
+    if (planned === undefined) this.#events.set(at, [run])
+    else planned.push(run)
+  }
+
+  run(untilMs: number): void {
+    for (; this.now <= untilMs && this.#events.size > 0; this.now += 1) {
+      for (const run of this.#events.get(this.now) ?? []) run()
+      this.#events.delete(this.now)
+    }
+  }
+}
+
+/** A person that writes all it has and reads what comes, at one end of a circuit. */
+class Side {
+  readonly received: number[] = []
+  readonly end: XgressEnd
+  reason: EndReason | undefined
+  sawEnd = false
+  sawClosed = false
+  mostHeld = 0
+  readonly #time: Timeline
+  readonly #left: Chunk[]
+
+  constructor(
+    time: Timeline,
+    circuitId: string,
+    isInitiator: boolean,
+    bytes: Uint8Array,
+    random: () => number,
+    send: (message: { payload: Payload } | { acknowledgement: Acknowledgement }) => void,
+  ) {
+    this.#time = time
+    this.#left = cut(bytes, random)
+    this.end = new XgressEnd(
+      { circuitId, side: isInitiator ? 'initiator' : 'terminator', now: time.now, ...LIMITS },
+      {
+        payload: (payload) => send({ payload }),
+        acknowledgement: (acknowledgement) => send({ acknowledgement }),
+        readable: () => undefined,
+        writable: () => this.write(),
+        over: (reason) => {
+          this.reason = reason
+        },
+      },
+    )
+  }
+
+  get hasWritten(): boolean {
+    return this.#left.length === 0
+  }
+
+  write(): void {
+    while (this.#left.length > 0 && !this.end.isOver) {
+      const chunk = this.#left.shift()
+      if (chunk !== undefined && !this.end.write(chunk, this.#time.now)) return
+    }
+  }
+
+  read(): void {
+    for (let reading = this.end.read(this.#time.now); reading !== undefined; reading = this.end.read(this.#time.now)) {
+      if (reading.type === 'data') this.received.push(...reading.chunk.body)
+      if (reading.type === 'end') this.sawEnd = true
+      if (reading.type === 'closed') this.sawClosed = true
+    }
+  }
+
+  look(): void {
+    this.mostHeld = Math.max(this.mostHeld, this.end.heldBytes - this.end.waitingBytes)
+  }
+}
+
+function cut(bytes: Uint8Array, random: () => number): Chunk[] {
+  const chunks: Chunk[] = []
+  for (let position = 0; position < bytes.length; ) {
+    const length = 1 + Math.floor(random() * LARGEST_CHUNK)
+    chunks.push({ items: new Map(), body: bytes.subarray(position, position + length) })
+    position += length
+  }
+  return chunks
+}
+
+/** Plays a plan and answers the sides of every circuit, with what each should have received. */
+function play({ seed, loss, repeats, longestDelayMs, circuits }: Plan) {
+  const time = new Timeline()
+  const random = randomFrom(seed)
+  const begun = time.now
+  const all = circuits.map(({ lengths, ending, readEveryMs }, number) => {
+    const circuitId = `circuit-${number}`
+    const bytes = [stream(number, 0, lengths[0]), stream(number, 1, lengths[1])] as const
+    const sides: Side[] = []
+    const way =
+      (to: number) =>
+      (message: { payload: Payload } | { acknowledgement: Acknowledgement }): void => {
+        const isLossy = time.now - begun < LOSSY_MS
+        const copies = (isLossy && random() < loss ? 0 : 1) + (isLossy && random() < repeats ? 1 : 0)
+        for (let copy = 0; copy < copies; copy += 1) {
+          time.after(random() * (isLossy ? longestDelayMs : 20), () => {
+            // Who forwards wrongly hands it to everybody: only its own circuit may take it.
+            for (const { sides: other } of all) {
+              const end = other[to]?.end
+              if ('payload' in message) end?.takePayload(message.payload, time.now)
+              else end?.takeAcknowledgement(message.acknowledgement, time.now)
+            }
+          })
+        }
+      }
+    sides.push(
+      new Side(time, circuitId, true, bytes[0], random, way(1)),
+      new Side(time, circuitId, false, bytes[1], random, way(0)),
+    )
+    return { sides, bytes, ending, readEveryMs }
+  })
+  for (const { sides, ending, readEveryMs } of all) {
+    sides.forEach((side, at) => {
+      const closes = ending === (at === 0 ? 'initiator-closes' : 'terminator-closes')
+      side.end.start(time.now)
+      side.write()
+      const read = () => {
+        side.read()
+        side.end.acknowledge()
+        if (side.hasWritten && side.end.waitingBytes === 0) {
+          if (closes) side.end.close(time.now)
+          else if (ending === 'halves') side.end.finish(time.now)
+        }
+        if (side.sawClosed) side.end.close(time.now)
+        if (!side.end.isOver) time.after(readEveryMs[at as 0 | 1], read)
+      }
+      read()
+      const tick = () => {
+        side.end.tick(time.now)
+        side.look()
+        if (!side.end.isOver) time.after(100, tick)
+      }
+      tick()
+    })
+  }
+  time.run(begun + 2 * 3_600_000)
+  return { all, tookMs: time.now - begun }
+}
+
+describe('two ends of a circuit over a way that loses, delays, repeats and reorders', () => {
+  it('hand over every byte once, in order and to nobody else, end, and hold no more than their windows', {
+    timeout: patience(60_000),
+  }, () => {
+    fc.assert(
+      fc.property(plan, (tried) => {
+        for (const { sides, bytes, ending } of play(tried).all) {
+          const [initiator, terminator] = sides
+          if (initiator === undefined || terminator === undefined) throw new Error('two sides')
+          for (const [at, side] of sides.entries()) {
+            const theirs = bytes[at === 0 ? 1 : 0]
+            expect(side.received).toEqual([...theirs.subarray(0, side.received.length)])
+            expect(side.end.isOver).toBe(true)
+            const { receiver, sender } = LIMITS
+            const most = receiver.readyBytes + receiver.earlyBytes + sender.mostBytes + 2 * LARGEST_CHUNK
+            expect(side.mostHeld).toBeLessThanOrEqual(most)
+          }
+          if (ending === 'halves') {
+            for (const [at, side] of sides.entries()) {
+              expect(side.received.length).toBe(bytes[at === 0 ? 1 : 0].length)
+              expect(side.sawEnd).toBe(true)
+              // Who says the last word never knows that it was heard: the other one may have to give up.
+              if (tried.loss === 0) expect(side.reason).toBe('closed')
+            }
+          }
+        }
+      }),
+      runs(300, 60),
+    )
+  })
+
+  it('end within the time of closing when the other end is gone', () => {
+    const time = new Timeline()
+    const lost: unknown[] = []
+    const side = new Side(time, 'c', true, stream(0, 0, 100), randomFrom(1), (message) => lost.push(message))
+    side.end.start(time.now)
+    side.write()
+    side.end.close(time.now)
+    for (let waited = 0; waited < CLOSE_WAIT_MS; waited += 100) {
+      time.now += 100
+      side.end.tick(time.now)
+    }
+    expect(side.reason).toBe('closed')
+    expect(lost.length).toBeGreaterThan(2)
+  })
+
+  it('a side that hosts gives up a client that never begins, and one that sends gives up a peer that is silent', () => {
+    const time = new Timeline()
+    const host = new Side(time, 'c', false, stream(0, 1, 100), randomFrom(1), () => undefined)
+    const client = new Side(time, 'c', true, stream(0, 0, 100), randomFrom(1), () => undefined)
+    client.end.start(time.now)
+    host.write()
+    client.write()
+    for (let waited = 0; waited < 181_000; waited += 100) {
+      time.now += 100
+      host.end.tick(time.now)
+      client.end.tick(time.now)
+    }
+    expect(host.reason).toBe('never-started')
+    expect(client.reason).toBe('peer-silent')
+  })
+
+  it('both are over soon after both directions ended and everything arrived', () => {
+    const quiet: Plan = {
+      seed: 7,
+      loss: 0,
+      repeats: 0,
+      longestDelayMs: 10,
+      circuits: [{ lengths: [5000, 3000], ending: 'halves', readEveryMs: [10, 10] }],
+    }
+    expect(play(quiet).tookMs).toBeLessThan(LINGER_MS + 3000)
+  })
+})

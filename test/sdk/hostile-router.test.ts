@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { channelPair } from '../../adapters/channel/channel-pair.ts'
+import { processTimer } from '../../adapters/channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/channel/edge-messages.ts'
+import type { Frame } from '../../adapters/channel/frame.ts'
+import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
+import { RouterChannel } from '../../adapters/sdk/router-channel.ts'
+import type { ServiceConnection } from '../../adapters/sdk/service-connection.ts'
+
+/** A router that admits everybody and says then what a test wants. */
+async function connected() {
+  const [own, theirs] = channelPair()
+  const heard: Frame[] = []
+  let answer: (frame: Frame) => void = () => undefined
+  theirs.listen({
+    onMessage: (frame) => {
+      heard.push(frame)
+      if (frame.contentType === EDGE_TYPE.hello)
+        reply(frame, EDGE_TYPE.result, [[EDGE_HEADER.isAccepted, boolHeader(true)]])
+      else answer(frame)
+    },
+    onClose: () => undefined,
+  })
+  const send = (contentType: number, headers: Iterable<readonly [number, Uint8Array]>, body?: Uint8Array) =>
+    theirs.send({ contentType, sequence: 1, headers: new Map(headers), body: body === undefined ? [] : [body] })
+  const reply = (
+    { sequence }: Frame,
+    contentType: number,
+    headers: readonly (readonly [number, Uint8Array])[] = [],
+    body?: Uint8Array,
+  ) => send(contentType, [[EDGE_HEADER.replyFor, uint32Header(sequence)], ...headers], body)
+  const hello = { apiSessionToken: 'token', identityId: 'me' }
+  const channel = await RouterChannel.open(own, hello, { timer: processTimer, onClose: () => undefined })
+  const answerBy = (next: (frame: Frame) => void) => {
+    answer = next
+  }
+  return { channel, heard, send, reply, answerBy, theirs }
+}
+
+const DIAL = {
+  ...{ service: 'wiki', sessionToken: 'session', isEncrypted: false, callerName: 'me', timeoutMs: 2000 },
+}
+
+const header = fc.tuple(
+  fc.constantFrom(...Object.values(EDGE_HEADER)),
+  fc.oneof(fc.uint8Array({ maxLength: 12 }), fc.nat(5).map(uint32Header)),
+)
+const message = fc.record({
+  contentType: fc.constantFrom(...Object.values(EDGE_TYPE)),
+  headers: fc.array(header, { maxLength: 6 }),
+  body: fc.uint8Array({ maxLength: 60 }),
+})
+
+describe('a router that says what it likes', () => {
+  it('ends no program, and reaches no other connection than the one that it names', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { maxLength: 30 }), fc.boolean(), async (messages, isEncrypted) => {
+        const { channel, send, reply, answerBy } = await connected()
+        answerBy((frame) => {
+          if (frame.contentType !== EDGE_TYPE.connect && frame.contentType !== EDGE_TYPE.bind) return
+          const id = readUint32(frame.headers, EDGE_HEADER.connection) ?? 0
+          const key = new Uint8Array(32).fill(9)
+          reply(frame, EDGE_TYPE.stateConnected, [
+            [EDGE_HEADER.connection, uint32Header(id)],
+            [EDGE_HEADER.publicKey, key],
+          ])
+        })
+        const accepted: ServiceConnection[] = []
+        await channel.bind({
+          ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'x', timeoutMs: 2000 },
+          judge: () => undefined,
+          accept: (connection) => accepted.push(connection),
+          onEnd: () => undefined,
+        })
+        const connection = await channel.dial({ ...DIAL, isEncrypted })
+        connection.on('error', () => undefined)
+        connection.resume()
+        for (const { contentType, headers, body } of messages) send(contentType, headers, body)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        for (const one of accepted) expect(one.caller).toBeDefined()
+        channel.close()
+      }),
+      { numRuns: 150 },
+    )
+  }, 60_000)
+
+  it.each([
+    ['nothing', undefined, 'TIMED_OUT'],
+    ['a number that is no session any more', [[EDGE_HEADER.errorCode, uint32Header(3)]], 'ACCESS_DENIED'],
+    ['that posture fails', [[EDGE_HEADER.errorCode, uint32Header(15)]], 'POSTURE_FAILED'],
+    ['an error that is no JSON', [[EDGE_HEADER.error, textHeader('{')]], 'ACCESS_DENIED'],
+    ['an error with other members', [[EDGE_HEADER.error, textHeader('{"code":"x","message":3}')]], 'ACCESS_DENIED'],
+  ] as const)('is understood when it answers a dial by %s', async (_, headers, code) => {
+    const { channel, reply, answerBy } = await connected()
+    answerBy((frame) => {
+      if (headers !== undefined) reply(frame, EDGE_TYPE.stateClosed, headers)
+    })
+    await expect(channel.dial({ ...DIAL, timeoutMs: 100 })).rejects.toMatchObject({ code })
+    channel.close()
+  })
+
+  it('does not get a connection that is to be encrypted without a key of the other end', async () => {
+    const { channel, reply, answerBy } = await connected()
+    answerBy((frame) => reply(frame, EDGE_TYPE.stateConnected))
+    await expect(channel.dial({ ...DIAL, isEncrypted: true })).rejects.toMatchObject({ code: 'NO_PEER_KEY' })
+    channel.close()
+  })
+
+  it('is not read from while a program does not read', async () => {
+    const { channel, reply, answerBy, send, theirs } = await connected()
+    answerBy((frame) => {
+      if (frame.contentType === EDGE_TYPE.connect) reply(frame, EDGE_TYPE.stateConnected)
+    })
+    const connection = await channel.dial(DIAL)
+    for (let sent = 0; sent < 200; sent += 1) {
+      send(EDGE_TYPE.data, [[EDGE_HEADER.connection, uint32Header(1)]], new Uint8Array(65_536))
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    // A megabyte and one message at this end; the rest waits at the router.
+    expect(connection.readableLength).toBeLessThan(1_200_000)
+    expect(theirs.queuedBytes).toBeGreaterThan(11_000_000)
+    expect(channel.isHeld).toBe(true)
+    let read = 0
+    for await (const chunk of connection) {
+      read += chunk.length
+      if (read === 200 * 65_536) break
+    }
+    expect(theirs.queuedBytes).toBe(0)
+    channel.close()
+  })
+})

@@ -1,0 +1,97 @@
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import express from 'express'
+import type { ServiceConnection } from 'portcullis/sdk'
+import { createTestController, type RoutedTestController } from 'portcullis/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NETWORK_MODEL } from './network-model.ts'
+
+let net: RoutedTestController
+
+beforeEach(async () => {
+  const { edgeRouterPolicies: _own, serviceEdgeRouterPolicies: _policies, ...model } = NETWORK_MODEL
+  net = await createTestController({ router: true, model })
+})
+
+afterEach(() => net.close())
+
+const echo = (connection: ServiceConnection) => connection.pipe(connection)
+const clients = { roleAttributes: ['clients'] }
+const hosts = { roleAttributes: ['hosts'] }
+
+describe('a test controller with a router in memory', () => {
+  it.each(['app', 'plain'])('lets one endpoint dial what another one hosts: %s', async (service) => {
+    const server = await net.enroll('server', hosts)
+    const laptop = await net.enroll('laptop', clients)
+    await using _hosted = await server.host(service, async (connection: ServiceConnection) => {
+      connection.end(`${connection.caller?.name}: ${await text(connection)}`)
+    })
+    const connection = await laptop.dial(service)
+    connection.end('hello')
+    expect(await text(connection)).toBe('laptop: hello')
+  })
+
+  it('asks an Express app that is behind Dial policies', async () => {
+    const app = express()
+    app.get('/salary', (request, response) => response.json({ of: request.caller?.name }))
+    await using _hosted = await (await net.enroll('server', hosts)).host('app', app)
+    const laptop = await net.enroll('laptop', clients)
+    const guest = await net.enroll('guest')
+    expect(await (await laptop.fetch('http://app/salary')).json()).toEqual({ of: 'laptop' })
+    await expect(guest.dial('app')).rejects.toMatchObject({ code: 'SERVICE_NOT_FOUND' })
+  })
+
+  it('needs no enrollment of an endpoint that the test acts as', async () => {
+    const body = { type: 'Device' as const, isAdmin: false }
+    await net.admin.call('POST /identities', { body: { ...body, name: 'server', ...hosts } })
+    await net.admin.call('POST /identities', { body: { ...body, name: 'laptop', ...clients } })
+    await using _hosted = await net.as('server').host('app', echo)
+    const connection = await net.as('laptop').dial('app')
+    connection.end('hello')
+    expect(await text(connection)).toBe('hello')
+  })
+
+  it('ends a connection with the posture that let it be', async () => {
+    const laptop = await net.enroll('laptop', clients)
+    await using _hosted = await (await net.enroll('server', hosts)).host('guarded', echo)
+    await expect(laptop.dial('guarded')).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+    await laptop.report({ domain: 'corp.example' })
+    const connection = await laptop.dial('guarded')
+    connection.on('error', () => undefined)
+    connection.write('hello')
+    expect(String((await once(connection, 'data'))[0])).toBe('hello')
+    await laptop.report({ domain: 'elsewhere.example' })
+    if (!connection.closed) await new Promise((resolve) => connection.once('close', resolve))
+    await expect(laptop.dial('guarded')).rejects.toMatchObject({ code: 'POSTURE_FAILED' })
+  })
+
+  it('lets a dial time out when the test lets the time pass', async () => {
+    const laptop = await net.enroll('laptop', clients)
+    const never = new Promise<boolean>(() => undefined)
+    let asked: () => void = () => undefined
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve
+    })
+    const accept = () => {
+      asked()
+      return never
+    }
+    await using _hosted = await (await net.enroll('server', hosts)).host('app', echo, { accept })
+    const dialed = laptop.dial('app', { timeoutMs: 3000 })
+    const refused = expect(dialed).rejects.toMatchObject({ code: 'TIMED_OUT' })
+    await isAsked
+    await net.elapse(3000)
+    await refused
+  })
+
+  it('carries ten thousand small messages and a large one in order', async () => {
+    const laptop = await net.enroll('laptop', clients)
+    await using _hosted = await (await net.enroll('server', hosts)).host('plain', echo)
+    const connection = await laptop.dial('plain')
+    const sent = Array.from({ length: 10_000 }, (_, index) => `${index},`).join('')
+    for (let index = 0; index < 10_000; index += 1) connection.write(`${index},`)
+    const large = 'x'.repeat(5_000_000)
+    connection.end(large)
+    expect((await text(connection)) === sent + large).toBe(true)
+  })
+})

@@ -1,0 +1,4 @@
+import { WireTexts } from '../../src/kernel/records/wire-texts.ts'
+
+// `PORTCULLIS_KEPT_TEXTS=off npx vitest run` has every test in a process that keeps no texts.
+WireTexts.isOff = true
