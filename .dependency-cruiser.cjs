@@ -71,7 +71,7 @@ module.exports = {
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
       '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk)/index[.]ts$',
-      '^adapters/node/(connection-info|http/mount-prefix|https-fetch|signing-request)[.]ts$',
+      '^adapters/node/(connection-info|http/mount-prefix|https-fetch|signing-request|token-issuer)[.]ts$',
       '^adapters/channel/',
       '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
       ...CONCURRENCY,

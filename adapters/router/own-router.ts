@@ -5,7 +5,7 @@ import type { ControlPlane } from '../../src/index.ts'
 import type { FromRouter, LinkListener, OwnRouter, RouterSession, ToRouter } from '../../src/ports/fabric/index.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
-import { newRouterKey } from './control/router-key.ts'
+import { createRouterRequests } from '../node/signing-request.ts'
 import type { EdgeStranger } from './edge/edge-listener.ts'
 import { EdgeRouter } from './edge-router.ts'
 import { FabricRouter } from './fabric-router.ts'
@@ -149,7 +149,7 @@ class OwnRouterConnection implements RunningRouter {
   #provide(): Promise<OwnRouter> {
     const { name = DEFAULT_NAME, roleAttributes = [] } = this.#options
     const hosts = [this.#ways.advertise.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]
-    const newKey = (routerId: string) => newRouterKey(routerId, hosts)
+    const newKey = (routerId: string) => createRouterRequests(routerId, hosts)
     return this.#ways.plane.ownRouter({ name, roleAttributes, newKey })
   }
 

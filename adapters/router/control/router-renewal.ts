@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import type { ToRouter } from '../../../src/ports/fabric/index.ts'
 import { processTimer, type Timer } from '../../channel/conversation.ts'
+import { createRouterRequests, type RouterRequests } from '../../node/signing-request.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from '../state/controllers.ts'
 import type { RouterCredentials } from '../state/opened-socket.ts'
-import { newRouterKey, type RouterKey } from './router-key.ts'
 
 /** The certificates of a router, and what becomes of them. */
 export interface RouterRenewalSettings {
@@ -38,7 +38,7 @@ export class RouterRenewal implements TakesControllers {
   readonly #settings: RouterRenewalSettings
   readonly #inner: TakesControllers
   readonly #controllers = new Set<ConnectedController>()
-  #pending: RouterKey | undefined
+  #pending: RouterRequests | undefined
   #isAsked = false
   #cancel: () => void = () => undefined
 
@@ -88,7 +88,7 @@ export class RouterRenewal implements TakesControllers {
     const [controller] = this.#controllers
     if (controller === undefined || this.#pending !== undefined) return
     this.#isAsked = true
-    const key = await newRouterKey(routerId, hosts)
+    const key = await createRouterRequests(routerId, hosts)
     this.#pending = key
     log?.('certificates.asked', { controllerId: controller.id })
     const requests = { clientCertCsr: key.clientCsrPem, serverCertCsr: key.serverCsrPem }

@@ -1,0 +1,160 @@
+import { createPublicKey, type X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { isIP } from 'node:net'
+import type { Readable } from 'node:stream'
+import { connect } from 'node:tls'
+
+/** The claims of an enrollment token. Nothing here is believed before {@link provenIssuer} has found who signed it. */
+export interface EnrollmentToken {
+  /** Where its controller answers: scheme, host and port. */
+  readonly issuer: URL
+  /** How it enrolls, for example `ott`. */
+  readonly method: string
+  /** The id of the identity or router that it enrolls, empty for `ca`. */
+  readonly subject: string
+  /** The secret by which the controller finds the enrollment, empty for `ca`. */
+  readonly token: string
+  /** Epoch milliseconds; absent from a token that does not end. */
+  readonly expiresAt?: number
+  /** Control addresses, in the tokens of routers. */
+  readonly controllers: readonly string[]
+}
+
+/**
+ * The claims of an enrollment token, the text of a JWT.
+ *
+ * Throws a `TypeError` for what is none.
+ */
+export function readEnrollmentToken(jwt: string): EnrollmentToken {
+  const claims = claimsIn(jwt)
+  const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
+  const issuer = URL.canParse(text('iss')) ? new URL(new URL(text('iss')).origin) : undefined
+  if (issuer?.protocol !== 'https:' || text('em') === '') throw new TypeError('this is no enrollment token')
+  const listed = Array.isArray(claims.ctrls) ? claims.ctrls.filter((address) => typeof address === 'string') : []
+  const one = text('ctrl')
+  return {
+    issuer,
+    method: text('em'),
+    subject: text('sub'),
+    token: text('jti'),
+    ...(typeof claims.exp === 'number' && { expiresAt: claims.exp * 1000 }),
+    controllers: listed.length > 0 || one === '' ? listed : [one],
+  }
+}
+
+function claimsIn(jwt: string): Record<string, unknown> {
+  const [, payload = ''] = jwt.trim().split('.')
+  try {
+    return Object(JSON.parse(Buffer.from(payload, 'base64url').toString()))
+  } catch {
+    return {}
+  }
+}
+
+/** Milliseconds of silence after which a server is given up. */
+const SILENCE_MS = 30_000
+/** Bytes of an answer: a trust bundle of some hundred certificates fits. */
+const LONGEST_ANSWER = 1_048_576
+
+/** The answer of a {@link TokenIssuer}. */
+export interface IssuerAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/**
+ * The controller that signed an enrollment token. It is known by its certificate, as its authorities are not trusted yet: a
+ * request goes to the server that shows this certificate, or to none.
+ */
+export class TokenIssuer {
+  readonly #url: URL
+  readonly #certificate: X509Certificate
+
+  constructor(url: URL, certificate: X509Certificate) {
+    this.#url = url
+    this.#certificate = certificate
+  }
+
+  /** Sends a request; a body is JSON. Rejects where another server answers meanwhile, none in time, or too much. */
+  async ask(path: string, body?: unknown): Promise<IssuerAnswer> {
+    const sent = request(new URL(path, this.#url), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      rejectUnauthorized: false,
+      agent: false,
+      timeout: SILENCE_MS,
+    })
+    sent.once('timeout', () => sent.destroy(new Error('no answer in time')))
+    sent.once('socket', (socket) => {
+      socket.once('secureConnect', () => {
+        // Both sockets have to lead to the same key before anything is said.
+        if (shownBy(socket)?.raw.equals(this.#certificate.raw) !== true)
+          sent.destroy(new Error('another server answered'))
+        else sent.end(body === undefined ? undefined : JSON.stringify(body))
+      })
+    })
+    const [answer]: IncomingMessage[] = await once(sent, 'response')
+    if (answer === undefined) throw new Error('no answer')
+    return { status: answer.statusCode ?? 0, body: await textOf(answer) }
+  }
+
+  /** The authorities of the network, PEM. */
+  async authorities(): Promise<string> {
+    const { body } = await this.ask('/edge/client/v1/.well-known/est/cacerts')
+    // It reads decorator metadata while it loads.
+    await import('reflect-metadata')
+    const { X509Certificates } = await import('@peculiar/x509')
+    const certificates = new X509Certificates(Buffer.from(body, 'base64'))
+    if (certificates.length === 0) throw new Error('the trust bundle is empty')
+    return certificates.map((certificate) => certificate.toString('pem')).join('\n')
+  }
+}
+
+/**
+ * The controller at the issuer's address of a token, if its key signed the token; otherwise `undefined`. Rejects when nobody
+ * answers there.
+ */
+export async function provenIssuer(jwt: string, { issuer }: EnrollmentToken): Promise<TokenIssuer | undefined> {
+  const certificate = await certificateAt(issuer)
+  const { compactVerify } = await import('jose')
+  const isSigned = await compactVerify(jwt.trim(), createPublicKey(certificate.toString())).then(
+    () => true,
+    () => false,
+  )
+  return isSigned ? new TokenIssuer(issuer, certificate) : undefined
+}
+
+/** The certificate that a server shows. Nothing is sent to it, and nothing believed. */
+async function certificateAt({ hostname, port }: URL): Promise<X509Certificate> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const names = isIP(host) === 0 ? { servername: host } : {}
+  const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ...names })
+  socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('no answer in time')))
+  await once(socket, 'secureConnect')
+  const certificate = shownBy(socket)
+  socket.destroy()
+  if (certificate === undefined) throw new Error('it shows no certificate')
+  return certificate
+}
+
+/** The certificate of the other end of a TLS socket. */
+function shownBy(socket: object): X509Certificate | undefined {
+  return 'getPeerX509Certificate' in socket ? (socket as SecureSocket).getPeerX509Certificate() : undefined
+}
+
+interface SecureSocket {
+  getPeerX509Certificate(): X509Certificate | undefined
+}
+
+async function textOf(answer: Readable): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of answer) {
+    length += piece.length
+    if (length > LONGEST_ANSWER) throw new Error('the answer of the controller is too long')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
+}
