@@ -1,10 +1,11 @@
 // Writes what `npm run build` publishes: for each entry point of the package one file, and for what several of them share one
 // more. A program that imports an entry then reads some files instead of some hundred, which takes a third of the time.
-// Packages stay imports, so that a host has one copy of each; declarations are the compiler's.
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+// Packages stay imports, so that a host has one copy of each.
+import { readFileSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 import { bundleExplorer } from './bundle-explorer.ts'
 
 interface Manifest {
@@ -14,11 +15,14 @@ interface Manifest {
 
 const root = new URL('..', import.meta.url)
 const manifest: Manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-const outputs = [
-  ...Object.values(manifest.bin),
-  ...Object.values(manifest.exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default])),
-]
-const names = outputs.map((path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, ''))
+const entries = Object.values(manifest.exports).filter((entry) => typeof entry !== 'string')
+const names = [...Object.values(manifest.bin), ...entries.map((entry) => entry.default)].map(nameOf)
+const declaredNames = entries.map((entry) => nameOf(entry.types))
+
+/** The name of an entry point in the output folder, of the path that the manifest has. */
+function nameOf(path: string): string {
+  return path.replace(/^\.\/dist\//, '').replace(/(\.d\.ts|\.js)$/, '')
+}
 
 // SOURCE_DATE_EPOCH (seconds) makes builds alike.
 const { SOURCE_DATE_EPOCH: epoch } = process.env
@@ -46,25 +50,22 @@ await bundle.write({
 })
 await bundle.close()
 
-/** Adds the declarations that one leads to, itself included. */
-function addReached(file: URL, reached: Set<string>): void {
-  if (reached.has(file.href) || !existsSync(file)) return
-  reached.add(file.href)
-  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import|import\()\s*["'](\.[^"']+)["']/g)) {
-    addReached(new URL(name.replace(/\.[jt]s$/, '.d.ts'), file), reached)
-  }
-}
-
-// A declaration that no entry leads to is nobody's: it is not published.
-const reached = new Set<string>()
-for (const entry of Object.values(manifest.exports)) {
-  if (typeof entry !== 'string') addReached(new URL(entry.types, root), reached)
-}
-const dist = new URL('dist/', root)
-for (const name of await readdir(dist, { recursive: true })) {
-  const file = new URL(name, dist)
-  if (name.endsWith('.d.ts') && !reached.has(file.href)) await rm(file)
-}
+// Declarations alike: of what the compiler wrote, what an entry point leads to. An editor that opens an entry then reads a few
+// files, without what only the implementation names.
+const declarations = await rolldown({
+  cwd: fileURLToPath(root),
+  input: Object.fromEntries(declaredNames.map((name) => [name, `./dist/declared/${name}.d.ts`])),
+  plugins: [dts({ dtsInput: true, tsconfig: false })],
+  external: /^[^./]/,
+})
+await declarations.write({
+  dir: 'dist',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'declarations/[name].js',
+  minifyInternalExports: false,
+})
+await declarations.close()
+await rm(new URL('dist/declared', root), { recursive: true })
 
 // What browsers load of the explorer stands beside it as files.
 for (const [name, bytes] of await bundleExplorer()) {
