@@ -28,11 +28,6 @@ const innerPort = typeof address === 'object' && address !== null ? address.port
 const tls = tlsOptions(controller.tls())
 const proxy = INNER_PORT === undefined ? createProxy(tls, { port: innerPort }).listen(port) : undefined
 if (proxy !== undefined) await once(proxy, 'listening')
-console.log(
-  `http://127.0.0.1:${innerPort} is served for a proxy` +
-    (proxy === undefined ? '' : `; https://localhost:${port} is one`) +
-    `; the trust bundle is ${folder}/pki/ca.pem`,
-)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
@@ -45,3 +40,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await controller.close()
   })
 }
+
+console.log(
+  `http://127.0.0.1:${innerPort} is served for a proxy` +
+    (proxy === undefined ? '' : `; https://localhost:${port} is one`) +
+    `; the trust bundle is ${folder}/pki/ca.pem`,
+)

@@ -12,7 +12,6 @@ const controller = await createController({
   admin,
 })
 const server = await serve(controller, { port, app: createApp(controller) })
-console.log(`https://localhost:${server.port} is served; its trust bundle is ${folder}/pki/ca.pem`)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
@@ -21,3 +20,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await controller.close()
   })
 }
+
+console.log(`https://localhost:${server.port} is served; its trust bundle is ${folder}/pki/ca.pem`)

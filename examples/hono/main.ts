@@ -16,7 +16,6 @@ const controller = await createController({
 })
 const app = createApp(controller)
 const server = await serve(controller, { port, app: getRequestListener(app.fetch) })
-console.log(`https://localhost:${server.port} is served; its trust bundle is ${folder}/pki/ca.pem`)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
@@ -25,3 +24,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await controller.close()
   })
 }
+
+console.log(`https://localhost:${server.port} is served; its trust bundle is ${folder}/pki/ca.pem`)
