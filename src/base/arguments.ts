@@ -143,16 +143,23 @@ export function didYouMean(name: string, names: Iterable<string>): string {
   return meant === undefined ? '' : ` (did you mean '${meant}'?)`
 }
 
-/** How many letters have to be added, taken or changed to make one text of another; more than `most` counts as more. */
+/**
+ * How many letters have to be added, taken, changed, or swapped with their neighbour to make one text of another; more than `most`
+ * counts as more.
+ */
 function editDistance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1
-  let before = Array.from({ length: other.length + 1 }, (_, i) => i)
+  let earlier: readonly number[] = []
+  let before: readonly number[] = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...one].entries()) {
     const row = [i + 1]
     for (const [j, candidate] of [...other].entries()) {
       const replaced = (before[j] ?? 0) + (letter === candidate ? 0 : 1)
-      row.push(Math.min(replaced, (before[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
+      const isSwapped = i > 0 && j > 0 && letter === other[j - 1] && one[i - 1] === candidate
+      const swapped = isSwapped ? (earlier[j - 1] ?? 0) + 1 : replaced
+      row.push(Math.min(replaced, swapped, (before[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
     }
+    earlier = before
     before = row
   }
   return before.at(-1) ?? 0

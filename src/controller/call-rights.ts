@@ -54,6 +54,7 @@ export const RIGHTS: Rights = {
     byClientCertificate: 'client POST /enroll/ottca',
     byPassword: 'client POST /enroll/updb',
   },
+  routerEnrollment: { reEnroll: 'management POST /edge-routers/{id}/re-enroll' },
   identityState: {
     disable: 'management POST /identities/{id}/disable',
     enable: 'management POST /identities/{id}/enable',

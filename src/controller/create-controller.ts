@@ -6,6 +6,14 @@ import { publishSigningKey } from '../credentials/signing-keys.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
 import { type ControllerEngine, contextOf } from '../engine/engine.ts'
 import type { CallEngine, HostEngine } from '../engine/host-engine.ts'
+import {
+  type IdentityInvitationOptions,
+  type Invitation,
+  inviteIdentity,
+  inviteRouter,
+  type RouterInvitation,
+  type RouterInvitationOptions,
+} from '../enrollment/invite.ts'
 import { type ControllerFetch, type PlainFetch, webFetch } from '../http/exchange.ts'
 import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
@@ -44,6 +52,23 @@ export interface Controller extends AsyncDisposable {
    * if (caller !== undefined) await controller.as(caller).services.create({ name: 'web' })
    */
   as(who: Call | Caller): CallEngine
+  /**
+   * Makes the identity of a name unless there is one, and answers its one-time token, with which it enrolls: the one that is still
+   * good, or a new one. Rejects with `ENROLLMENT_IDENTITY_ALREADY_ENROLLED` when it has enrolled, and as the API does for what
+   * cannot be stored. The host's own; {@link inviteIdentity} does it with the rights of a caller.
+   *
+   * @example
+   * const { jwt } = await controller.invite('laptop', { roleAttributes: ['staff'] })
+   * await writeFile('laptop.jwt', jwt, { mode: 0o600 })
+   */
+  invite(name: string, options?: IdentityInvitationOptions): Promise<Invitation>
+  /**
+   * The same for an edge router, with the configuration that deployed routers read.
+   *
+   * @example
+   * const { jwt, config } = await controller.inviteRouter('r1', { advertise: 'r1.example.org:3022' })
+   */
+  inviteRouter(name: string, options?: RouterInvitationOptions): Promise<RouterInvitation>
   /** The events of this controller, told after their cause is committed. */
   readonly events: Pick<Events, 'on'>
   /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
@@ -135,6 +160,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
+  const now = () => contextOf(engine).clock.now()
   const close = () =>
     lifetime.close(
       async () => engine.timelines.closeAll(),
@@ -148,6 +174,8 @@ export async function createController(options: ControllerOptions): Promise<Cont
     answerHeaders: answerHeaders(identity),
     engine: engineForHost(engine),
     as: (who) => engineForCall(engine, who),
+    invite: (name, given) => inviteIdentity(engineForCall(engine, SYSTEM_CALL), name, now(), given),
+    inviteRouter: (name, given) => inviteRouter(engineForCall(engine, SYSTEM_CALL), name, now(), given),
     events: { on: events.on },
     presence,
     hasAdmin: defaultAdmin.hasAdmin,

@@ -88,6 +88,11 @@ export interface HostEngine extends HostEntityServices {
     byClientCertificate(call: Call, token: string): Promise<void>
     byPassword(call: Call, token: string, password: string): Promise<{ readonly username: string }>
   }
+  /** The enrollment of edge routers. */
+  readonly routerEnrollment: {
+    /** Takes the certificate from an edge router and invites it to enroll anew. */
+    reEnroll(call: Call, id: string): Promise<void>
+  }
   /** Whether identities may act at all. */
   readonly identityState: {
     /** Disables an identity for some minutes, or until it is enabled where they are none. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { didYouMean } from '../../../src/base/arguments.ts'
 import { type Environment, type Setting, UsageError } from './usage.ts'
 
 /** An option as it is declared once: parsing, help and completion follow from it. */
@@ -112,7 +113,9 @@ function parse(declared: OptionDeclarations, args: readonly string[], command: s
   } catch (error) {
     // The first sentence says what is wrong; the others explain the parser.
     const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split(/\.\s/)
-    throw new UsageError(`${sentence.replace(/\.$/, '')}; portcullis ${command} --help lists the options`, {
+    const [, unknown] = /^Unknown option '--([^']+)'/.exec(sentence) ?? []
+    const meant = unknown === undefined ? '' : didYouMean(unknown, Object.keys(declared))
+    throw new UsageError(`${sentence.replace(/\.$/, '')}${meant}; portcullis ${command} --help lists the options`, {
       cause: error,
     })
   }

@@ -42,7 +42,9 @@ export async function runCommandLine(
   }
   if (HELP_WORDS.includes(second)) return print(prefixHelp(first, below, terminal.style), terminal)
   const names = below.map(({ name }) => `portcullis ${name}`).join(', ')
-  throw new UsageError(`say what to do: ${names}; portcullis ${first} --help tells more`)
+  const verbs = below.map(({ name }) => name.slice(first.length + 1))
+  const wrong = second === undefined ? '' : `there is no command '${first} ${second}'${didYouMean(second, verbs)}; `
+  throw new UsageError(`${wrong}say what to do: ${names}; portcullis ${first} --help tells more`)
 }
 
 async function runCommand(declaration: Command, args: readonly string[], surroundings: Surroundings): Promise<number> {

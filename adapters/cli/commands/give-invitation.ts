@@ -1,7 +1,14 @@
 import { writeFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
 import type { ApiClient, ManagementApi } from '../../../src/client/index.ts'
-import { type Address, formatAddress, parseAddress } from '../../node/index.ts'
+import {
+  ControllerError,
+  type Invitation,
+  type InvitingEngine,
+  inviteIdentity,
+  inviteRouter,
+  type RouterInvitation,
+} from '../../../src/index.ts'
+import { parseAddress } from '../../node/index.ts'
 import type { Answer, CommandCall } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { withConnection } from '../connection/connect.ts'
@@ -14,18 +21,6 @@ type Management = ApiClient<ManagementApi>
 /** Tokens are for their owner: whoever has one enrolls with it. */
 const OWNER_ONLY = 0o600
 
-/** Hours for which a renewed token is good. */
-const RENEWED_FOR_HOURS = 24
-
-/** An enrollment token of somebody who has not enrolled yet. */
-interface Invited {
-  readonly id: string
-  readonly name: string
-  readonly jwt: string
-  /** RFC 3339. */
-  readonly expiresAt: string
-}
-
 /** Makes who is invited, unless it is there, and gives out its enrollment token. Throws {@link UsageError}. */
 export async function invite(call: InviteCall): Promise<Answer> {
   const { options, operands } = call
@@ -35,11 +30,9 @@ export async function invite(call: InviteCall): Promise<Answer> {
   const [out, config] = [options.typed('out'), options.typed('config')]
   requireFree(out, options.flag('force'))
   requireFree(config, options.flag('force'))
-  const settings = config === undefined ? '' : routerConfig(name, advertised(call, name))
-  const invited = await withConnection(call, ({ management }) =>
-    options.flag('router') ? inviteRouter(management, call, name) : inviteIdentity(management, call, name),
-  )
-  if (config !== undefined) await writeNew(config, settings, call)
+  const advertise = config === undefined ? undefined : advertised(options.typed('advertise') ?? `${name}:3022`)
+  const invited = await withConnection(call, ({ management }) => invitationOf(management, call, name, advertise))
+  if (config !== undefined) await writeNew(config, invited.config ?? '', call)
   if (out !== undefined) await writeNew(out, invited.jwt, call)
   const shown = options.flag('qr') ? await qrCode(invited.jwt) : invited.jwt
   const text = out === undefined || options.flag('qr') ? shown : ''
@@ -61,121 +54,67 @@ function refuseUnfitting({ options }: InviteCall): void {
   }
 }
 
-async function inviteIdentity(management: Management, { options }: InviteCall, name: string): Promise<Invited> {
-  const type = (options.typed('type') ?? 'Device') as 'Device' | 'User' | 'Service'
-  const given = attributesOf(options.typed('attributes'))
-  const query = { filter: `name = ${quoted(name)}` }
-  const [known] = (await management.call('GET /identities', { query })).data
-  const id =
-    known?.id ??
-    (
-      await management.call('POST /identities', {
-        body: { name, type, isAdmin: options.flag('admin'), roleAttributes: given, enrollment: { ott: true } },
-      })
-    ).data.id
-  if (known !== undefined) {
-    if (known.authenticators && Object.keys(known.authenticators).length > 0) throw enrolled(name)
-    const body = { roleAttributes: together(known.roleAttributes, given) }
-    if (given.length > 0) await management.call('PATCH /identities/{id}', { params: { id }, body })
+/** The engine of an invitation, over the API of the controller that the command calls. */
+function engineOver(management: Management): InvitingEngine {
+  return {
+    identities: {
+      list: async (query) => ({ items: (await management.call('GET /identities', { query })).data }),
+      show: async (id) => (await management.call('GET /identities/{id}', { params: { id } })).data,
+      create: async (body) => (await management.call('POST /identities', { body })).data,
+      patch: (id, body) => management.call('PATCH /identities/{id}', { params: { id }, body }),
+    },
+    edgeRouters: {
+      list: async (query) => ({ items: (await management.call('GET /edge-routers', { query })).data }),
+      show: async (id) => (await management.call('GET /edge-routers/{id}', { params: { id } })).data,
+      create: async (body) => (await management.call('POST /edge-routers', { body })).data,
+      patch: (id, body) => management.call('PATCH /edge-routers/{id}', { params: { id }, body }),
+    },
+    enrollments: {
+      create: (body) => management.call('POST /enrollments', { body }),
+      refresh: async (id, body) => {
+        await management.call('POST /enrollments/{id}/refresh', { params: { id }, body })
+      },
+    },
+    routerEnrollment: {
+      reEnroll: async (id) => {
+        await management.call('POST /edge-routers/{id}/re-enroll', { params: { id } })
+      },
+    },
   }
-  const invitation = async () => (await management.call('GET /identities/{id}', { params: { id } })).data.enrollment.ott
-  const ott = (await invitation()) ?? (await create(management, id).then(invitation))
-  if (ott === undefined) throw enrolled(name)
-  if (Date.parse(String(ott.expiresAt)) > Date.now()) {
-    return { id, name, jwt: ott.jwt, expiresAt: new Date(ott.expiresAt).toISOString() }
-  }
-  await management.call('POST /enrollments/{id}/refresh', {
-    params: { id: ott.id },
-    body: { expiresAt: renewedUntil() },
-  })
-  const renewed = (await invitation()) ?? ott
-  return { id, name, jwt: renewed.jwt, expiresAt: new Date(renewed.expiresAt).toISOString() }
 }
 
-async function create(management: Management, identityId: string): Promise<void> {
-  await management.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt: renewedUntil() } })
-}
-
-async function inviteRouter(management: Management, { options }: InviteCall, name: string): Promise<Invited> {
-  const given = attributesOf(options.typed('attributes'))
-  const query = { filter: `name = ${quoted(name)}` }
-  const [known] = (await management.call('GET /edge-routers', { query })).data
-  const id =
-    known?.id ??
-    (
-      await management.call('POST /edge-routers', {
-        body: { name, roleAttributes: given, isTunnelerEnabled: options.flag('tunneler') },
-      })
-    ).data.id
-  if (known?.isVerified) throw enrolled(name)
-  if (known !== undefined && given.length > 0) {
-    const body = { roleAttributes: together(known.roleAttributes, given) }
-    await management.call('PATCH /edge-routers/{id}', { params: { id }, body })
+/** Gives out the invitation that the options describe. Throws {@link UsageError} for who has enrolled. */
+async function invitationOf(
+  management: Management,
+  { options }: InviteCall,
+  name: string,
+  advertise: string | undefined,
+): Promise<Invitation & Pick<RouterInvitation, 'config'>> {
+  const engine = engineOver(management)
+  const roleAttributes = attributesOf(options.typed('attributes'))
+  try {
+    if (options.flag('router')) {
+      const isTunnelerEnabled = options.flag('tunneler')
+      const asked = { roleAttributes, isTunnelerEnabled, ...(advertise !== undefined && { advertise }) }
+      return await inviteRouter(engine, name, Date.now(), asked)
+    }
+    const type = (options.typed('type') ?? 'Device') as 'Device' | 'User' | 'Service'
+    const isAdmin = options.flag('admin')
+    return await inviteIdentity(engine, name, Date.now(), { roleAttributes, type, isAdmin })
+  } catch (error) {
+    if (error instanceof ControllerError) throw new UsageError(error.message, { cause: error })
+    throw error
   }
-  const shown = async () => (await management.call('GET /edge-routers/{id}', { params: { id } })).data
-  let router = await shown()
-  if (Date.parse(String(router.enrollmentExpiresAt)) <= Date.now()) {
-    await management.call('POST /edge-routers/{id}/re-enroll', { params: { id } })
-    router = await shown()
-  }
-  const { enrollmentJwt, enrollmentExpiresAt } = router
-  if (!enrollmentJwt || !enrollmentExpiresAt) throw enrolled(name)
-  return { id, name, jwt: enrollmentJwt, expiresAt: new Date(enrollmentExpiresAt).toISOString() }
 }
 
-function enrolled(name: string): UsageError {
-  return new UsageError(`${name} has enrolled already: delete it to invite it anew`)
-}
-
-function renewedUntil(): string {
-  return new Date(Date.now() + RENEWED_FOR_HOURS * 3_600_000).toISOString()
+/** The address that an option names. Throws {@link UsageError} for what is none. */
+function advertised(given: string): string {
+  if (parseAddress(given) !== undefined) return given
+  throw new UsageError(`--advertise takes HOST:PORT, not '${given}'`)
 }
 
 function attributesOf(text: string | undefined): string[] {
   return (text ?? '').split(',').flatMap((name) => name.trim().replace(/^#/, '') || [])
-}
-
-function together(present: readonly string[] | null | undefined, given: readonly string[]): string[] {
-  return [...new Set([...(present ?? []), ...given])]
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name)
-}
-
-function advertised({ options }: InviteCall, name: string): Address {
-  const given = options.typed('advertise')
-  const address = parseAddress(given ?? `${name}:3022`)
-  if (address !== undefined) return address
-  throw new UsageError(`--advertise takes HOST:PORT, not '${given ?? name}'`)
-}
-
-/** The configuration of a deployed router; its controllers stand in the enrollment token. */
-function routerConfig(name: string, address: Address): string {
-  const san = `${isIP(address.host) === 0 ? 'dns' : 'ip'}: [${JSON.stringify(address.host)}]`
-  const file = name.replaceAll(/[^\w.-]/g, '_')
-  return `# ziti router enroll ${file}.yml --jwt ${file}.jwt, then ziti router run ${file}.yml
-v: 3
-identity:
-  cert: ${file}.cert.pem
-  server_cert: ${file}.server.cert.pem
-  key: ${file}.key.pem
-  ca: ${file}.ca.pem
-ctrl:
-  endpointsFile: ${file}.endpoints.yml
-link:
-  dialers:
-    - binding: transport
-listeners:
-  - binding: edge
-    address: tls:0.0.0.0:${address.port}
-    options:
-      advertise: ${JSON.stringify(formatAddress(address))}
-edge:
-  db: ${file}.model.gz
-  csr:
-    sans: { ${san} }
-`
 }
 
 async function writeNew(file: string, text: string, { terminal }: InviteCall): Promise<void> {

@@ -65,7 +65,7 @@ describe('the commands of entities', () => {
 
   it('make, show, change, list and delete, by names and options of the declarations', async () => {
     const made = await run(
-      ...['identities', 'create', '--name', 'laptop', '--type', 'Device', '--is-admin', 'false'],
+      ...['identities', 'create', '--name', 'laptop', '--type', 'Device'],
       ...['--role-attributes', 'staff,berlin', '--role-attributes', 'laptops', '--tags', '{"room": 7}'],
     )
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -118,7 +118,9 @@ describe('the commands of entities', () => {
     [['identities', 'get', 'nobody'], 1, "identities: none has the id or name 'nobody'"],
     [['identities', 'get'], 2, 'identities get takes one NAME or ID'],
     [['services', 'create'], 2, 'say what it has: portcullis services create --help lists the fields'],
-    [['services', 'create', '--nmae', 'x'], 2, "Unknown option '--nmae'"],
+    [['services', 'create', '--nmae', 'x'], 2, "Unknown option '--nmae' (did you mean 'name'?)"],
+    [['services', 'lst'], 2, "there is no command 'services lst' (did you mean 'list'?)"],
+    [['servces', 'list'], 2, "there is no command 'servces' (did you mean 'services'?)"],
     [['services', 'create', '--name', 'x', '--encryption-required', 'yes'], 2, 'takes true or false, not'],
     [['services', 'create', '--name', 'x', '--max-idle-time-millis', 'long'], 2, 'takes a number, not'],
     [['services', 'create', '--body', '{'], 2, '--body takes JSON'],

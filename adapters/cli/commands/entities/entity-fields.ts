@@ -10,10 +10,17 @@ interface FieldSchema {
   readonly type?: string
   readonly enum?: readonly string[]
   readonly description?: string
+  readonly default?: unknown
   readonly items?: { readonly type?: string }
 }
 
-type Fields = readonly (readonly [name: string, schema: FieldSchema])[]
+/** A field of a request by its name. */
+interface Field {
+  readonly name: string
+  readonly schema: FieldSchema
+  readonly isNeeded: boolean
+}
+
 /** A JSON object. */
 export type Body = Readonly<Record<string, unknown>>
 
@@ -23,11 +30,11 @@ const SECRET = /password|secret/i
 /** The options that stand for the fields of a request, by the declarations of the API: `--role-attributes` for `roleAttributes`. */
 export function fieldOptions(collection: string, verb: 'create' | 'patch'): OptionDeclarations {
   return Object.fromEntries(
-    fieldsOf(collection, verb).map(([name, schema]) => [
+    fieldsOf(collection, verb).map(({ name, schema, isNeeded }) => [
       optionOf(name),
       {
         value: placeholderOf(schema),
-        summary: schema.description ?? '',
+        summary: `${schema.description ?? ''}${absentText(schema, isNeeded)}`,
         ...(isTextList(schema) && { repeatable: true as const }),
         ...(schema.enum && { choices: choicesOf(schema.enum) }),
       },
@@ -42,25 +49,43 @@ export async function readBody(
   options: GivenOptions<string>,
 ): Promise<Body> {
   const body: Record<string, unknown> = { ...(await readData(options.typed('body'))) }
-  for (const [name, schema] of fieldsOf(collection, verb)) {
+  const fields = fieldsOf(collection, verb)
+  for (const { name, schema } of fields) {
     const option = optionOf(name)
     const given = options.typed(option)
     if (given !== undefined)
       body[name] = isTextList(schema) ? textsOf(options, option) : readValue(option, given, schema)
   }
-  if (Object.keys(body).length > 0) return body
+  const defaults = fields.filter(isFalseUnlessGiven).map(({ name }) => [name, false] as const)
+  if (Object.keys(body).length > 0) return { ...Object.fromEntries(defaults), ...body }
   throw new UsageError(`say what it has: portcullis ${collection} ${verb} --help lists the fields`)
 }
 
-function fieldsOf(collection: string, verb: 'create' | 'patch'): Fields {
+/** The API asks for some choices that are nearly always no: who leaves one out means that. */
+function isFalseUnlessGiven({ schema, isNeeded }: Field): boolean {
+  return isNeeded && schema.type === 'boolean'
+}
+
+/** A sentence of help about a field that is left out. */
+function absentText(schema: FieldSchema, isNeeded: boolean): string {
+  if (schema.type === 'boolean' && (isNeeded || schema.default === false)) return ' Default: false.'
+  return isNeeded ? ' Needed.' : ''
+}
+
+function fieldsOf(collection: string, verb: 'create' | 'patch'): readonly Field[] {
   const { management } = apiDocuments(VERSION)
   const [path, method] = verb === 'create' ? [`/${collection}`, 'post'] : [`/${collection}/{id}`, 'patch']
   const operation = memberOf(memberOf(memberOf(management, 'paths'), path), method)
   const content = memberOf(memberOf(memberOf(operation, 'requestBody'), 'content'), 'application/json')
-  const properties = memberOf(memberOf(content, 'schema'), 'properties')
+  const schema = memberOf(content, 'schema')
+  const properties = memberOf(schema, 'properties')
+  const needed: unknown = schema && Reflect.get(schema, 'required')
+  const isNeeded = (name: string) => verb === 'create' && Array.isArray(needed) && needed.includes(name)
   // The document is written by the declarations: its schemas are JSON schemas.
   const fields = Object.entries(properties ?? {}) as [string, FieldSchema][]
-  return fields.filter(([name]) => !SECRET.test(name))
+  return fields
+    .filter(([name]) => !SECRET.test(name))
+    .map(([name, schema]) => ({ name, schema, isNeeded: isNeeded(name) }))
 }
 
 function memberOf(value: unknown, name: string): object | undefined {

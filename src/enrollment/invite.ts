@@ -1,0 +1,203 @@
+import { hostOf, requireAddress } from '../base/addresses.ts'
+import { checkArgument, checkOptions, type OptionRules } from '../base/arguments.ts'
+import { ControllerError } from '../base/errors.ts'
+import type { EdgeRouter, EdgeRouterCreate, Identity, IdentityCreate } from '../resources/wire-names.ts'
+
+/** Milliseconds for which a renewed token is good. */
+const RENEWED_FOR_MS = 24 * 3_600_000
+
+/** An enrollment token of somebody who has not enrolled yet. */
+export interface Invitation {
+  /** The id of the identity or the router. */
+  readonly id: string
+  readonly name: string
+  /** The one-time token, a secret of whoever is to enroll. */
+  readonly jwt: string
+  /** RFC 3339. */
+  readonly expiresAt: string
+}
+
+/** The invitation of a router. */
+export interface RouterInvitation extends Invitation {
+  /** The configuration that deployed routers read, YAML, where it was said how the router is reached. It holds no secret. */
+  readonly config?: string
+}
+
+/** How an identity is made that is not there yet. */
+export interface IdentityInvitationOptions {
+  /** Added to those of an identity that is there. */
+  readonly roleAttributes?: readonly string[]
+  /** Of a new identity. Default: `Device`. */
+  readonly type?: 'Device' | 'User' | 'Service'
+  /** Makes a new identity an admin. Default: false. */
+  readonly isAdmin?: boolean
+}
+
+/** How an edge router is made that is not there yet. */
+export interface RouterInvitationOptions {
+  /** Added to those of a router that is there. */
+  readonly roleAttributes?: readonly string[]
+  /** Lets a new router host and dial for its own host. Default: false. */
+  readonly isTunnelerEnabled?: boolean
+  /** `HOST:PORT` under which clients reach it: a configuration is answered then. */
+  readonly advertise?: string
+}
+
+const IDENTITY_OPTIONS: OptionRules<IdentityInvitationOptions> = {
+  roleAttributes: 'array',
+  type: { oneOf: ['Device', 'User', 'Service'] },
+  isAdmin: 'boolean',
+}
+
+const ROUTER_OPTIONS: OptionRules<RouterInvitationOptions> = {
+  roleAttributes: 'array',
+  isTunnelerEnabled: 'boolean',
+  advertise: 'string',
+}
+
+interface Invited<Shown, Create> {
+  list(question: { readonly filter: string }): Promise<{ readonly items: readonly Shown[] }>
+  show(id: string): Promise<Shown>
+  create(request: Create): Promise<{ readonly id: string }>
+  patch(id: string, request: { readonly roleAttributes: string[] }): Promise<unknown>
+}
+
+/** The operations that an invitation takes, with the rights of whoever invites: an engine in a call, or the API of a controller elsewhere. */
+export interface InvitingEngine {
+  readonly identities: Invited<Identity, IdentityCreate>
+  readonly edgeRouters: Invited<EdgeRouter, EdgeRouterCreate>
+  readonly enrollments: {
+    create(request: {
+      readonly identityId: string
+      readonly method: 'ott'
+      readonly expiresAt: string
+    }): Promise<unknown>
+    refresh(id: string, request: { readonly expiresAt: string }): Promise<void>
+  }
+  readonly routerEnrollment: { reEnroll(id: string): Promise<void> }
+}
+
+/**
+ * Makes the identity of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
+ * milliseconds), or a new one.
+ *
+ * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled.
+ * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
+ *
+ * @example
+ * const { jwt } = await inviteIdentity(controller.as(caller), 'laptop', now, { roleAttributes: ['staff'] })
+ */
+export async function inviteIdentity(
+  engine: InvitingEngine,
+  name: string,
+  now: number,
+  options: IdentityInvitationOptions = {},
+): Promise<Invitation> {
+  checkArgument('inviteIdentity', 'name', name, { shape: 'string', isNeeded: true })
+  checkOptions('inviteIdentity', options, IDENTITY_OPTIONS)
+  const { roleAttributes = [], type = 'Device', isAdmin = false } = options
+  const [known] = (await engine.identities.list({ filter: named(name) })).items
+  const enrollment = { ott: true }
+  const created = { name, type, isAdmin, roleAttributes: [...roleAttributes], enrollment }
+  const id = known?.id ?? (await engine.identities.create(created)).id
+  if (known !== undefined) {
+    if (Object.keys(known.authenticators ?? {}).length > 0) throw hasEnrolled(name)
+    await addAttributes(engine.identities, known, roleAttributes)
+  }
+  const expiresAt = new Date(now + RENEWED_FOR_MS).toISOString()
+  const invitation = async () => (await engine.identities.show(id)).enrollment.ott
+  let ott = await invitation()
+  if (ott === undefined) {
+    await engine.enrollments.create({ identityId: id, method: 'ott', expiresAt })
+    ott = await invitation()
+  } else if (Date.parse(String(ott.expiresAt)) <= now) {
+    await engine.enrollments.refresh(ott.id, { expiresAt })
+    ott = await invitation()
+  }
+  if (ott === undefined) throw hasEnrolled(name)
+  return { id, name, jwt: ott.jwt, expiresAt: new Date(ott.expiresAt).toISOString() }
+}
+
+/**
+ * Makes the edge router of a name unless there is one, and answers its one-time token: the one that is still good at `now` (epoch
+ * milliseconds), or a new one.
+ *
+ * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled.
+ * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
+ */
+export async function inviteRouter(
+  engine: InvitingEngine,
+  name: string,
+  now: number,
+  options: RouterInvitationOptions = {},
+): Promise<RouterInvitation> {
+  checkArgument('inviteRouter', 'name', name, { shape: 'string', isNeeded: true })
+  checkOptions('inviteRouter', options, ROUTER_OPTIONS)
+  const { roleAttributes = [], isTunnelerEnabled = false } = options
+  const { advertise } = options
+  const config = advertise === undefined ? {} : { config: routerConfiguration(name, advertise) }
+  const [known] = (await engine.edgeRouters.list({ filter: named(name) })).items
+  if (known?.isVerified) throw hasEnrolled(name)
+  const created = { name, roleAttributes: [...roleAttributes], isTunnelerEnabled }
+  const id = known?.id ?? (await engine.edgeRouters.create(created)).id
+  if (known !== undefined) await addAttributes(engine.edgeRouters, known, roleAttributes)
+  let router = await engine.edgeRouters.show(id)
+  if (Date.parse(String(router.enrollmentExpiresAt)) <= now) {
+    await engine.routerEnrollment.reEnroll(id)
+    router = await engine.edgeRouters.show(id)
+  }
+  const { enrollmentJwt: jwt, enrollmentExpiresAt } = router
+  if (!jwt || !enrollmentExpiresAt) throw hasEnrolled(name)
+  return { id, name, jwt, expiresAt: new Date(enrollmentExpiresAt).toISOString(), ...config }
+}
+
+async function addAttributes(
+  entities: Pick<InvitingEngine['identities'], 'patch'>,
+  { id, roleAttributes }: { readonly id: string; readonly roleAttributes: readonly string[] | null },
+  added: readonly string[],
+): Promise<void> {
+  if (added.length === 0) return
+  await entities.patch(id, { roleAttributes: [...new Set([...(roleAttributes ?? []), ...added])] })
+}
+
+function hasEnrolled(name: string): ControllerError {
+  const message = `${name} has enrolled already: delete it to invite it anew`
+  return new ControllerError('ENROLLMENT_IDENTITY_ALREADY_ENROLLED', { code: 'UNHANDLED', message })
+}
+
+function named(name: string): string {
+  return `name = ${JSON.stringify(name)}`
+}
+
+/**
+ * The configuration of a deployed router, YAML: it is reached at `address` (`HOST:PORT`) and listens on every interface. Its files
+ * stand beside it, and its controllers stand in the enrollment token. Throws an `Error` for what is no address.
+ */
+function routerConfiguration(name: string, address: string): string {
+  const host = hostOf(requireAddress(address))
+  const port = Number(address.slice(address.lastIndexOf(':') + 1))
+  const isAddress = host.includes(':') || /^\d+(\.\d+){3}$/.test(host)
+  const file = name.replaceAll(/[^\w.-]/g, '_')
+  return `# ziti router enroll ${file}.yml --jwt ${file}.jwt, then ziti router run ${file}.yml
+v: 3
+identity:
+  cert: ${file}.cert.pem
+  server_cert: ${file}.server.cert.pem
+  key: ${file}.key.pem
+  ca: ${file}.ca.pem
+ctrl:
+  endpointsFile: ${file}.endpoints.yml
+link:
+  dialers:
+    - binding: transport
+listeners:
+  - binding: edge
+    address: tls:0.0.0.0:${port}
+    options:
+      advertise: ${JSON.stringify(address)}
+edge:
+  db: ${file}.model.gz
+  csr:
+    sans: { ${isAddress ? 'ip' : 'dns'}: [${JSON.stringify(host)}] }
+`
+}
