@@ -78,7 +78,7 @@ export async function openControlListener(
   checkArgument('openControlListener', 'controller', controller, { functions: ['openFabric'], isNeeded: true })
   checkOptions('openControlListener', options, OPTIONS)
   const { addresses, others } = options
-  const plane = await controller.openFabric({ addresses, others, modelCodec })
+  const plane = await controller.openFabric({ addresses, others, modelCodec, processReport })
   return new Listener(plane, options)
 }
 
@@ -217,4 +217,26 @@ function refuseStranger(stream: Duplex): void {
 function refuseSocket(socket: ChannelSocket, reason: string): void {
   socket.send(rejection(reason))
   socket.close()
+}
+
+const MIB = 1_048_576
+
+/** Tells what this process does right now, as text: what it waits for, its memory and its time. It runs on one stack alone. */
+function processReport(): string {
+  const waiting = new Map<string, number>()
+  for (const resource of process.getActiveResourcesInfo()) waiting.set(resource, (waiting.get(resource) ?? 0) + 1)
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  return [
+    `process ${process.pid}, node ${process.version}, up ${Math.round(process.uptime())} s`,
+    `memory: ${mib(rss)} resident, ${mib(heapUsed)} of ${mib(heapTotal)} heap, ${mib(external)} external`,
+    `processor: ${Math.round(user / 1000)} ms user, ${Math.round(system / 1000)} ms system`,
+    'waiting for:',
+    ...[...waiting].sort(([left], [right]) => (left < right ? -1 : 1)).map(([name, count]) => `  ${name}: ${count}`),
+    '',
+  ].join('\n')
+}
+
+function mib(bytes: number): string {
+  return `${Math.round(bytes / MIB)} MiB`
 }

@@ -101,6 +101,10 @@ export class RouterGroup implements RouterChannel {
     this.#heartbeat = setInterval(() => this.#beat(), times.everyMs).unref()
   }
 
+  get sockets(): ReadonlyMap<string, number> {
+    return new Map([...this.#sockets.keys()].map((type) => [type === '' ? DEFAULT : type, 1]))
+  }
+
   get isClosed(): boolean {
     return !this.#lifetime.isOpen
   }

@@ -95,6 +95,9 @@ export class FabricRouter implements TakesControllers {
       case 'peers':
         this.links.peersChanged(message.changes)
         return undefined
+      case 'inspect':
+        // Controllers ask every router, and wait for those that say nothing.
+        return (await inner?.take(message)) ?? { type: 'inspected', id: message.id, errors: [], values: [] }
       case 'validate-terminators': {
         if (inner !== undefined) return inner.take(message)
         const gone = { valid: false, detail: 'this router hosts nothing' }

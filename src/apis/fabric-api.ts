@@ -5,4 +5,5 @@
 export { circuitOperations } from '../fabric/circuits.rows.ts'
 export { fabricRouterOperations } from '../fabric/fabric-routers.rows.ts'
 export { fabricServices, fabricTerminators } from '../fabric/fabric-terminators.rows.ts'
+export { inspectionOperation } from '../fabric/inspections/inspections.rows.ts'
 export { linkOperations } from '../fabric/links.rows.ts'

@@ -9,11 +9,13 @@ export interface RightsHolder {
 export interface Permission {
   readonly entity: string
   readonly action: 'read' | 'create' | 'update' | 'delete'
+  /** True for reading that asks others to work: who may read everything may not do it by that alone. */
+  readonly asksOthers?: true
 }
 
 /** Reports whether delegated permissions allow an action: the kind whole, the action alone, or reading everything. */
-export function permits(permissions: readonly string[], { entity, action }: Permission): boolean {
-  if (action === 'read' && permissions.includes('admin_readonly')) return true
+export function permits(permissions: readonly string[], { entity, action, asksOthers }: Permission): boolean {
+  if (action === 'read' && asksOthers !== true && permissions.includes('admin_readonly')) return true
   return permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
 }
 

@@ -16,6 +16,9 @@ import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
 import { ServiceRights } from './circuits/service-rights.ts'
 import { HostedTerminators, TerminatorValidation } from './hosted-terminators.ts'
+import { ControllerValues } from './inspections/controller-values.ts'
+import { Inspections } from './inspections/inspections.ts'
+import { RouterInspections } from './inspections/router-inspections.ts'
 import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
 import { ConnectedRouters, Owed } from './routers/connected-routers.ts'
@@ -44,6 +47,16 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
   const rights = new ServiceRights(context, apiSessions)
   const hosted = new HostedTerminators(context, rights)
   const model = new ModelSubscriptions(context, options.modelCodec)
+  const routerInspections = new RouterInspections(context)
+  const controllerValues = new ControllerValues({
+    id: controllerIdOf(context.digest, options.addresses),
+    addresses: options.addresses,
+    context,
+    routers,
+    circuits,
+    model,
+    processReport: options.processReport ?? (() => ''),
+  })
   const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
   return {
     context,
@@ -75,6 +88,8 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     announced: new AnnouncedSessions(context, routers, owed),
     model,
     modelValidation: new ModelValidation(context, routers, model),
+    routerInspections,
+    inspections: new Inspections(context, routers, controllerValues, routerInspections),
     certificates: new RouterCertificates(context),
     decommission: async (routerId, isEdgeRouter) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
@@ -104,6 +119,8 @@ export interface FabricParts {
   readonly announced: AnnouncedSessions
   readonly model: ModelSubscriptions
   readonly modelValidation: ModelValidation
+  readonly routerInspections: RouterInspections
+  readonly inspections: Inspections
   readonly certificates: RouterCertificates
   /** Deletes a router at its own wish. */
   readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
-import type { CircuitView, EngineContext, ModelComparison } from '../kernel/context/context.ts'
+import type { CircuitView, EngineContext, InspectionResult, ModelComparison } from '../kernel/context/context.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { ids } from '../kernel/filter/index.ts'
 import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
@@ -9,6 +9,7 @@ import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { services } from '../services/service.resource.ts'
 import { terminators } from '../services/terminator.resource.ts'
+import { InspectionBody } from './inspections/inspection.resource.ts'
 import { LinkPatch } from './links.resource.ts'
 import type { Link } from './rules/index.ts'
 
@@ -138,6 +139,15 @@ export class DataPlaneService {
     await this.router(id)
     const { view } = this.#context.dataPlane
     return view === undefined ? this.#unknown('router', id) : view.validateModel(id)
+  }
+
+  /**
+   * Asks the routers that are connected to this process, and the controller itself, for values of their state; at most 10 s.
+   * Errors of the result name who could not tell one. The result is empty while the data plane is not open.
+   */
+  async inspect(input: z.input<typeof InspectionBody>): Promise<InspectionResult> {
+    const request = readRequest(InspectionBody, input)
+    return (await this.#context.dataPlane.view?.inspect(request)) ?? { errors: [], values: [] }
   }
 
   /** The names of routers and services by their ids. */

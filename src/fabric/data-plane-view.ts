@@ -1,4 +1,11 @@
-import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
+import type {
+  CircuitView,
+  DataPlaneView,
+  InspectionRequest,
+  InspectionResult,
+  LinkChange,
+  ModelComparison,
+} from '../kernel/context/context.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import { dynamicCost, type Link } from './rules/index.ts'
 
@@ -41,6 +48,10 @@ export class FabricView implements DataPlaneView {
 
   validateModel(routerId: string): Promise<ModelComparison> {
     return this.#parts.modelValidation.validate(routerId)
+  }
+
+  inspect(request: InspectionRequest): Promise<InspectionResult> {
+    return this.#parts.inspections.inspect(request)
   }
 
   endCircuit(id: string, immediate: boolean): boolean {

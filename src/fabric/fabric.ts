@@ -161,10 +161,11 @@ export class Fabric implements ControlPlane {
   }
 
   #disconnected(router: ConnectedRouter): void {
-    const { routers, network, exchange, model, modelValidation, owed, presence, peers } = this.#parts
+    const { routers, network, exchange, model, modelValidation, routerInspections, owed, presence, peers } = this.#parts
     model.forget(router)
     owed.forget(router)
     modelValidation.forget(router)
+    routerInspections.forget(router)
     if (!routers.remove(router)) return
     network.routersChanged()
     exchange.routerGone(router.id)

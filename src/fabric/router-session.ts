@@ -100,6 +100,9 @@ export class ConnectedSession implements RouterSession {
       case 'model-validated':
         this.#parts.modelValidation.answered(this.#router, message)
         return undefined
+      case 'inspected':
+        this.#parts.routerInspections.answered(this.#router, message)
+        return undefined
       case 'api-session-heartbeat':
         return this.#forget(await apiSessions.keepAlive(message.tokens))
       case 'resync-api-sessions':

@@ -145,7 +145,12 @@ export const Alerts = message({
   alerts: repeated(1, message({ severity: field(4, TEXT), message: field(5, TEXT), details: repeated(6, TEXT) })),
 })
 
-export const InspectResponse = message({ success: field(1, BOOL), errors: repeated(2, TEXT) })
+export const InspectRequest = message({ requestedValues: repeated(1, TEXT) })
+export const InspectResponse = message({
+  success: field(1, BOOL),
+  errors: repeated(2, TEXT),
+  values: repeated(3, message({ name: field(1, TEXT), value: field(2, TEXT) })),
+})
 
 export const TerminatorId = message({ terminatorId: field(1, TEXT) })
 export const UpdateTerminator = message({

@@ -52,6 +52,13 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
     })),
   ],
   [CONTENT_TYPE.alerts, typed(fabric.Alerts, ({ alerts }) => ({ type: 'alerts', alerts }))],
+  [
+    CONTENT_TYPE.inspected,
+    (frame) => {
+      const { errors, values } = bodyIn(fabric.InspectResponse, frame)
+      return { type: 'inspected', id: readText(frame.headers, HEADER.reflected) ?? '', errors, values }
+    },
+  ],
   [CONTENT_TYPE.requestControllers, () => ({ type: 'controllers' })],
   [CONTENT_TYPE.decommission, () => ({ type: 'decommission' })],
   ...Object.entries(UNSUPPORTED).map(([contentType, what]) => unsupported(Number(contentType), what)),
@@ -182,7 +189,11 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
 ])
 
 function typed<T>(type: MessageType<T>, read: (value: T) => FromRouter): Read {
-  return ({ body: [bytes = new Uint8Array(0)] }) => read(type.decode(bytes))
+  return (frame) => read(bodyIn(type, frame))
+}
+
+function bodyIn<T>(type: MessageType<T>, { body: [bytes = new Uint8Array(0)] }: Frame): T {
+  return type.decode(bytes)
 }
 
 function unsupported(contentType: number, what: string): readonly [number, Read] {

@@ -92,6 +92,10 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
       const events = bodyOf(ValidateModel, frame).state
       return { type: 'validate-model', index: StateFacts.decode(events.at(-1) ?? new Uint8Array(0)).endIndex, events }
     }
+    case CONTENT_TYPE.inspect: {
+      const values = bodyOf(fabric.InspectRequest, frame).requestedValues
+      return { type: 'inspect', id: readText(headers, HEADER.reflected) ?? '', values }
+    }
     default:
       return undefined
   }

@@ -88,6 +88,11 @@ export function writeFromRouter(message: FromRouter, routerId = ''): WireMessage
     }
     case 'alerts':
       return wire(CONTENT_TYPE.alerts, fabric.Alerts.encode(message))
+    case 'inspected': {
+      const { id, errors, values } = message
+      const body = fabric.InspectResponse.encode({ success: errors.length === 0, errors, values })
+      return wire(CONTENT_TYPE.inspected, body, id === '' ? [] : [[HEADER.reflected, textHeader(id)]])
+    }
     case 'controllers':
       return wire(CONTENT_TYPE.requestControllers)
     case 'decommission':

@@ -98,6 +98,10 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
       const body = pieces.map((piece) => ValidateModel.encode({ state: [piece] }))
       return { contentType: CONTENT_TYPE.validateModel, headers: new Map(), body }
     }
+    case 'inspect': {
+      const body = fabric.InspectRequest.encode({ requestedValues: message.values })
+      return wire(CONTENT_TYPE.inspect, body, [[HEADER.reflected, textHeader(message.id)]])
+    }
     case 'model-changes': {
       const body = [ChangeSetFacts.encode(message), message.events]
       return { contentType: CONTENT_TYPE.modelChanges, headers: subscription(message.subscriptionId), body }

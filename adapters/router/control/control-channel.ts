@@ -108,14 +108,6 @@ export class ControlChannel implements ConnectedController {
           body: [textHeader('ok')],
         })
         return
-      case CONTENT_TYPE.inspect:
-        // Controllers ask every router, and wait for those that say nothing.
-        this.#conversation.reply(frame, {
-          contentType: CONTENT_TYPE.inspected,
-          headers: new Map(),
-          body: [routerSide.InspectResponse.encode({ success: true })],
-        })
-        return
       default:
         void this.#hand(frame)
     }

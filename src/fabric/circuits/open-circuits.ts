@@ -71,6 +71,11 @@ export class OpenCircuits {
     return this.#use.get(terminatorId) ?? UNUSED
   }
 
+  /** Every terminator that was dialed, with its use. */
+  uses(): Iterable<readonly [string, TerminatorUse]> {
+    return this.#use
+  }
+
   noteUse(terminatorId: string, use: TerminatorUse): void {
     this.#use.set(terminatorId, use)
   }

@@ -43,6 +43,11 @@ export class ModelSubscriptions {
     this.#turn = context.turns.begin()
   }
 
+  /** Names the counting of the model's indexes. */
+  get timelineId(): string {
+    return this.#model.timelineId
+  }
+
   /**
    * A router wants the model, or says again that it wants it, and tells what it has. Nothing is to be done where that is what
    * it was sent; for how long it asks does not matter, as what changes between an end and a renewal would be lost.

@@ -51,8 +51,8 @@ function accessText(access: Access): string {
   }
 }
 
-function permissionsFor({ entity, action }: Permission): readonly string[] {
-  return [entity, `${entity}.${action}`, ...(action === 'read' ? ['admin_readonly'] : [])]
+function permissionsFor({ entity, action, asksOthers }: Permission): readonly string[] {
+  return [entity, `${entity}.${action}`, ...(action === 'read' && asksOthers !== true ? ['admin_readonly'] : [])]
 }
 
 function inCode(word: string): string {

@@ -33,7 +33,11 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
     'What carries the traffic.',
     'edge-routers routers transit-routers edge-router-role-attributes edge-router-role-attribute-usage',
   ],
-  ['Data plane', 'Links between routers, and the circuits over them.', 'links circuits'],
+  [
+    'Data plane',
+    'Links between routers, the circuits over them, and the state of routers.',
+    'links circuits inspections',
+  ],
   [
     'Posture',
     'Rules on the state of endpoints, and what endpoints report.',

@@ -104,6 +104,21 @@ export interface ModelComparison {
   readonly notCompared: readonly ModelPart[]
 }
 
+/** Whom to ask for values of their state, and for which. */
+export interface InspectionRequest {
+  /** A pattern of RE2 for ids and names of routers, and for the id of the controller. */
+  readonly appRegex: string
+  readonly requestedValues: readonly string[]
+}
+
+/** The values of routers and of the controller that answered in time. */
+export interface InspectionResult {
+  /** Each begins with the id of whom it is about. */
+  readonly errors: readonly string[]
+  /** Texts, JSON most of them. */
+  readonly values: readonly { readonly appId: string; readonly name: string; readonly value: string }[]
+}
+
 /** The data plane of this process, to be shown and to be cut. */
 export interface DataPlaneView {
   links(): readonly Link[]
@@ -116,6 +131,8 @@ export interface DataPlaneView {
   cutLink(id: string): boolean
   /** Asks a router to compare its data model with one that is read from the store anew. Rejects with `ControllerError`s. */
   validateModel(routerId: string): Promise<ModelComparison>
+  /** Asks connected routers and the controller itself for values of their state; at most 10 s. Never rejects. */
+  inspect(request: InspectionRequest): Promise<InspectionResult>
   /** Ends a circuit, at once or once it is quiet; false for an unknown one. */
   endCircuit(id: string, immediate: boolean): boolean
 }

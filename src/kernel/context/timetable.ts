@@ -8,8 +8,8 @@ import type { Clock, Logger, Scheduler } from '../../ports/runtime.ts'
  * end of not knowing whether an identity is connected, judging every session because a change could not be enforced, looking
  * at what other processes did to the routers that are connected here, saying to them that this one is alive, the end of
  * waiting for routers that lay a circuit, what the data plane has to do at intervals, the end of a login that nobody
- * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, and
- * of what carries a circuit.
+ * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, of
+ * waiting for routers that are asked for values of their state, and of what carries a circuit.
  */
 type Occasion =
   | 'overdue'
@@ -24,6 +24,7 @@ type Occasion =
   | 'revocation'
   | 'event-stream'
   | 'model-validation'
+  | 'inspection'
   | 'circuit-right'
 type Work = (ids: readonly string[]) => Promise<void>
 
@@ -50,6 +51,7 @@ export class Timetable {
     revocation: new Deadlines(),
     'event-stream': new Deadlines(),
     'model-validation': new Deadlines(),
+    inspection: new Deadlines(),
     'circuit-right': new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()

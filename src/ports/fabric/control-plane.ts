@@ -8,6 +8,8 @@ import type { ToRouter } from './to-router.ts'
  * nothing happens any more.
  */
 export interface RouterChannel {
+  /** How many sockets it has, by their types; undefined for one without sockets. */
+  readonly sockets?: ReadonlyMap<string, number>
   send(message: ToRouter): void
   close(): void
 }
@@ -107,4 +109,6 @@ export interface ControlPlaneOptions {
    */
   readonly others?: readonly string[] | undefined
   readonly modelCodec: ModelCodec
+  /** Tells operators what the process does right now, as text. */
+  readonly processReport?: (() => string) | undefined
 }

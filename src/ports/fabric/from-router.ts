@@ -70,6 +70,7 @@ export type FromRouter =
   | ModelSubscription
   | { readonly type: 'model-validated'; readonly differences: readonly ModelDifference[] }
   | { readonly type: 'alerts'; readonly alerts: readonly RouterAlert[] }
+  | Inspected
   /** Which controllers are there? */
   | { readonly type: 'controllers' }
   /** The router is to be deleted for good, by its operator's wish. */
@@ -86,6 +87,22 @@ export interface CircuitUsage {
   readonly from: number
   readonly lengthMs: number
   readonly bytes: ReadonlyMap<string, number>
+}
+
+/** The answer of a router that was asked for values of its state. */
+export interface Inspected {
+  readonly type: 'inspected'
+  /** The id of the request. */
+  readonly id: string
+  /** Why the router could not tell a value. */
+  readonly errors: readonly string[]
+  readonly values: readonly InspectedValue[]
+}
+
+/** A value of the state of a router or a controller: JSON, or plain text. */
+export interface InspectedValue {
+  readonly name: string
+  readonly value: string
 }
 
 /** A message of a router for its operator. */

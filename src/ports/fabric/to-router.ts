@@ -63,6 +63,7 @@ export type ToRouter =
   | ModelState
   | ModelChanges
   | ValidateModel
+  | Inspect
 
 /** The forwards of a router for a circuit, and the address that it dials when it is the last one. */
 export interface Route {
@@ -139,6 +140,15 @@ export interface ModelState {
 /** The whole data model, for a router to compare with the one that it keeps. */
 export interface ValidateModel extends Pick<ModelState, 'index' | 'events'> {
   readonly type: 'validate-model'
+}
+
+/** Asks a router for values of its state by their names. */
+export interface Inspect {
+  readonly type: 'inspect'
+  /** The router repeats it in its answer. */
+  readonly id: string
+  /** For example `links`, `router-circuits` or `circuit:<id>`; a router leaves out those that it does not know. */
+  readonly values: readonly string[]
 }
 
 /** The changes of the data model from one index to another. */

@@ -97,7 +97,8 @@ function callerOf({ fetch }: Pick<Controller, 'fetch'>, token: string) {
     const response = await fetch(new Request(`https://controller.test${base}${path}`, init))
     const answer = JSON.parse(await response.text())
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
-    return answer.data
+    // Some answers have no envelope.
+    return answer.data ?? answer
   }
 }
 

@@ -231,6 +231,7 @@ describe('what this controller does not do', () => {
     expect(routerSide.InspectResponse.decode(bodyOf(answer))).toEqual({
       success: false,
       errors: ['this controller does not answer inspections'],
+      values: [],
     })
   })
 })

@@ -1,0 +1,121 @@
+import { instant } from '../../base/time.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { ids } from '../../kernel/filter/index.ts'
+import type { InspectedValue } from '../../ports/fabric/index.ts'
+import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import { transitRouters } from '../../routers/transit-router.resource.ts'
+import type { OpenCircuits } from '../circuits/open-circuits.ts'
+import type { ModelSubscriptions } from '../model/model-subscriptions.ts'
+import type { ConnectedRouters } from '../routers/connected-routers.ts'
+import { dynamicCost } from '../rules/index.ts'
+
+/** The parts of the data plane whose state the controller tells. */
+export interface ControllerState {
+  /** By which routers know this controller. */
+  readonly id: string
+  /** Where routers reach it. */
+  readonly addresses: readonly string[]
+  readonly context: Pick<EngineContext, 'clock' | 'settings' | 'storage'>
+  readonly routers: ConnectedRouters
+  readonly circuits: OpenCircuits
+  readonly model: ModelSubscriptions
+  /** Tells what the process does right now, as text. */
+  readonly processReport: () => string
+}
+
+type Value = () => unknown
+
+/** The state of this controller as inspections show it, by the names that operators ask for. */
+export class ControllerValues {
+  readonly #state: ControllerState
+  readonly #values: ReadonlyMap<string, Value>
+
+  constructor(state: ControllerState) {
+    this.#state = state
+    this.#values = new Map<string, Value>([
+      ['stackdump', () => state.processReport()],
+      ['config', () => this.#config()],
+      ['connected-routers', () => this.#connectedRouters()],
+      ['terminator-costs', () => this.#terminatorCosts()],
+      ['data-model-index', () => this.#modelIndex()],
+      ['router-data-model-index', () => this.#modelIndex()],
+      // Routers dial this controller, and never the other way round.
+      ['ctrl-dialer', () => ({ enabled: false, routers: [] })],
+    ])
+  }
+
+  get id(): string {
+    return this.#state.id
+  }
+
+  /** The values of those names that the controller knows; others it leaves out. */
+  async valuesOf(
+    names: readonly string[],
+  ): Promise<{ readonly errors: readonly string[]; readonly values: readonly InspectedValue[] }> {
+    const errors: string[] = []
+    const values: InspectedValue[] = []
+    for (const name of names) {
+      const read = this.#values.get(name.toLowerCase())
+      if (read === undefined) continue
+      try {
+        const value = await read()
+        values.push({ name, value: typeof value === 'string' ? value : JSON.stringify(value) })
+      } catch {
+        errors.push(`${name} could not be read`)
+      }
+    }
+    return { errors, values }
+  }
+
+  #config() {
+    const { id, addresses, context } = this.#state
+    const { address, apiSessionTimeoutMs, hasOpenId, enrollmentDurationMs, routerEnrollmentDurationMs } =
+      context.settings
+    return {
+      id,
+      ctrl: { addresses },
+      edge: { api: { address, sessionTimeout: `${apiSessionTimeoutMs}ms`, oidc: hasOpenId } },
+      enrollment: {
+        edgeIdentity: { duration: `${enrollmentDurationMs}ms` },
+        edgeRouter: { duration: `${routerEnrollmentDurationMs}ms` },
+      },
+      limits: context.settings.limits,
+    }
+  }
+
+  async #connectedRouters() {
+    const { context, routers } = this.#state
+    const connected = routers.all()
+    const where = ids(connected.map(({ id }) => id))
+    const names = await context.storage.read(async (tx) => {
+      const edge = await tx.collection(edgeRouters).find({ where })
+      const transit = await tx.collection(transitRouters).find({ where })
+      return new Map([...edge.items, ...transit.items].map(({ id, name }) => [id, name]))
+    })
+    return connected.map(({ id, software, connectedAt, channel }) => ({
+      id,
+      name: names.get(id) ?? '',
+      version: software.version,
+      connectTime: instant(connectedAt),
+      underlays: Object.fromEntries(channel.sockets ?? []),
+    }))
+  }
+
+  #terminatorCosts() {
+    const { circuits, context } = this.#state
+    const now = context.clock.now()
+    const terminators = [...circuits.uses()].map(([terminatorId, use]) => ({
+      terminatorId,
+      circuitCount: use.openCircuits,
+      failureCost: dynamicCost({ ...use, openCircuits: 0 }, now),
+      currentCost: dynamicCost(use, now),
+    }))
+    return { terminators }
+  }
+
+  async #modelIndex() {
+    const { context, model } = this.#state
+    const index = await context.storage.read(async ({ revision }) => revision)
+    return { timeline: model.timelineId, index }
+  }
+}

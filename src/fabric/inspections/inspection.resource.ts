@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { described } from '../../kernel/declaration/words.ts'
+
+/** Longer patterns and names say nothing more. */
+const LONGEST = 1024
+/** More than there are names of values. */
+const MOST_VALUES = 64
+
+/** POST /inspections of the fabric API. */
+export const InspectionBody = described(
+  z.object({
+    appRegex: z.string().max(LONGEST),
+    requestedValues: z.array(z.string().max(LONGEST)).max(MOST_VALUES).default([]),
+  }),
+  {
+    appRegex: 'A pattern of RE2 that ids or names of routers fit, or the id of the controller.',
+    requestedValues:
+      'Names of values, for example `links`, `router-circuits`, `circuit:<id>`, `config`. Who does not know one leaves it out.',
+  },
+)
