@@ -22,6 +22,8 @@ export interface SessionOptions {
   onLogin?(api: ApiClient<ClientApi>): Promise<void>
   /** A session takes the place of one before it. */
   onNewSession?(): void
+  /** The session was begun or renewed. */
+  onAlive?(): void
   /** An access token replaces the one before it, in the same session. */
   onNewToken?(accessToken: string): void
 }
@@ -55,18 +57,28 @@ export class ControllerSession {
    * gone. Rejects with a {@link ConnectionFailure} that begins with `task`.
    */
   async call<T>(task: string, work: (api: ApiClient<ClientApi>) => Promise<T>): Promise<T> {
+    try {
+      return await this.plain(work)
+    } catch (error) {
+      throw failureOf(error, task)
+    }
+  }
+
+  /** The same; rejects with the error of the client API as it is, and with a {@link ConnectionFailure} where there is no session. */
+  async plain<T>(work: (api: ApiClient<ClientApi>) => Promise<T>): Promise<T> {
     const session = await this.#current()
     try {
       return await work(this.#apiOf(session))
     } catch (error) {
-      if (!this.#mayBeStale(error)) throw failureOf(error, task)
+      if (!this.#mayBeStale(error)) throw error
       this.forget(session.token)
     }
-    try {
-      return await work(this.#apiOf(await this.#current()))
-    } catch (error) {
-      throw failureOf(error, task)
-    }
+    return work(this.#apiOf(await this.#current()))
+  }
+
+  /** The client API in the session that there is, begun where there is none. */
+  async api(): Promise<ApiClient<ClientApi>> {
+    return this.#apiOf(await this.#current())
   }
 
   /** The session is over: the next call begins a new one. */
@@ -126,6 +138,7 @@ export class ControllerSession {
     if (this.#lastToken !== '') this.#options.onNewSession?.()
     this.#lastToken = session.token
     await onLogin?.(this.#apiOf(session))
+    this.#options.onAlive?.()
     return session
   }
 
@@ -190,7 +203,9 @@ export class ControllerSession {
   /** A session lasts while it is used. */
   async #touch(token: string): Promise<void> {
     const { data } = await this.call('session', (api) => api.call('GET /current-api-session'))
-    if (this.#lastToken === token) this.#renewLater(data.expirationSeconds, () => this.#touch(token))
+    if (this.#lastToken !== token) return
+    this.#renewLater(data.expirationSeconds, () => this.#touch(token))
+    this.#options.onAlive?.()
   }
 
   async #refresh(login: BearerLogin, token: string, refreshToken: string | undefined): Promise<void> {
@@ -207,6 +222,7 @@ export class ControllerSession {
     this.#session = Promise.resolve(session)
     this.#renewLater(renewed.expiresIn, () => this.#refresh(login, renewed.accessToken, renewed.refreshToken))
     this.#options.onNewToken?.(renewed.accessToken)
+    this.#options.onAlive?.()
   }
 
   /** Whether a call may go well in a new session, or at another controller. */

@@ -20,6 +20,17 @@ export interface IdentityFile {
   readonly [member: string]: unknown
 }
 
+/** An identity that enrolled: what it proves itself with, all PEM, and where its controller is. Keep it for its owner alone. */
+export interface EnrolledDevice {
+  /** `https://HOST:PORT`. */
+  readonly controller: string
+  readonly key: string
+  /** The certificate, followed by intermediates. */
+  readonly cert: string
+  /** The authorities of the network, which it trusts. */
+  readonly ca: string
+}
+
 /** The key and certificates of an identity, and the CAs that it trusts; all PEM. */
 export interface Credentials {
   readonly cert: string
@@ -34,10 +45,17 @@ export interface OpenedFile {
   readonly credentials: Credentials
 }
 
-/** Reads an identity: the path of its file, or what is in it. Rejects with a `TypeError` that says what is wrong. */
-export async function readIdentity(identity: string | IdentityFile): Promise<OpenedFile> {
+/** The file form of an identity that enrolled. */
+export function identityFileOf({ controller, key, cert, ca }: EnrolledDevice): IdentityFile {
+  const ztAPI = `${controller}/edge/client/v1`
+  return { ztAPI, ztAPIs: [ztAPI], id: { cert: `pem:${cert}`, key: `pem:${key}`, ca: `pem:${ca}` } }
+}
+
+/** Reads an identity: the path of its file, what is in it, or what enrolling answered. Rejects with a `TypeError` that says what is wrong. */
+export async function readIdentity(identity: string | IdentityFile | EnrolledDevice): Promise<OpenedFile> {
   const isPath = typeof identity === 'string'
-  const file = isPath ? await parsedFile(identity) : identity
+  const read = isPath ? await parsedFile(identity) : identity
+  const file = isEnrolled(read) ? identityFileOf(read) : read
   const folder = isPath ? dirname(resolve(identity)) : process.cwd()
   if (typeof file !== 'object' || file === null || typeof file.id !== 'object' || typeof file.ztAPI !== 'string') {
     throw new TypeError(
@@ -56,7 +74,12 @@ export async function readIdentity(identity: string | IdentityFile): Promise<Ope
   }
 }
 
-async function parsedFile(path: string): Promise<IdentityFile> {
+/** What enrolling answers, told from the form of files. */
+function isEnrolled(identity: IdentityFile | EnrolledDevice): identity is EnrolledDevice {
+  return typeof identity === 'object' && identity !== null && typeof identity.controller === 'string'
+}
+
+async function parsedFile(path: string): Promise<IdentityFile | EnrolledDevice> {
   const text = await readFile(path, 'utf8')
   try {
     return JSON.parse(text)

@@ -6,11 +6,13 @@ import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { httpsFetch } from '../node/https-fetch.ts'
+import { CertificateRenewal, type HeldCertificate } from './certificate-renewal.ts'
 import { ControllerSession } from './controller-session.ts'
 import { type DialOptions, dialService } from './dialing.ts'
 import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.ts'
 import { type HostedService, type HostOptions, hostService } from './hosting.ts'
-import { type IdentityFile, readIdentity } from './identity-file.ts'
+import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
+import { type Credentials, type EnrolledDevice, type IdentityFile, readIdentity } from './identity-file.ts'
 import { connectToRouter, RouterPool } from './router-pool.ts'
 import { ServiceAccess, type UsableService } from './service-access.ts'
 import {
@@ -33,6 +35,11 @@ export interface IdentityOptions {
   readonly posture?: EndpointFacts | (() => EndpointFacts | Promise<EndpointFacts>)
   /** A code of the authenticator app, asked for where a login needs a second factor. */
   secondFactor?(): Promise<string>
+  /**
+   * Keeps a renewed identity, for example in its file. Given, key and certificate are renewed in the last third of the
+   * certificate's life, while the identity is open; otherwise by {@link Identity.renew} alone.
+   */
+  keep?(device: EnrolledDevice): void | Promise<void>
 }
 
 /** An identity of a network: it dials services and hosts them, as policies let it. */
@@ -67,6 +74,19 @@ export interface Identity extends AsyncDisposable {
   report(facts: EndpointFacts): Promise<void>
   /** The second factor of the identity. */
   readonly mfa: SecondFactor
+  /**
+   * The client API as the identity, typed by its routes, in the session that is begun and renewed by itself. Calls reject with
+   * `ApiError` when the controller refuses, and with a `ConnectionFailure` where no session can be begun.
+   */
+  readonly client: ApiClient<ClientApi>
+  /**
+   * Gives the identity a new key and certificate. The old one is good until `keep` has kept the new one, and void afterwards;
+   * connections go on. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues none.
+   *
+   * @example
+   * await laptop.renew((device) => writeFile('laptop.json', JSON.stringify(device), { mode: 0o600 }))
+   */
+  renew(keep: (device: EnrolledDevice) => void | Promise<void>): Promise<void>
   /** Ends every connection, every hosted service and the session. */
   close(): Promise<void>
 }
@@ -75,6 +95,7 @@ const OPTIONS: OptionRules<IdentityOptions> = {
   sessions: { oneOf: ['auto', 'api-session', 'bearer'] },
   posture: 'unknown',
   secondFactor: 'function',
+  keep: 'function',
 }
 
 const DIAL_OPTIONS: OptionRules<DialOptions> = {
@@ -96,8 +117,8 @@ const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
 }
 
 /**
- * Opens an identity that has enrolled: the path of its file, or what is in it; of Portcullis, or of a deployed controller. Nothing is asked
- * of the network until it is used. It holds the process until it is closed, once it has dialed or hosts.
+ * Opens an identity that has enrolled: the path of its file, what is in it, or what {@link enrollDevice} answered; of Portcullis, or of a
+ * deployed controller. Nothing is asked of the network until it is used. It holds the process until it is closed, once it has dialed or hosts.
  *
  * Rejects with a `TypeError` for what is no identity.
  *
@@ -105,20 +126,35 @@ const HOST_OPTIONS: OptionRules<HostOptions & HostedAppOptions> = {
  * await using laptop = await openIdentity('laptop.json')
  * const response = await laptop.fetch('http://payroll/salaries')
  */
-export async function openIdentity(identity: string | IdentityFile, options: IdentityOptions = {}): Promise<Identity> {
+export async function openIdentity(
+  identity: string | IdentityFile | EnrolledDevice,
+  options: IdentityOptions = {},
+): Promise<Identity> {
   checkArgument('openIdentity', 'identity', identity, {
     ...{ shape: 'unknown', isNeeded: true, hint: 'the path of an identity file, or what is in it' },
   })
   checkOptions('openIdentity', options, OPTIONS)
-  const { controllers, credentials } = await readIdentity(identity)
-  const { cert, key, ca } = credentials
+  const { controllers, credentials: first } = await readIdentity(identity)
+  let credentials = first
+  let fetch = fetchOf(first)
   return identityOver({
     ...options,
     controllers,
-    fetch: httpsFetch({ cert, key, ...(ca !== undefined && { ca }) }),
+    fetch: (request) => fetch(request),
     connect: (address) => connectToRouter(address, credentials),
     timer: processTimer,
+    certificate: {
+      credentials: () => credentials,
+      replace: (renewed) => {
+        credentials = renewed
+        fetch = fetchOf(renewed)
+      },
+    },
   })
+}
+
+function fetchOf({ cert, key, ca }: Credentials): Fetch {
+  return httpsFetch({ cert, key, ...(ca !== undefined && { ca }) })
 }
 
 /** An identity, whatever way leads to its controllers and routers. */
@@ -129,6 +165,8 @@ export interface IdentitySurroundings extends IdentityOptions {
   connect(address: string): Promise<Channel>
   /** Begins a session in another way than by certificate; answers its token. */
   logIn?(): Promise<string>
+  /** The certificate that it shows; none where it proves itself in another way. */
+  readonly certificate?: HeldCertificate
   /** Whether there is a way to a router; there is to each unless given. */
   reaches?(router: RouterOffer): boolean
   /** Whether the process lasts as long as something is hosted; it does unless given. */
@@ -153,6 +191,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     },
     onNewSession: () => routers.retire(),
     onNewToken: (token) => routers.updateToken(token),
+    onAlive: () => renewal.renewWhenOld(),
   })
   const whoAmI = () => {
     self ??= session.call('identity', async (api) => (await api.call('GET /current-identity')).data)
@@ -164,6 +203,13 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
   const routers = new RouterPool({
     ...{ connect, timer },
     hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id }),
+  })
+  const [controller = ''] = surroundings.controllers
+  const renewal = new CertificateRenewal({
+    session,
+    controller,
+    certificate: surroundings.certificate,
+    keep: surroundings.keep,
   })
   const access = new ServiceAccess(session, (router) => surroundings.reaches?.(router) ?? true)
   const forgetSession = async () => session.forget(await session.token())
@@ -220,6 +266,11 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     services: () => access.list(),
     report: (facts) => session.call('posture', (api) => report(api, facts)),
     mfa: secondFactorOf(session),
+    client: clientIn(session, controller, surroundings.fetch),
+    renew: async (keep) => {
+      checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
+      await renewal.renew(keep)
+    },
     [Symbol.asyncDispose]: close,
   }
 }
@@ -228,39 +279,3 @@ type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
 
 /** Milliseconds between two turns that do nothing: long, for they only hold the process. */
 const HOLD_MS = 2 ** 30
-
-/** The second factor of an identity: an authenticator app that shows codes. */
-export interface SecondFactor {
-  /** Begins to enroll: the app takes the address, `otpauth://…`, and the codes are for the day that it is lost. */
-  enroll(): Promise<{ readonly provisioningUrl: string; readonly recoveryCodes: readonly string[] }>
-  /** Ends the enrollment with a code that the app shows; logins need one from now on. */
-  verify(code: string): Promise<void>
-  /** Shows the second factor in the session, as posture checks ask for from time to time. */
-  pass(code: string): Promise<void>
-  /** Takes the second factor away. */
-  remove(code: string): Promise<void>
-}
-
-/** The second factor of the identity of a session. Calls reject with a {@link ConnectionFailure}. */
-function secondFactorOf(session: ControllerSession): SecondFactor {
-  return {
-    enroll: () =>
-      session.call('second factor', async (api) => {
-        await api.call('POST /current-identity/mfa')
-        const { provisioningUrl, recoveryCodes } = (await api.call('GET /current-identity/mfa')).data
-        return { provisioningUrl: provisioningUrl ?? '', recoveryCodes: recoveryCodes ?? [] }
-      }),
-    verify: (code) =>
-      session.call('second factor', async (api) => {
-        await api.call('POST /current-identity/mfa/verify', { body: { code } })
-      }),
-    pass: (code) =>
-      session.call('second factor', async (api) => {
-        await api.call('POST /authenticate/mfa', { body: { code } })
-      }),
-    remove: (code) =>
-      session.call('second factor', async (api) => {
-        await api.call('DELETE /current-identity/mfa', { headers: { 'mfa-validation-code': code } })
-      }),
-  }
-}

@@ -1,0 +1,119 @@
+import { X509Certificate } from 'node:crypto'
+import { text } from 'node:stream/consumers'
+import { generate } from 'otplib'
+import { type EnrolledDevice, enrollDevice, openIdentity, type ServiceConnection } from 'portcullis/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServedNetwork, servedNetwork } from './served-network.ts'
+
+const DAY_MS = 86_400_000
+
+let network: ServedNetwork
+
+beforeAll(async () => {
+  network = await servedNetwork()
+})
+afterAll(() => network.close())
+
+/** A device that enrolled and has nothing yet but its key and certificate. */
+async function newDevice(name: string, role = 'clients'): Promise<EnrolledDevice> {
+  return enrollDevice({ jwt: await network.invite(name, role) })
+}
+
+async function codeOf(provisioningUrl: string): Promise<string> {
+  const secret = new URL(provisioningUrl).searchParams.get('secret') ?? ''
+  return generate({ secret, epoch: Math.floor(network.net.clock.now() / 1000) })
+}
+
+describe('a device in TypeScript', () => {
+  it('enrolls by a token, and calls the client API by its certificate', async () => {
+    const device = await newDevice('reader')
+    expect(Object.keys(device).toSorted()).toEqual(['ca', 'cert', 'controller', 'key'])
+    expect(device.controller).toBe(network.server.url)
+    await using reader = await openIdentity(device)
+    const { data } = await reader.client.call('GET /current-identity')
+    expect(data.name).toBe('reader')
+    const names: string[] = []
+    for await (const service of reader.client.listAll('GET /services', { limit: 2 })) names.push(service.name)
+    expect(names.toSorted()).toEqual(['app', 'guarded', 'plain'])
+    const missing = reader.client.call('GET /services/{id}', { params: { id: 'nothing' } })
+    await expect(missing).rejects.toMatchObject({ name: 'ApiError', status: 404 })
+  })
+
+  it('logs in again where its session was ended', async () => {
+    await using agent = await openIdentity(await newDevice('agent'))
+    const { id } = (await agent.client.call('GET /current-api-session')).data
+    await network.net.admin.call('DELETE /api-sessions/{id}', { params: { id } })
+    expect((await agent.client.call('GET /current-api-session')).data.id).not.toBe(id)
+  })
+
+  it('reports its posture, and shows its second factor where a login asks for it', async () => {
+    const device = await newDevice('careful')
+    await using careful = await openIdentity(device, { posture: { domain: 'corp.example' } })
+    await careful.client.call('GET /current-identity')
+    const { allowed } = await network.net.engine.explain('careful', 'guarded', 'Dial')
+    expect(allowed).toBe(true)
+    const { provisioningUrl } = await careful.mfa.enroll()
+    await careful.mfa.verify(await codeOf(provisioningUrl))
+
+    await using forgetful = await openIdentity(device)
+    await expect(forgetful.client.call('GET /services')).rejects.toMatchObject({ code: 'SECOND_FACTOR_NEEDED' })
+    // A code is good once.
+    await network.net.elapse(30_000)
+    await using mindful = await openIdentity(device, { secondFactor: () => codeOf(provisioningUrl) })
+    expect((await mindful.client.call('GET /current-identity')).data.isMfaEnabled).toBe(true)
+    await using wrong = await openIdentity(device, { secondFactor: async () => 'no code' })
+    await expect(wrong.client.call('GET /services')).rejects.toMatchObject({ name: 'ConnectionFailure' })
+  })
+
+  it.each(['api-session', 'bearer'] as const)('renews its key and certificate: %s', async (sessions) => {
+    const device = await newDevice(`lasting by ${sessions}`)
+    await using lasting = await openIdentity(device, { sessions })
+    const kept: EnrolledDevice[] = []
+    await lasting.renew((renewed) => void kept.push(renewed))
+    const [renewed = device] = kept
+    expect(renewed.controller).toBe(device.controller)
+    expect(renewed.key).not.toBe(device.key)
+    expect(renewed.cert).not.toBe(device.cert)
+    expect((await lasting.client.call('GET /current-identity')).data.name).toBe(`lasting by ${sessions}`)
+    await using box = await openIdentity(await newDevice(`box for ${sessions}`, 'hosts'))
+    await using _hosted = await box.host('app', (connection: ServiceConnection) => connection.pipe(connection))
+    const connection = await lasting.dial('app')
+    connection.end('after renewal')
+    expect(await text(connection)).toBe('after renewal')
+
+    await using next = await openIdentity(renewed, { sessions })
+    expect((await next.client.call('GET /current-identity')).data.name).toBe(`lasting by ${sessions}`)
+    await using before = await openIdentity(device, { sessions })
+    await expect(before.client.call('GET /current-identity')).rejects.toMatchObject({ code: 'NOT_AUTHENTICATED' })
+  })
+
+  it('goes on with what it has where a renewed certificate cannot be kept', async () => {
+    const device = await newDevice('unlucky')
+    await using unlucky = await openIdentity(device)
+    const full = async () => Promise.reject(new Error('the disk is full'))
+    await expect(unlucky.renew(full)).rejects.toThrow('the disk is full')
+    await using again = await openIdentity(device)
+    expect((await again.client.call('GET /current-identity')).data.name).toBe('unlucky')
+  })
+
+  it('renews by itself in the last third of its certificate', async () => {
+    const { clock } = network.net
+    const present = clock.now()
+    clock.set(present - 300 * DAY_MS)
+    const old = await newDevice('old')
+    clock.set(present)
+    const kept = Promise.withResolvers<EnrolledDevice>()
+    await using open = await openIdentity(old, { keep: kept.resolve })
+    await open.client.call('GET /current-identity')
+    const renewed = await kept.promise
+    expect(Date.parse(new X509Certificate(renewed.cert).validTo)).toBeGreaterThan(present + 300 * DAY_MS)
+  })
+
+  it.each([
+    [{}, 'enrollDevice: jwt is needed'],
+    [{ jwt: 'x', nam: 'y' }, 'nam is no option of enrollDevice; name is one'],
+    [{ jwt: 'x' }, 'this is no enrollment token'],
+  ])('tells what is wrong with %j', async (enrollment, words) => {
+    await expect(enrollDevice(enrollment as never)).rejects.toThrow(words)
+  })
+})
