@@ -60,6 +60,7 @@ export class CertificateRenewal {
       api.call('POST /current-identity/authenticators/{id}/extend-verify', { params, body }),
     )
     certificate.replace({ key: device.key, cert: device.cert, ca })
+    await session.changeCertificate()
   }
 
   /** Renews in the last third of the certificate's life, where somebody keeps it; nobody waits for it. */
@@ -68,7 +69,7 @@ export class CertificateRenewal {
     if (keep === undefined || certificate === undefined || this.#isUnderWay) return
     if (!isOld(certificate.credentials().cert, Date.now())) return
     this.#isUnderWay = true
-    // What goes wrong is tried again when the session is renewed: the certificate is still good for long.
+    // A failure is followed by another try when the session is renewed: the certificate is still good for long.
     this.renew(keep)
       .catch(() => undefined)
       .finally(() => {

@@ -94,6 +94,12 @@ export class ControllerSession {
     if (known !== undefined && this.#lastToken === token) this.#session = undefined
   }
 
+  /** Another certificate is shown from now on. Access tokens name the one before, so that the next call asks for others. */
+  async changeCertificate(): Promise<void> {
+    const { token, isBearer } = await this.#current()
+    if (isBearer) this.forget(token)
+  }
+
   /** Ends the session, if there is one. */
   async close(): Promise<void> {
     if (this.#isClosed) return

@@ -74,7 +74,7 @@ export async function readIdentity(identity: string | IdentityFile | EnrolledDev
   }
 }
 
-/** What enrolling answers, told from the form of files. */
+/** Tells the answer of enrolling from the form of files. */
 function isEnrolled(identity: IdentityFile | EnrolledDevice): identity is EnrolledDevice {
   return typeof identity === 'object' && identity !== null && typeof identity.controller === 'string'
 }
