@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { bundleExplorer } from './bundle-explorer.ts'
+import { flattenDeclarations } from './flatten-declarations.ts'
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
@@ -49,6 +50,18 @@ await bundle.write({
   chunkFileNames: 'chunks/[name].js',
 })
 await bundle.close()
+
+const declared = (path: string) => fileURLToPath(new URL(`dist/declared/src/${path}`, root))
+const wireNames = declared('resources/wire-names.d.ts')
+flattenDeclarations([
+  { file: wireNames },
+  { file: declared('resources/record-names.d.ts') },
+  {
+    file: declared('apis/apis.d.ts'),
+    namesFrom: { file: wireNames, specifier: '../resources/wire-names.js' },
+    generic: { name: 'Signature', specifier: '../http/operations/operation.js' },
+  },
+])
 
 // Declarations alike: of what the compiler wrote, what an entry point leads to. An editor that opens an entry then reads a few
 // files, without what only the implementation names.

@@ -44,8 +44,7 @@ type WithType<T extends CheckType> = { readonly typeId: T }
 type Needed<Form, M> = Having<Form, Extract<M, keyof Form>>
 type Given<Form, M> = Pick<Form, Extract<M, keyof Form>>
 
-/** A posture check of one type, with the members of that type alone. */
-export type PostureCheckOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Needed<Shown, MemberOf<T>>>
+type ShownOf<T extends CheckType> = Flat<Common<Shown> & WithType<T> & Needed<Shown, MemberOf<T>>>
 type CreateOf<T extends CheckType> = Flat<
   Common<Create> & WithType<T> & Needed<Create, NeededMember<T>> & Given<Create, OtherMember<T>>
 >
@@ -56,7 +55,9 @@ type ReplaceOf<T extends CheckType> = Flat<
 type PatchOf<T extends CheckType> = Flat<Common<Patch> & WithType<T> & Given<Patch, MemberOf<T>>>
 
 /** A rule on the state of an endpoint; `typeId` says which members it has. */
-export type PostureCheck = { readonly [T in CheckType]: PostureCheckOf<T> }[CheckType]
+export type PostureCheck = { readonly [T in CheckType]: ShownOf<T> }[CheckType]
+/** A posture check of one type, with the members of that type alone. */
+export type PostureCheckOf<T extends PostureCheck['typeId']> = Extract<PostureCheck, { readonly typeId: T }>
 export type PostureCheckCreate = { readonly [T in CheckType]: CreateOf<T> }[CheckType]
 export type PostureCheckReplace = { readonly [T in CheckType]: ReplaceOf<T> }[CheckType]
 export type PostureCheckPatch = { readonly [T in CheckType]: PatchOf<T> }[CheckType]

@@ -3,6 +3,7 @@
  * follow from the declarations; where a member of an entity decides which others it has, its name stands for a union.
  */
 
+import type { z } from 'zod'
 import type { EdgeRouterPolicies, ServiceEdgeRouterPolicies, ServicePolicies } from '../access/policy.resource.ts'
 import type { PostureCheckTypes } from '../access/posture/posture-check.resource.ts'
 import type { Sessions } from '../access/sessions/session.resource.ts'
@@ -13,6 +14,7 @@ import type { ExternalJwtSigners } from '../credentials/signers/external-jwt-sig
 import type { Cas } from '../enrollment/ca.resource.ts'
 import type { Enrollments } from '../enrollment/enrollment.resource.ts'
 import type { Identities } from '../identities/identity.resource.ts'
+import type { EntityRef, Links, NamedRole } from '../kernel/declaration/fields.ts'
 import type { ApiSessionCertificates, ApiSessions } from '../login/api-session.resource.ts'
 import type { Mfas } from '../login/mfa/mfa.resource.ts'
 import type { Revocations } from '../login/revocation.resource.ts'
@@ -23,6 +25,13 @@ import type { Terminators } from '../services/terminator.resource.ts'
 import type { CreateForm, Flat, PatchForm, ReplaceForm, ShownForm } from './wire-types.ts'
 
 export type * from './variants.ts'
+
+/** Where the collections of an entity are, by name; relative to the base of the API. */
+export type EntityLinks = z.input<typeof Links>
+/** An entity as others name it. */
+export type EntityReference = z.input<typeof EntityRef>
+/** A role of a policy, with the name of what it means. */
+export type RoleName = z.input<typeof NamedRole>
 
 export type ApiSession = ShownForm<ApiSessions['definition']>
 /** An API session as its holder sees it. */

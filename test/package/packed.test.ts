@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadedBy } from './loaded-by.ts'
 
@@ -65,6 +66,42 @@ const SIZES: Readonly<Record<string, number>> = {
 /** Bytes of the whole package as it travels, the page of the explorer included. */
 const TARBALL = 1_600_000
 
+/** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
+const DECLARATIONS: Readonly<Record<string, number>> = {
+  '.': 275_000,
+  './client': 150_000,
+  './policy': 62_000,
+  './sdk': 80_000,
+}
+
+/** Every entry point that needs no other package. */
+const TYPED = [
+  '.',
+  './client',
+  './policy',
+  './storage',
+  './storage/contract',
+  './memory',
+  './model',
+  './node',
+  './fabric',
+  './sdk',
+]
+
+/** A project that uses what the entry points declare: its answers are typed to their members. */
+const TYPED_PROGRAM = `${TYPED.map((name, index) => `import * as entry${index} from 'portcullis${name.slice(1)}'`).join('\n')}
+export const entries = [${TYPED.map((_, index) => `entry${index}`).join(', ')}]
+const management = entry1.createManagementClient({ baseUrl: 'https://localhost:1280', token: 'a-token' })
+const { data: identity } = await management.call('GET /identities/{id}', { params: { id: 'laptop' } })
+export const attributes: readonly string[] = identity.roleAttributes
+const body: entry1.PostureCheckCreate = { name: 'os', typeId: 'OS', operatingSystems: [{ type: 'Linux', versions: [] }] }
+await management.call('POST /posture-checks', { body })
+// @ts-expect-error a service has a name
+await management.call('POST /services', { body: { encryptionRequired: true } })
+// @ts-expect-error there is no such member
+export const wrong = identity.nothing
+`
+
 /** A test of a user of jest: what holds, what does not, and what is told of it. */
 const JEST_TEST = `
 import 'portcullis/testing/jest'
@@ -84,6 +121,18 @@ test('wrong', async () => {
   await expect(await createTestController({ model })).toAllow('laptop', 'Dial', 'payroll')
 })
 `
+
+/** The bytes of a declaration file and of all of the package that it leads to. */
+async function declarationBytes(path: string, read = new Set<string>()): Promise<number> {
+  if (read.has(path)) return 0
+  read.add(path)
+  const text = await readFile(path, 'utf8')
+  let bytes = Buffer.byteLength(text)
+  for (const [, name = ''] of text.matchAll(/from ["'](\.[^"']+)["']/g)) {
+    bytes += await declarationBytes(join(dirname(path), name.replace(/\.js$/, '.d.ts')), read)
+  }
+  return bytes
+}
 
 let tarball = ''
 let lock: { readonly packages: Readonly<Record<string, { readonly dependencies?: object }>> } = { packages: {} }
@@ -207,6 +256,34 @@ describe('the packed package in an empty project', () => {
     expect([...sizes.keys()].toSorted()).toEqual(Object.keys(SIZES).toSorted())
     expect([...sizes].filter(([entry, bytes]) => bytes > (SIZES[entry] ?? 0))).toEqual([])
   })
+
+  it('has declarations that hold without those of other packages, and that are few', async () => {
+    const main = join(project, 'typed.mts')
+    await writeFile(main, TYPED_PROGRAM)
+    const program = ts.createProgram({
+      rootNames: [main],
+      options: {
+        target: ts.ScriptTarget.ES2024,
+        lib: ['lib.es2024.d.ts'],
+        types: ['node'],
+        typeRoots: [join(root, 'node_modules/@types')],
+        module: ts.ModuleKind.NodeNext,
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+      },
+    })
+    const complaints = ts.getPreEmitDiagnostics(program)
+    expect(complaints.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([])
+    const folder = join(project, 'node_modules/portcullis')
+    const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    for (const [entry, most] of Object.entries(DECLARATIONS)) {
+      expect([entry, await declarationBytes(join(folder, exports[entry].types))]).toEqual([
+        entry,
+        expect.toSatisfy((bytes: number) => bytes > 1000 && bytes < most),
+      ])
+    }
+  }, 60_000)
 
   it('is what bundlers and other tools expect of a package', async () => {
     await expect(run('npx', ['publint', 'run', tarball, '--strict'], { cwd: root })).resolves.toBeDefined()
