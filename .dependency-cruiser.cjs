@@ -70,7 +70,7 @@ module.exports = {
     ]),
     layer('adapters-use-the-front-door', '^adapters/([^/]+)', [
       '^adapters/$1',
-      '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk)/index[.]ts$',
+      '^adapters/(node|memory|kysely|fabric|model|explorer|router|sdk|testing)/index[.]ts$',
       '^adapters/node/(connection-info|http/mount-prefix|https-fetch|signing-request|token-issuer)[.]ts$',
       '^adapters/channel/',
       '^src/(index|client/(index|answer)|model/index|policy|storage|version)[.]ts$',
@@ -82,6 +82,7 @@ module.exports = {
       '^adapters/sdk/in-process-identity[.]ts$',
       '^src/base/(addresses|arguments|bytes|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
+      '^src/apis/route-finder[.]ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -1,11 +1,17 @@
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
-import { type Controller, type Explanation, explanationText } from '../../src/index.ts'
+import { type Controller, type ExplainOptions, type Explanation, explanationText } from '../../src/index.ts'
 import { type EndpointFacts, postureResponses } from '../../src/policy.ts'
+
+/** Facts of an endpoint that are taken to be so, and whether its user proved a second factor. */
+export interface AssumedFacts extends EndpointFacts {
+  /** True when a second factor was just proved in the session of the endpoint. Default: as it is. */
+  readonly mfa?: boolean
+}
 
 /** Circumstances other than those of now. */
 export interface Circumstances {
   /** Taken as if the endpoint had just reported it, on top of what it did report. */
-  readonly posture?: EndpointFacts
+  readonly posture?: AssumedFacts
   /** The instant in question, epoch ms. */
   readonly at?: number
   /**
@@ -36,14 +42,46 @@ async function explainAccess(net: Explaining, ...question: AccessQuestion): Prom
   const [identity, type, service, circumstances = {}] = question
   checkArgument('access', 'type', type, { oneOf: ['Dial', 'Bind'], isNeeded: true })
   checkOptions('access', circumstances, CIRCUMSTANCES)
-  const { posture, at, mayBeAbsent = false } = circumstances
-  const reported = posture === undefined ? {} : { posture: postureResponses(posture) }
-  const asked = { ...reported, ...(at !== undefined && { at }) }
-  const explanation = await net.engine.explain(identity, service, type, asked)
+  const { mayBeAbsent = false } = circumstances
+  const explanation = await net.engine.explain(identity, service, type, assumed(circumstances))
   const { reason } = explanation
   if (!mayBeAbsent && reason === 'identity-unknown') throw await absent('identity', identity)
   if (!mayBeAbsent && reason === 'service-unknown') throw await absent('service', service)
   return explanation
+}
+
+/** The circumstances in the words of the engine. */
+function assumed({ posture, at }: Circumstances): ExplainOptions {
+  const { mfa, ...facts } = posture ?? {}
+  checkArgument('access', 'posture.mfa', mfa, 'boolean')
+  const reported = posture === undefined ? {} : { posture: postureResponses(facts) }
+  return { ...reported, ...(mfa === true && { mfa }), ...(at !== undefined && { at }) }
+}
+
+/** The names of services, sorted. */
+export interface Reach {
+  readonly dial: readonly string[]
+  readonly bind: readonly string[]
+}
+
+/** All that an identity may dial and bind; rejects when there is no such identity. */
+export async function reachOf(
+  { engine }: { readonly engine: Pick<Controller['engine'], 'explain' | 'services'> },
+  identity: string,
+  circumstances: Circumstances = {},
+): Promise<Reach> {
+  checkOptions('reach', circumstances, CIRCUMSTANCES)
+  const asked = assumed(circumstances)
+  const { items } = await engine.services.find()
+  const reached = async (type: 'Dial' | 'Bind') => {
+    const names: string[] = []
+    for (const { id, name } of items) if ((await engine.explain(identity, id, type, asked)).allowed) names.push(name)
+    return names.toSorted()
+  }
+  // A network without services tells nobody that the name is misspelled.
+  const { reason } = await engine.explain(identity, 'any service', 'Dial')
+  if (reason === 'identity-unknown') throw await absent('identity', identity)
+  return { dial: await reached('Dial'), bind: await reached('Bind') }
 }
 
 /** Without it a denial that is asserted would hold for ever by a slip of the pen. */

@@ -12,12 +12,14 @@ import {
 } from '../../src/index.ts'
 import { type MemoryStorage, memoryStorage } from '../memory/index.ts'
 import type { ModelInput } from '../model/index.ts'
+import { reachOf } from './access-expectations.ts'
 import type { KeptApp } from './authenticator-app.ts'
 import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
 import { fakeClock, fakeScheduler, liveClock } from './fake-clock.ts'
 
 import { plainPasswordHasher, recordingLogger, seededRandom, seedNetwork } from './fakes.ts'
 import { faultPlan } from './faults.ts'
+import { requestRecord } from './request-record.ts'
 import type { RoutedParts, RoutedTestController } from './routed-controller.ts'
 import {
   type ListeningController,
@@ -87,6 +89,7 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     rest.pki ??
     (await createPkiMaterial({ hosts: HOSTS, trustDomain: TRUST_DOMAIN, now: clock.now(), endTogether: true }))
   const plan = faultPlan()
+  const record = requestRecord()
   const controller = await createController({
     address: ADDRESS,
     random: seededRandom(await unusedSeed(storage, seed)),
@@ -94,13 +97,14 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     logger: recordingLogger(),
     rateLimits: false,
     ...rest,
+    authorize: record.authorize(rest.authorize),
     pki,
     storage: plan.storage(storage),
     admin,
     clock,
     scheduler,
   })
-  const fetch = plan.around(controller.fetch, clock, scheduler)
+  const fetch = record.around(plan.around(controller.fetch, clock, scheduler), clock)
   const baseUrl = `https://${rest.address ?? ADDRESS}`
   const connect = { baseUrl, fetch: (request: Request) => fetch(request) }
   const management = createManagementClient(connect)
@@ -155,6 +159,8 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     posture: (identity) => ({ report: (facts) => reach.as(identity).report(facts) }),
     totp: (identity) => reach.as(identity).totp(),
     faults: plan.faults,
+    requests: record.requests,
+    reach: (identity, circumstances) => reachOf(controller, identity, circumstances),
     snapshot,
     fork: () => snapshot().fork(),
     listen: async (where = {}) => {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { checkArgument, checkOptions, type OptionRule } from '../../src/base/arguments.ts'
+import { knownRoutes, operationAt, type Route } from '../../src/apis/route-finder.ts'
+import { checkArgument, checkOptions, didYouMean, type OptionRule } from '../../src/base/arguments.ts'
 import type { ControllerFetch, Scheduler, Storage } from '../../src/index.ts'
 import { StorageUnavailable } from '../../src/storage.ts'
 
@@ -17,12 +18,17 @@ export type Fault =
   /** The storage cannot be reached while it is done. */
   | { readonly storage: 'unreachable' }
 
-/** Which requests a fault is for. Default: all. */
-export type FaultFilter = (request: Request) => boolean
+/** Which requests a fault is for: those of a route, in whichever API has it, or those that a function picks. Default: all. */
+export type FaultFilter = Route | ((request: Request) => boolean)
 
 /** The faults that a test causes. */
 export interface Faults {
-  /** Lets it go wrong with the next request. Faults that are asked for one after the other come in this order. */
+  /**
+   * Lets it go wrong with the next request. Faults that are asked for one after the other come in this order.
+   *
+   * @example
+   * net.faults.next({ status: 503 }, 'POST /sessions')
+   */
   next(fault: Fault, of?: FaultFilter): void
   /** Lets it go wrong with every n-th request from now on. */
   every(n: number, fault: Fault, of?: FaultFilter): void
@@ -58,7 +64,15 @@ function checkFault(owner: string, fault: Fault, of: FaultFilter): void {
   const kind = Object.keys(FAULTS).find((name) => name in fault)
   if (kind === undefined) throw new TypeError(`${owner} takes ${hint}`)
   checkOptions(owner, fault, FAULTS[kind] ?? {})
-  checkArgument(owner, 'of', of, 'function')
+  if (typeof of === 'string' && !knownRoutes().includes(of)) {
+    throw new TypeError(`${owner}: no operation has the route '${of}'${didYouMean(of, knownRoutes())}`)
+  }
+  if (typeof of !== 'string') checkArgument(owner, 'of', of, { shape: 'function', hint: 'a route or a function' })
+}
+
+function picks(of: FaultFilter, request: Request): boolean {
+  if (typeof of !== 'string') return of(request)
+  return operationAt(request.method, new URL(request.url).pathname)?.route === of
 }
 
 interface Plan {
@@ -83,7 +97,7 @@ export function faultPlan(): FaultPlan {
   const faultOf = (request: Request): Fault | undefined => {
     let found: Plan | undefined
     for (const plan of plans) {
-      if (!plan.of(request)) continue
+      if (!picks(plan.of, request)) continue
       plan.seen += 1
       if (found === undefined && plan.seen % (plan.every ?? 1) === 0) found = plan
     }

@@ -8,11 +8,13 @@
 export {
   type AccessMatchers,
   type AccessQuestion,
+  type AssumedFacts,
   accessMatchers,
   assertAllows,
   assertDenies,
   type Circumstances,
   type Explaining,
+  type Reach,
 } from './access-expectations.ts'
 export type { AuthenticatorApp } from './authenticator-app.ts'
 export { createTestController, TEST_ADMIN } from './create-test-controller.ts'
@@ -23,6 +25,7 @@ export { type EnrolledRouter, enrollEdgeRouter } from './fake-router.ts'
 
 export { type LogEntry, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 export { ConnectionDropped, type Fault, type FaultFilter, type Faults } from './faults.ts'
+export type { RecordedRequest } from './request-record.ts'
 export type { RoutedDevice, RoutedEndpoint, RoutedTestController } from './routed-controller.ts'
 export type {
   ListeningController,

@@ -3,10 +3,12 @@ import type { ApiClient, ClientApi, ManagementApi } from '../../src/client/index
 import type { ConnectionInfo, Controller, ControllerFetch, ControllerOptions, Storage } from '../../src/index.ts'
 import type { EndpointFacts } from '../../src/policy.ts'
 import type { ModelInput } from '../model/index.ts'
+import type { Circumstances, Reach } from './access-expectations.ts'
 import type { AuthenticatorApp } from './authenticator-app.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { ConnectionDropped, type Faults } from './faults.ts'
+import type { RecordedRequest } from './request-record.ts'
 import type { TestEvents } from './waiting-events.ts'
 
 /** Choices of a test; everything else is as `createTestController` says. */
@@ -61,8 +63,23 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
    * controller or in the one that it is a fork of, keeps the app that it has.
    */
   totp(identity: string): Promise<AuthenticatorApp>
+  /**
+   * The names of all services that an identity, by name or id, may dial and bind, sorted: for `toEqual` and for snapshots. Rejects when
+   * there is no such identity.
+   *
+   * @example
+   * expect(await net.reach('laptop')).toEqual({ dial: ['wiki'], bind: [] })
+   */
+  reach(identity: string, circumstances?: Circumstances): Promise<Reach>
   /** Faults of requests, from within the test and from outside. */
   readonly faults: Faults
+  /**
+   * The requests that the controller was asked, in their order, those of the test itself too; of more than 10,000 the latest.
+   *
+   * @example
+   * expect(net.requests.filter(({ route }) => route === 'POST /sessions')).toMatchObject([{ status: 503 }, { status: 201 }])
+   */
+  readonly requests: readonly RecordedRequest[]
   /**
    * Keeps the network as it is now, to begin other controllers with as often as a test likes. Throws unless the controller is
    * over a memory storage.

@@ -1,0 +1,48 @@
+import { ControllerError } from '../base/errors.ts'
+import { apiPathOf } from '../http/operations/paths.ts'
+import { Router } from '../http/pipeline/router.ts'
+import { APIS, type ClientApi, type ManagementApi, type PortcullisApi } from './apis.ts'
+
+/** A method and the template of a path, as operations of the APIs have them: `POST /sessions`. */
+export type Route = keyof ClientApi | keyof ManagementApi | keyof PortcullisApi
+
+/** The operation that a request asks for. */
+export interface RequestedOperation {
+  readonly api: keyof typeof APIS
+  readonly route: Route
+  /** The texts that stand in its path for the names between braces. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+type Routers = { readonly [Api in keyof typeof APIS]: Router }
+
+let routers: Routers | undefined
+
+/** Made when it is first asked for: few programs ask. */
+function known(): Routers {
+  routers ??= {
+    client: new Router(APIS.client),
+    management: new Router(APIS.management),
+    fabric: new Router(APIS.fabric),
+    portcullis: new Router(APIS.portcullis),
+  }
+  return routers
+}
+
+/** The operation of a method and a path of a controller; `undefined` when there is none, and for those of OpenID Connect. */
+export function operationAt(method: string, pathname: string): RequestedOperation | undefined {
+  const { api, path } = apiPathOf(pathname)
+  try {
+    const { operation, params } = known()[api].match(method, path)
+    // The operations of the APIs are those that the types list.
+    return { api, route: operation.shape.route as Route, params }
+  } catch (error) {
+    if (error instanceof ControllerError) return undefined
+    throw error
+  }
+}
+
+/** Every route that an operation has, for advice about one that none has. */
+export function knownRoutes(): readonly string[] {
+  return [...new Set(Object.values(APIS).flatMap((rows) => rows.map(({ shape }) => shape.route)))]
+}
