@@ -1,4 +1,5 @@
 // What browsers load of the explorer: `adapters/explorer/page` with the packages that it uses, minified.
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -6,18 +7,21 @@ import { rolldown } from 'rolldown'
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'adapters/explorer/page')
 
-/** The files of the page by name, as they are served: a document, scripts, a stylesheet, an icon. */
+/**
+ * The files of the page by name, as they are served: a document, scripts, a stylesheet, an icon. Names of scripts and styles
+ * hold a hash of what is in them, so that browsers may keep them for good.
+ */
 export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>> {
   const bundle = await rolldown({
     cwd: root,
-    input: { page: join(folder, 'main.tsx'), 'layout-worker': join(folder, 'graph/layout-worker.ts') },
+    input: { page: join(folder, 'main.tsx') },
     platform: 'browser',
     tsconfig: join(folder, 'tsconfig.json'),
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
   })
   const { output } = await bundle.generate({
-    entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name].js',
+    entryFileNames: '[name]-[hash].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
     minify: true,
   })
   await bundle.close()
@@ -25,10 +29,17 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
   const scripts = output.flatMap((file): [string, Uint8Array][] =>
     file.type === 'chunk' ? [[file.fileName, encoder.encode(file.code)]] : [],
   )
+  const [script = ''] = output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [file.fileName] : []))
+  const style = encoder.encode(await stylesheet())
+  const styleName = `page-${createHash('sha256').update(style).digest('base64url').slice(0, 8)}.css`
+  const document = await readFile(join(folder, 'index.html'), 'utf8')
   return new Map([
     ...scripts,
-    ['page.css', encoder.encode(await stylesheet())],
-    ['index.html', await readFile(join(folder, 'index.html'))],
+    [styleName, style],
+    [
+      'index.html',
+      encoder.encode(document.replace('./page.js', `./${script}`).replace('./page.css', `./${styleName}`)),
+    ],
     ['icon.svg', await readFile(join(folder, 'icon.svg'))],
   ])
 }

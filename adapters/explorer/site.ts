@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
 import type { PlainAnswer } from '../../src/index.ts'
 
 /** Below this path of a controller the page is. */
@@ -18,9 +20,9 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self'",
   "connect-src 'self'",
-  "worker-src 'self'",
+  "require-trusted-types-for 'script'",
   "font-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -55,11 +57,28 @@ export function openSite(): (request: AskedFor) => Promise<PlainAnswer | undefin
     if (assets === undefined) return plainText(503, 'the files of the explorer cannot be read')
     const asset = assets.get(pathname.slice(EXPLORER_PATH.length + 1) || 'index.html')
     if (asset === undefined) return plainText(404, 'the explorer has no such file')
-    const own = { ...HEADERS, 'cache-control': 'no-cache', etag: asset.tag }
-    if (isKnown(headers.get('if-none-match'), asset.tag)) return { status: 304, headers: own, body: null }
-    const body = method === 'HEAD' ? null : asset.bytes
-    return { status: 200, headers: { ...own, 'content-type': asset.type }, body }
+    const coding = CODINGS.find((one) => takes(headers.get('accept-encoding'), one))
+    const bytes = (coding && asset.coded[coding]) ?? asset.bytes
+    const etag = bytes === asset.bytes ? `"${asset.digest}"` : `"${asset.digest}-${coding}"`
+    const own = { ...HEADERS, 'cache-control': asset.caching, etag, vary: 'accept-encoding' }
+    if (isKnown(headers.get('if-none-match'), etag)) return { status: 304, headers: own, body: null }
+    const type = { 'content-type': asset.type, ...(coding && bytes !== asset.bytes && { 'content-encoding': coding }) }
+    return { status: 200, headers: { ...own, ...type }, body: method === 'HEAD' ? null : bytes }
   }
+}
+
+/** In which forms files are kept, the smallest first. */
+const CODINGS = ['br', 'gzip'] as const
+
+/** Reports whether `accept-encoding` takes a coding: it is named, and not with the weight 0. */
+function takes(accepted: string | null, coding: string): boolean {
+  return (accepted ?? '').split(',').some((one) => {
+    const [name = '', weight = ''] = one
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/)
+    return name === coding && !/^q=0(\.0*)?$/.test(weight)
+  })
 }
 
 function isKnown(tags: string | null, tag: string): boolean {
@@ -75,8 +94,30 @@ function plainText(status: number, text: string, more: Readonly<Record<string, s
 export interface Asset {
   readonly bytes: Uint8Array
   readonly type: string
-  /** In quotes; another text for every other content. */
-  readonly tag: string
+  /** Another text for every other content. */
+  readonly digest: string
+  /** The same compressed, where that is smaller. */
+  readonly coded: Readonly<Partial<Record<(typeof CODINGS)[number], Uint8Array>>>
+  /** For how long browsers may keep it. */
+  readonly caching: string
+}
+
+/** Whose name holds a hash is never another one; everything else is asked for again. */
+const HASHED = /-[\w-]{8}\.(css|js)$/
+const ONE_YEAR_S = 31_536_000
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
+
+async function assetOf(name: string, bytes: Uint8Array): Promise<Asset> {
+  const [br, gz] = await Promise.all([compressBrotli(bytes), compressGzip(bytes, { level: 9 })])
+  return {
+    bytes,
+    type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    digest: await digestOf(bytes),
+    coded: { ...(br.length < bytes.length && { br }), ...(gz.length < bytes.length && { gzip: gz }) },
+    caching: HASHED.test(name) ? `public, max-age=${ONE_YEAR_S}, immutable` : 'no-cache',
+  }
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -90,10 +131,7 @@ const TYPES: Readonly<Record<string, string>> = {
 async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const files = import.meta.url.endsWith('.ts') ? await bundled() : await built()
   const assets = await Promise.all(
-    [...files].map(async ([name, bytes]): Promise<[string, Asset]> => {
-      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-      return [name, { bytes, type, tag: await tagOf(bytes) }]
-    }),
+    [...files].map(async ([name, bytes]): Promise<[string, Asset]> => [name, await assetOf(name, bytes)]),
   )
   return new Map(assets)
 }
@@ -128,7 +166,7 @@ async function built(): Promise<ReadonlyMap<string, Uint8Array>> {
   throw new Error('the files of the explorer are not beside the package')
 }
 
-async function tagOf(bytes: Uint8Array): Promise<string> {
+async function digestOf(bytes: Uint8Array): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes)))
-  return `"${Buffer.from(digest).toString('base64url').slice(0, 22)}"`
+  return Buffer.from(digest).toString('base64url').slice(0, 22)
 }

@@ -29,6 +29,8 @@ export type Reason =
   | 'no-common-edge-router'
   /** A session is given, but none of the common edge routers is online to carry it. */
   | 'all-common-edge-routers-offline'
+  /** A session is given and could be carried, but nothing hosts the service. */
+  | 'no-terminators'
   /** A session is given, and an edge router is online to carry it. */
   | 'granted'
 
@@ -44,6 +46,7 @@ export const REASONS = [
   'no-edge-router-for-service',
   'no-common-edge-router',
   'all-common-edge-routers-offline',
+  'no-terminators',
   'granted',
 ] as const satisfies readonly Reason[]
 
@@ -95,6 +98,8 @@ export interface DecisionFacts {
   readonly posture: SessionReport | undefined
   /** Undefined where it does not matter which edge routers carry the access. */
   readonly routers: RoutersInQuestion | undefined
+  /** How many terminators the service has, for who would dial it; undefined where it does not matter. */
+  readonly terminators?: number | undefined
   /** Undefined for who asks the APIs. */
   readonly party?: PartyFacts | undefined
   /** Whether every passing policy is named, as by deployed controllers, instead of the first. */
@@ -126,7 +131,7 @@ interface Asked {
   readonly carrying: Carrying | undefined
 }
 
-type Obstacle = Exclude<DecisionReason, 'granted' | 'all-common-edge-routers-offline'>
+type Obstacle = Exclude<DecisionReason, 'granted' | 'all-common-edge-routers-offline' | 'no-terminators'>
 
 const STANDS_IN_THE_WAY: Readonly<Record<Obstacle, (asked: Asked) => boolean>> = {
   'identity-unknown': ({ facts }) => facts.identity === undefined,
@@ -189,8 +194,10 @@ export function decideAccess(type: AccessType, facts: DecisionFacts, now: number
     const until = obstacle === 'identity-disabled' ? (facts.identity?.disabledUntil ?? undefined) : undefined
     return { ...decided, verdict: 'refused', reason: obstacle, until }
   }
+  const isHosted = type === 'Bind' || facts.terminators !== 0
   const isOffline = facts.routers?.online?.length === 0
-  const reason = isOffline ? 'all-common-edge-routers-offline' : 'granted'
+  const carried = isHosted ? 'granted' : 'no-terminators'
+  const reason = isOffline ? 'all-common-edge-routers-offline' : carried
   return { ...decided, verdict: 'allowed', reason, until: earlier(carrying?.until, facts.party?.endsAt) }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import express from 'express'
 import { Hono } from 'hono'
 import { withExplorer } from 'portcullis/explorer'
@@ -60,6 +61,28 @@ describe('the access explorer', () => {
       expect([again.status, await again.text()], name).toEqual([304, ''])
       const head = await ask(`${PAGE}${name}`, { method: 'HEAD' })
       expect([head.status, head.headers.get('etag'), await head.text()], name).toEqual([200, etag, ''])
+    }
+  })
+
+  it('sends each file in the smallest form that a browser takes, and lets it keep what has its hash in the name', async () => {
+    const { ask } = await scene()
+    const page = await ask(PAGE)
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    const name = /src="\.\/(page-[^"]+\.js)"/.exec(await page.text())?.[1]
+    const plain = await ask(`${PAGE}${name}`)
+    expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, 'accept-encoding'])
+    const bytes = Buffer.from(await plain.arrayBuffer())
+    for (const [accepted, coding, decode] of [
+      ['gzip, deflate, br', 'br', brotliDecompressSync],
+      ['gzip;q=1.0, br;q=0', 'gzip', gunzipSync],
+    ] as const) {
+      const coded = await ask(`${PAGE}${name}`, { headers: { 'accept-encoding': accepted } })
+      expect(coded.headers.get('content-encoding')).toBe(coding)
+      const sent = Buffer.from(await coded.arrayBuffer())
+      expect(sent.length).toBeLessThan(bytes.length / 2)
+      expect(decode(sent).equals(bytes)).toBe(true)
+      expect(coded.headers.get('etag')).not.toBe(plain.headers.get('etag'))
     }
   })
 

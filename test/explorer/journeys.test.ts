@@ -28,7 +28,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     await pick(page, 'Service', 'payr')
     await page.getByText("'laptop' may not dial 'payroll': every service policy").waitFor()
     await page.getByText("The DOMAIN check 'company-domain' fails").waitFor()
-    expect(await page.getByRole('img', { name: /staff-payroll/ }).getAttribute('aria-label')).toContain(
+    expect(await page.getByRole('group', { name: /staff-payroll/ }).getAttribute('aria-label')).toContain(
       'company-domain',
     )
 

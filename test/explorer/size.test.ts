@@ -10,12 +10,15 @@ describe('the bundle of the explorer', () => {
   })
 
   it('has no script or style in its document, and names no other host', async () => {
-    const html = new TextDecoder().decode((await bundleExplorer()).get('index.html'))
+    const files = await bundleExplorer()
+    const html = new TextDecoder().decode(files.get('index.html'))
     expect(html).not.toMatch(/<style|style=|\son\w+=|<script[^>]*>[^<]/)
-    expect([...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, target]) => target)).toEqual([
-      './icon.svg',
-      './page.css',
-      './page.js',
+    const targets = [...html.matchAll(/(?:src|href)="\.\/([^"]*)"/g)].map(([, target = '']) => target)
+    expect(targets.every((target) => files.has(target))).toBe(true)
+    expect(targets.map((target) => target.replace(/-[\w-]{8}\./, '-HASH.'))).toEqual([
+      'icon.svg',
+      'page-HASH.css',
+      'page-HASH.js',
     ])
   })
 })

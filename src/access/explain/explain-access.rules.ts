@@ -49,6 +49,7 @@ export function explainAccess(facts: AccessFacts): Explanation {
     apiSessionId: facts.apiSessionId ?? null,
     policies,
     edgeRouters,
+    hosts: facts.hosts ?? null,
     holdsUntil,
     changesAt: identity?.isDisabled ? (identity.disabledUntil ?? null) : holdsUntil,
   }
@@ -81,7 +82,7 @@ function explainEdgeRouters({ identityRouters, serviceRouters }: AccessFacts): E
 
 /** Picks the facts that decide from everything that is explained. */
 function decisionFacts(
-  { identity, service, posture, apiSessionId = NO_API_SESSION, policies }: AccessFacts,
+  { identity, service, posture, apiSessionId = NO_API_SESSION, policies, hosts }: AccessFacts,
   explained: readonly PolicyExplanation[],
   { ofIdentity, ofService, common, online }: EdgeRouterExplanation,
 ): DecisionFacts {
@@ -98,6 +99,7 @@ function decisionFacts(
       common: common.map(({ id }) => id),
       online: online.map(({ id }) => id),
     },
+    terminators: hosts?.terminatorCount,
     namesEveryPolicy: true,
   }
 }

@@ -11,6 +11,7 @@ import { apiSessions } from '../../login/api-session.resource.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { services } from '../../services/service.resource.ts'
+import { terminators } from '../../services/terminator.resource.ts'
 import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../access-questions.resource.ts'
 import { factsFor } from '../decision.ts'
 import type { AccessIndex, AccessType } from '../index/index.ts'
@@ -19,7 +20,13 @@ import { postureDataOf } from '../posture/posture-of.ts'
 import { applyResponses, type PostureData, type PostureResponse, recordMfaPass } from '../posture/rules/index.ts'
 import { changedIndex } from '../simulation/access-mirror.ts'
 import { type ResolvedChanges, resolveChanges, type SimulatedChange } from '../simulation/resolve-changes.ts'
-import { type Explanation, explainAccess, type PolicyUnderReview, type RouterState } from './index.ts'
+import {
+  type Explanation,
+  explainAccess,
+  type HostExplanation,
+  type PolicyUnderReview,
+  type RouterState,
+} from './index.ts'
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -79,6 +86,7 @@ export async function explain(
       apiSessionId,
       identityRouters: identityRouters.flatMap((id) => routers.get(id) ?? []),
       serviceRouters: serviceRouters.flatMap((id) => routers.get(id) ?? []),
+      hosts: service && (await hostsOf(tx, index, service.id)),
     })
   })
 }
@@ -143,6 +151,20 @@ async function routerStates(
   const { items } = await tx.collection(edgeRouters).find({ where: ids(new Set(routerIds)) })
   const presence = await context.presence.at(tx)
   return new Map(items.map(({ id, name }) => [id, { id, name, isOnline: presence.connectionOf(id) !== undefined }]))
+}
+
+/** How many identities that host a service are named. */
+const MOST_HOSTS = 5
+
+async function hostsOf(tx: ReadTransaction, index: AccessIndex, serviceId: string): Promise<HostExplanation> {
+  const where = equals('serviceId', serviceId)
+  const { items, totalCount } = await tx.collection(terminators).find({ where, limit: MOST_HOSTS })
+  const hosts = await tx.collection(identities).find({ where: ids(new Set(items.map(({ hostId }) => hostId))) })
+  return {
+    terminatorCount: totalCount,
+    hosts: hosts.items.map(({ id, name }) => ({ id, name })),
+    mayBindCount: index.audienceOf(serviceId, 'Bind').size,
+  }
 }
 
 /** Stands for the API session of an identity that has none, so that a reported state has somebody to belong to. */

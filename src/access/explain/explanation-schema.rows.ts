@@ -119,6 +119,11 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
         online: 'Those of the common ones that are connected.',
       },
     ),
+    hosts: described(z.object({ terminatorCount: z.int(), hosts: z.array(Named), mayBindCount: z.int() }), {
+      terminatorCount: 'How many terminators it has; 0 where a dial leads nowhere.',
+      hosts: 'The first of the identities that host it; routers host without one.',
+      mayBindCount: 'How many identities may bind it, posture aside.',
+    }).nullable(),
     holdsUntil: z.iso.datetime().nullable(),
     changesAt: z.iso.datetime().nullable(),
     suggestions: z.array(Suggestion),
@@ -135,6 +140,7 @@ export const ExplanationData: z.ZodType<ExplanationAnswer, ExplanationAnswer> = 
     apiSessionId: 'The id of the API session whose second factor counted; null when the identity has none.',
     policies: 'The service policies that select the identity, the service or both; those that decide come first.',
     edgeRouters: 'The edge routers, by who may use them.',
+    hosts: 'Who hosts the service, and who may; null where there is no such service.',
     holdsUntil: 'When posture takes the access away if nothing is reported, RFC 3339; null when it does not.',
     changesAt:
       'When the answer may change by itself, RFC 3339: by posture, or when the identity is enabled again; null when not.',

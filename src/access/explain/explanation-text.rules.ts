@@ -14,7 +14,12 @@ const MOST_NAMES = 5
  * console.log(explanationText(explainAccess(facts)))
  */
 export function explanationText(explanation: Explanation): string {
-  const lines = [verdict(explanation), ...policyLines(explanation), ...routerLines(explanation)]
+  const lines = [
+    verdict(explanation),
+    ...policyLines(explanation),
+    ...routerLines(explanation),
+    ...hostLines(explanation),
+  ]
   const { holdsUntil, suggestions } = explanation
   if (holdsUntil !== null)
     lines.push(`Unless the endpoint reports anew, this ends at ${instant(holdsUntil).toISOString()} at the latest.`)
@@ -39,6 +44,7 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   'no-edge-router-for-service': 'no service edge router policy gives the service an edge router',
   'no-common-edge-router': 'the identity and the service have no edge router in common',
   'all-common-edge-routers-offline': 'but nothing will connect, because all of their common edge routers are offline',
+  'no-terminators': 'but nothing will connect, because nothing hosts the service: it has no terminator',
   granted: '',
 }
 
@@ -91,6 +97,13 @@ function routerLines({ identity, service, edgeRouters }: Explanation): readonly 
   const shared = `They have ${counted(common.length, 'edge router')} in common`
   const names = common.length === 0 ? '' : ` (${fewOf(common.map(routerText), MOST_NAMES)}), ${online.length} online`
   return [`${uses}, ${reached}.`, `${shared}${names}.`]
+}
+
+function hostLines({ service, hosts }: Explanation): readonly string[] {
+  if (service === null || hosts === null) return []
+  const names = hosts.hosts.length === 0 ? '' : ` (${listed(hosts.hosts.map(({ name }) => quoted(name)))})`
+  const may = counted(hosts.mayBindCount, 'identity').replace(/identitys$/, 'identities')
+  return [`${quoted(service.name)} has ${counted(hosts.terminatorCount, 'terminator')}${names}; ${may} may bind it.`]
 }
 
 function routerText({ name, isOnline }: { readonly name: string; readonly isOnline: boolean }): string {

@@ -12,6 +12,7 @@ type Reason =
   | 'no-edge-router-for-service'
   | 'no-common-edge-router'
   | 'all-common-edge-routers-offline'
+  | 'no-terminators'
   | 'granted'
 type SuggestionKind =
   | 'check-spelling'
@@ -24,6 +25,7 @@ type SuggestionKind =
   | 'assign-edge-router-to-service'
   | 'share-edge-router'
   | 'bring-edge-router-online'
+  | 'host-service'
 type MissingKind =
   | 'not-reported'
   | 'value-not-admitted'
@@ -97,6 +99,11 @@ export interface ExplanationAnswer {
   readonly apiSessionId: string | null
   readonly policies: readonly ExplainedPolicy[]
   readonly edgeRouters: Readonly<Record<'ofIdentity' | 'ofService' | 'common' | 'online', readonly ExplainedRouter[]>>
+  readonly hosts: {
+    readonly terminatorCount: number
+    readonly hosts: readonly Named[]
+    readonly mayBindCount: number
+  } | null
   /** When posture takes the access away if nothing is reported; null when it does not. */
   readonly holdsUntil: string | null
   /** When the answer may change by itself; null when it stays so until somebody does something. */

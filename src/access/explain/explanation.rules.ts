@@ -59,6 +59,16 @@ export interface EdgeRouterExplanation {
   readonly online: readonly RouterState[]
 }
 
+/** Who hosts a service, and who may. */
+export interface HostExplanation {
+  /** Where its traffic can leave the network at all: 0 where a dial leads nowhere. */
+  readonly terminatorCount: number
+  /** Some of the identities that host it; routers host without one. */
+  readonly hosts: readonly { readonly id: string; readonly name: string }[]
+  /** How many identities may bind it, posture aside. */
+  readonly mayBindCount: number
+}
+
 /** Why an identity may, or may not, dial or bind a service. Instants are epoch ms. */
 export interface Explanation {
   /** The controller gives a session. Whether that carries anything now is the difference of `granted` and offline routers. */
@@ -74,6 +84,8 @@ export interface Explanation {
   /** Policies that decide come first, then those that select both, then those that select one side. */
   readonly policies: readonly PolicyExplanation[]
   readonly edgeRouters: EdgeRouterExplanation
+  /** Null where there is no such service, and where it was not in question. */
+  readonly hosts: HostExplanation | null
   /** The instant by which posture takes the access away at the latest, if nothing is reported; null when it does not. */
   readonly holdsUntil: number | null
   /**
@@ -128,6 +140,8 @@ export interface AccessFacts {
   readonly apiSessionId: string | undefined
   readonly identityRouters: readonly RouterState[]
   readonly serviceRouters: readonly RouterState[]
+  /** Undefined where it does not matter who hosts the service. */
+  readonly hosts?: HostExplanation | undefined
 }
 
 /** The kinds of step by which the identity gets to the service. */
@@ -152,6 +166,8 @@ export const SUGGESTION_KINDS = [
   'share-edge-router',
   /** Bring one of the common edge routers online. */
   'bring-edge-router-online',
+  /** Let something host the service. */
+  'host-service',
 ] as const
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number]
 

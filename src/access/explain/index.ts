@@ -6,6 +6,7 @@ export type {
   CheckExplanation,
   EdgeRouterExplanation,
   Explanation,
+  HostExplanation,
   NamedEntity,
   PolicyExplanation,
   PolicyUnderReview,

@@ -44,6 +44,10 @@ export function suggestionsFor(explanation: Omit<Explanation, 'suggestions'>): r
       const text = `Bring one of these edge routers online: ${listed(routers.map(({ name }) => quoted(name)))}.`
       return [{ kind: 'bring-edge-router-online', entities: routers, text }]
     }
+    case 'no-terminators': {
+      const text = `Let an identity that may bind ${quoted(what.name)} host it, or give it a terminator at a router.`
+      return [{ kind: 'host-service', entities: [what], text }]
+    }
     case 'granted':
       return []
   }

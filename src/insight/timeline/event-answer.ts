@@ -1,8 +1,10 @@
+import { visibleLine } from '../../base/text.ts'
 import { identities } from '../../identities/identity.resource.ts'
 import { type Call, mayRead } from '../../kernel/context/call.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
+import { RESOURCES } from '../../resources/index.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { services } from '../../services/service.resource.ts'
 import type { KeptEvent } from './event-log.ts'
@@ -38,6 +40,7 @@ export async function eventAnswers(
     const { items } = mayName ? await tx.collection(resource).find({ where: ids(new Set(wanted)) }) : { items: [] }
     names.set(resource, new Map(items.map(({ id, name }) => [id, String(name)])))
   }
+  const changed = await changedEntities(tx, call, events)
   return events.map(({ number, type, at, facts }) => {
     const shown: Partial<Record<Shown, { readonly id: string; readonly name: string | null }>> = {}
     const rest: Record<string, unknown> = {}
@@ -46,16 +49,39 @@ export async function eventAnswers(
       if (entity === undefined || typeof value !== 'string') rest[member === 'type' ? 'access' : member] = value
       else shown[entity.shown] = { id: value, name: names.get(entity.resource)?.get(value) ?? null }
     }
-    const event = { id: idOf(number), type, at: new Date(at).toISOString(), ...shown, facts: rest }
+    const entity = type === 'entity.changed' ? changed(String(facts.kind), String(facts.id)) : undefined
+    const about = { ...shown, ...(entity && { entity }) }
+    const event = { id: idOf(number), type, at: new Date(at).toISOString(), ...about, facts: rest }
     return { ...event, text: eventText(event) }
   })
+}
+
+type NameOf = (kind: string, id: string) => NonNullable<TimelineEvent['entity']>
+
+/** Finds the names of entities that were changed, of the kinds that the caller may read; what is gone has none. */
+async function changedEntities(tx: ReadTransaction, call: Call, events: readonly KeptEvent[]): Promise<NameOf> {
+  const idsOf = new Map<string, Set<string>>()
+  for (const { type, facts } of events) {
+    if (type !== 'entity.changed') continue
+    const wanted = idsOf.get(String(facts.kind)) ?? new Set()
+    idsOf.set(String(facts.kind), wanted.add(String(facts.id)))
+  }
+  const names = new Map<string, string>()
+  for (const [kind, wanted] of idsOf) {
+    const resource = RESOURCES.find(({ name }) => name === kind)
+    if (resource === undefined || !('name' in resource.fields) || !mayRead(call, resource.definition.permission))
+      continue
+    const { items } = await tx.collection(resource).find({ where: ids(wanted) })
+    for (const { id, ...record } of items) names.set(`${kind} ${id}`, String(Reflect.get(record, 'name')))
+  }
+  return (kind, id) => ({ kind, id, name: names.get(`${kind} ${id}`) ?? null })
 }
 
 type EventFacts = Omit<TimelineEvent, 'text'>
 
 const SENTENCES: Readonly<Record<string, (event: EventFacts) => string>> = {
-  'entity.changed': ({ facts, author }) =>
-    `${nameOf(author) ?? 'the controller'} ${DONE[String(facts.operation)] ?? 'changed'} one of the ${String(facts.kind).replaceAll('-', ' ')}`,
+  'entity.changed': ({ facts, author, entity }) =>
+    `${nameOf(author) ?? 'the controller'} ${DONE[String(facts.operation)] ?? 'changed'} ${singular(String(facts.kind))} ${nameOf(entity) ?? ''}`.trimEnd(),
   'authentication.attempted': ({ identity, facts }) =>
     `${nameOf(identity) ?? 'somebody'} ${facts.success === true ? 'logged in' : 'failed to log in'} by ${facts.method}`,
   'service.refused': ({ identity, service, facts }) =>
@@ -86,6 +112,12 @@ const SENTENCES: Readonly<Record<string, (event: EventFacts) => string>> = {
   'identity.connection': ({ identity, facts }) => `${who(identity)} is ${facts.status}`,
 }
 
+/** One of a kind, in words: `service policy`. */
+function singular(kind: string): string {
+  const resource = RESOURCES.find(({ name }) => name === kind)
+  return (resource?.definition.singular ?? kind).replaceAll('-', ' ')
+}
+
 const DONE: Readonly<Record<string, string>> = { insert: 'created', update: 'changed', delete: 'deleted' }
 
 /** An event as a sentence. */
@@ -102,5 +134,5 @@ function what(entity: TimelineEvent['service']): string {
 }
 
 function nameOf(entity: TimelineEvent['identity']): string | undefined {
-  return entity?.name ?? entity?.id
+  return entity === undefined ? undefined : visibleLine(entity.name ?? entity.id)
 }

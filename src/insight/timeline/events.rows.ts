@@ -21,6 +21,9 @@ const TimelineData: z.ZodType<Timeline, Timeline> = described(
           identity: Entity.optional(),
           service: Entity.optional(),
           router: Entity.optional(),
+          entity: described(Entity.extend({ kind: z.string() }), {
+            kind: 'The resource, for example `services`.',
+          }).optional(),
           author: Entity.optional(),
           facts: z.record(z.string(), z.unknown()),
           text: z.string(),
@@ -32,6 +35,7 @@ const TimelineData: z.ZodType<Timeline, Timeline> = described(
           identity: 'The identity that it is about; absent where it is about none.',
           service: 'The service that it is about; absent where it is about none.',
           router: 'The router that it is about; absent where it is about none.',
+          entity: 'What was created, changed or deleted; absent where nothing was.',
           author: 'The identity that did it; absent where nobody did, or where it is the identity.',
           facts: 'What else is known of it: `access` is Dial or Bind, `reason` a code.',
           text: 'The event as a sentence.',

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
+import { Name } from '../parts/name.tsx'
 import { logOut, type OpenSession } from '../session/session.ts'
 import { VIEWS } from './views.ts'
 
@@ -31,7 +32,7 @@ export function Shell({ session }: { session: OpenSession }) {
         </nav>
         <span class="who">
           <span class="who-name" title={session.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
-            {session.name}
+            <Name of={session.name} />
           </span>
           <button type="button" class="quiet" onClick={logOut}>
             Log out

@@ -1,7 +1,7 @@
+import { numberText } from '../parts/number-text.ts'
 import type { ShownGroup } from './graph.ts'
 import { BOX_WIDTH, type Placed } from './layout.ts'
 import { BOX_HEIGHT } from './use-layout.ts'
-import { numberText } from './words.ts'
 
 interface Props {
   readonly group: ShownGroup

@@ -1,8 +1,8 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
+import { numberText } from '../parts/number-text.ts'
 import type { Edge, Graph } from './graph.ts'
 import { MemberMatrix } from './member-matrix.tsx'
-import { numberText } from './words.ts'
 
 /** Who may dial and bind what as a table: groups first, and the members of two of them on demand. */
 export function Matrix({ apis, graph }: { apis: Apis; graph: Graph }) {

@@ -29,7 +29,7 @@ export function Members({ apis, group }: { apis: Apis; group: Group }) {
     },
     [apis, group.key, settled, cursor],
   )
-  const page = answer.data
+  const page = answer.data ?? (cursor === undefined ? answer.earlier : undefined)
   const more = () => {
     if (!page?.nextCursor) return
     setEarlier([...earlier, ...page.members])

@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
-import { askLayout } from './ask-layout.ts'
+import { useMemo } from 'preact/hooks'
 import type { Edge, Graph, ShownGroup } from './graph.ts'
-import type { Layout } from './layout.ts'
+import { type Layout, layOut } from './layout.ts'
 
 export const BOX_HEIGHT = 32
 
@@ -12,12 +11,10 @@ export interface DrawnGraph {
   readonly layout: Layout
 }
 
-/** Lays a graph out again whenever it changes, and keeps the drawing before until then. */
+/** Lays a graph out again whenever it changes. */
 export function useLayout(graph: Graph | undefined): DrawnGraph | undefined {
-  const [drawn, setDrawn] = useState<DrawnGraph>()
-  useEffect(() => {
-    if (graph === undefined) return
-    let isWanted = true
+  return useMemo(() => {
+    if (graph === undefined) return undefined
     const { groups, edges } = graph
     const boxes = groups.map(({ key, kind, count }) => ({
       key,
@@ -26,10 +23,6 @@ export function useLayout(graph: Graph | undefined): DrawnGraph | undefined {
       weight: Math.log2(1 + count),
     }))
     const lines = edges.map(({ from, to }) => ({ from, to }))
-    void askLayout(boxes, lines).then((layout) => isWanted && setDrawn({ groups, edges, layout }))
-    return () => {
-      isWanted = false
-    }
+    return { groups, edges, layout: layOut(boxes, lines) }
   }, [graph])
-  return drawn
 }

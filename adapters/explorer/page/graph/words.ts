@@ -1,6 +1,5 @@
 import type { GroupKind, LinkType } from '../api/graph-rows.ts'
-
-const NUMBER = new Intl.NumberFormat('en')
+import { numberText } from '../parts/number-text.ts'
 
 /** One and many of a kind, in the words of the field. */
 export const KIND_WORDS = {
@@ -19,9 +18,5 @@ export const LINK_WORDS = {
 
 /** A number of things, as `1,204 identities` or `1 identity`. */
 export function countText(count: number, kind: GroupKind): string {
-  return `${NUMBER.format(count)} ${KIND_WORDS[kind][count === 1 ? 0 : 1]}`
-}
-
-export function numberText(count: number): string {
-  return NUMBER.format(count)
+  return `${numberText(count)} ${KIND_WORDS[kind][count === 1 ? 0 : 1]}`
 }

@@ -1,6 +1,8 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Name } from '../parts/name.tsx'
+import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { COLLECTIONS } from './collections.ts'
 import { readJson, readList } from './read-json.ts'
@@ -53,13 +55,15 @@ function Collection({ apis, kind }: { apis: Apis; kind: string }) {
       <ul class="members">
         {list?.items.map(({ id, name }) => (
           <li key={id}>
-            <a href={hrefOf('json', { kind, id })}>{name}</a>
+            <a href={hrefOf('json', { kind, id })}>
+              <Name of={name} />
+            </a>
           </li>
         ))}
       </ul>
       {list && list.total > offset + list.items.length && (
         <a class="button" href={hrefOf('json', { kind, offset: String(offset + list.items.length) })}>
-          Next of {list.total.toLocaleString('en')}
+          Next of {numberText(list.total)}
         </a>
       )}
     </>

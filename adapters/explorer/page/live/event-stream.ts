@@ -1,57 +1,90 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Apis } from '../api/apis.ts'
 import { controllerUrl } from '../api/controller-url.ts'
+import { problemText } from '../api/problem-text.ts'
+import { pause } from './pause.ts'
 
-/** A message of a stream of events. */
-export interface StreamMessage {
-  readonly id: string | undefined
-  readonly event: string | undefined
-  readonly data: string
+/** How a stream of events stands. */
+export interface StreamState {
+  readonly isOpen: boolean
+  /** Why it is not open; undefined while nothing went wrong. */
+  readonly problem: string | undefined
 }
 
 /** How long a lost stream is waited for before it is asked for again, in milliseconds: longer each time. */
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 15_000
+export const FIRST_WAIT_MS = 500
+export const LONGEST_WAIT_MS = 15_000
+
+/** The controller sends a byte every 15 s at least. A stream that is silent for longer than this, in milliseconds, is dead. */
+const SILENCE_MS = 30_000
 
 /**
- * Messages of the controller's events as they come, from the last one that was seen on. A stream that is lost is opened again
- * where it ended; `onState` hears of both. Ends when `signal` is aborted.
+ * Messages of the controller's events as they come, from the last one that was seen on. A stream that is lost or silent is
+ * opened again where it ended; `onState` hears of it. Ends when `signal` is aborted.
  */
 export async function* followEvents(
-  { send }: Apis,
+  apis: Apis,
   after: string | undefined,
-  onState: (isOpen: boolean) => void,
+  onState: (state: StreamState) => void,
   signal: AbortSignal,
-): AsyncGenerator<StreamMessage> {
+): AsyncGenerator<EventSourceMessage> {
   let last = after
   let wait = FIRST_WAIT_MS
   while (!signal.aborted) {
+    let problem = 'The controller ended the stream.'
     try {
-      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-      const response = await send(new Request(`${controllerUrl()}/portcullis/v1/events`, { headers, signal }))
-      if (!response.ok || response.body === null) throw new Error(`the events were refused with ${response.status}`)
-      onState(true)
-      wait = FIRST_WAIT_MS
-      const messages = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
-      for await (const { id, event, data } of messages) {
-        if (id !== undefined) last = id
-        yield { id, event, data }
+      for await (const message of readOnce(apis, last, signal, () => onState({ isOpen: true, problem: undefined }))) {
+        wait = FIRST_WAIT_MS
+        last = message.id ?? last
+        yield message
       }
-    } catch {
+    } catch (error) {
       if (signal.aborted) return
+      problem = problemText(error)
     }
-    onState(false)
+    onState({ isOpen: false, problem })
     await pause(wait, signal)
     wait = Math.min(LONGEST_WAIT_MS, wait * 2)
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+/** The messages of one stream until it ends. Rejects where it is refused, breaks, or stays silent. */
+async function* readOnce(
+  { send }: Apis,
+  after: string | undefined,
+  signal: AbortSignal,
+  onOpen: () => void,
+): AsyncGenerator<EventSourceMessage> {
+  const given = new AbortController()
+  const giveUp = () => given.abort()
+  signal.addEventListener('abort', giveUp)
+  let hasSpoken = Date.now()
+  const watch = setInterval(() => Date.now() - hasSpoken > SILENCE_MS && giveUp(), 1000)
+  try {
+    const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': after }) }
+    const url = `${controllerUrl()}/portcullis/v1/events`
+    const response = await send(new Request(url, { headers, signal: given.signal }))
+    if (!response.ok || response.body === null) throw new Error(`The events were refused (${response.status}).`)
+    onOpen()
+    const came: EventSourceMessage[] = []
+    const parser = createParser({ onEvent: (message) => came.push(message) })
+    const decoder = new TextDecoder()
+    // By a reader, because streams of WebKit cannot be iterated.
+    const reader = response.body.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      hasSpoken = Date.now()
+      parser.feed(decoder.decode(value, { stream: true }))
+      yield* came.splice(0)
+    }
+  } catch (error) {
+    if (given.signal.aborted && !signal.aborted)
+      throw new Error('Nothing was heard from the controller for 30 seconds.')
+    throw error
+  } finally {
+    clearInterval(watch)
+    signal.removeEventListener('abort', giveUp)
+    giveUp()
+  }
 }

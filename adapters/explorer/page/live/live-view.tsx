@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { timeText } from '../parts/time-text.ts'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
 import { TOPICS, type Topic, topicOf } from './network-event.ts'
-import { useEvents } from './use-events.ts'
+import { type LiveEvents, useEvents } from './use-events.ts'
 
 /** Shows the events of the network, as they happen, and those before. */
 export function LiveView({ apis }: { apis: Apis }) {
@@ -22,7 +23,7 @@ export function LiveView({ apis }: { apis: Apis }) {
         <h1>Live</h1>
         <span class="live-state" role="status">
           <span class={`dot ${live.isOpen ? 'dot-online' : ''}`} />
-          {live.isOpen ? 'as it happens' : 'connecting…'}
+          {stateText(live)}
         </span>
         <fieldset class="toggles">
           <legend class="unseen">What is shown</legend>
@@ -39,7 +40,11 @@ export function LiveView({ apis }: { apis: Apis }) {
           </button>
         )}
       </div>
-      {live.problem && <p class="problem">{live.problem}</p>}
+      {live.problem && (
+        <p class="problem" role="alert">
+          {live.problem}
+        </p>
+      )}
       <div class="live-body">
         <Histogram events={wanted} until={until} onUntil={setUntil} />
         {shown.length === 0 && !live.problem && (
@@ -49,4 +54,12 @@ export function LiveView({ apis }: { apis: Apis }) {
       </div>
     </section>
   )
+}
+
+function stateText({ isOpen, problem, heardAt }: LiveEvents): string {
+  if (isOpen) return 'as it happens'
+  if (problem === undefined) return 'connecting…'
+  return heardAt === undefined
+    ? 'not connected, trying again'
+    : `not heard from since ${timeText(heardAt)}, trying again`
 }

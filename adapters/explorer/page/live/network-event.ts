@@ -1,19 +1,10 @@
-interface Named {
-  readonly id: string
-  readonly name: string | null
-}
+import type { AnswerOf, PortcullisApi } from '../../../../src/client/index.ts'
+
+/** The recent events, as the controller tells them. */
+export type Timeline = AnswerOf<PortcullisApi['GET /events']>['data']
 
 /** Something that happened in the network, as the controller tells it. */
-export interface NetworkEvent {
-  readonly id: string
-  /** RFC 3339. */
-  readonly at: string
-  readonly type: string
-  /** One sentence. */
-  readonly text: string
-  readonly identity?: Named | null
-  readonly service?: Named | null
-}
+export type NetworkEvent = Timeline['events'][number]
 
 /** Topics of events, as people choose among them. */
 export const TOPICS = [
@@ -45,4 +36,9 @@ const TOPIC_OF: Readonly<Record<string, Topic>> = {
 /** Finds the topic of an event. */
 export function topicOf({ type }: NetworkEvent): Topic {
   return TOPIC_OF[type.split('.')[0] ?? ''] ?? 'changes'
+}
+
+/** Reports whether an event takes something away from somebody. */
+export function isLoss({ type, facts }: NetworkEvent): boolean {
+  return type === 'circuit.failed' || type === 'service.refused' || facts.change === 'lost' || facts.isOnline === false
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ManagementApi, RequestOf } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { type Lasting, LastingFields, secondsOf } from './lasting-fields.tsx'
 import { NewEntityForm } from './new-entity-form.tsx'
 
 type CheckBody = NonNullable<RequestOf<ManagementApi['POST /posture-checks']>['body']>
@@ -9,7 +10,7 @@ const TYPES = [
   { id: 'DOMAIN', label: 'Domain', asks: 'Domains, one in a line', example: 'corp.example' },
   { id: 'OS', label: 'Operating system', asks: 'Systems with versions, one in a line', example: 'Linux >=5.15.0' },
   { id: 'MAC', label: 'MAC address', asks: 'Addresses, one in a line', example: '02:00:00:00:00:01' },
-  { id: 'MFA', label: 'Second factor', asks: 'Seconds for which it counts; -1 for ever', example: '3600' },
+  { id: 'MFA', label: 'Second factor', asks: 'For how long it counts', example: '' },
   { id: 'PROCESS', label: 'Running process', asks: 'System and path', example: 'Linux /usr/bin/agent' },
 ] as const
 
@@ -24,6 +25,7 @@ interface Props {
 export function CreateCheck({ apis, onCreated }: Props) {
   const [typeId, setTypeId] = useState<TypeId>('DOMAIN')
   const [asked, setAsked] = useState('')
+  const [lasting, setLasting] = useState<Lasting>({ amount: '1', unit: 'hours' })
   const type = TYPES.find(({ id }) => id === typeId) ?? TYPES[0]
   return (
     <NewEntityForm
@@ -31,7 +33,7 @@ export function CreateCheck({ apis, onCreated }: Props) {
       kind="posture-checks"
       onCreated={onCreated}
       create={async (named) => {
-        const body: CheckBody = { ...named, ...askedOf(typeId, asked) }
+        const body: CheckBody = { ...named, ...askedOf(typeId, asked, lasting) }
         return (await apis.management.call('POST /posture-checks', { body })).data.id
       }}
     >
@@ -50,22 +52,26 @@ export function CreateCheck({ apis, onCreated }: Props) {
           ))}
         </select>
       </label>
-      <label>
-        {type.asks}
-        <textarea
-          rows={3}
-          required
-          placeholder={type.example}
-          value={asked}
-          onInput={({ currentTarget }) => setAsked(currentTarget.value)}
-        />
-      </label>
+      {typeId === 'MFA' ? (
+        <LastingFields label={type.asks} lasting={lasting} onChange={setLasting} />
+      ) : (
+        <label>
+          {type.asks}
+          <textarea
+            rows={3}
+            required
+            placeholder={type.example}
+            value={asked}
+            onInput={({ currentTarget }) => setAsked(currentTarget.value)}
+          />
+        </label>
+      )}
     </NewEntityForm>
   )
 }
 
 /** Reads the conditions of a check from lines of text; the controller refuses those that are not right. */
-function askedOf(typeId: TypeId, text: string) {
+function askedOf(typeId: TypeId, text: string, lasting: Lasting) {
   const lines = text
     .split('\n')
     .map((line) => line.trim())
@@ -77,7 +83,7 @@ function askedOf(typeId: TypeId, text: string) {
     case 'MAC':
       return { typeId, macAddresses: lines }
     case 'MFA':
-      return { typeId, timeoutSeconds: Number(first) }
+      return { typeId, timeoutSeconds: secondsOf(lasting) }
     case 'OS':
       return {
         typeId,

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { Name } from '../parts/name.tsx'
+import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import type { ManagedKind } from './kinds.ts'
@@ -23,7 +25,7 @@ export function EntityList({ apis, kind, selected, version }: Props) {
     (signal) => readPage(apis, kind, settled, offset, signal),
     [apis, kind, settled, offset, version],
   )
-  const { rows = [], total = 0 } = answer.data ?? {}
+  const { rows = [], total = 0 } = answer.data ?? answer.earlier ?? {}
   const onText = (value: string) => {
     setText(value)
     setOffset(0)
@@ -53,7 +55,9 @@ export function EntityList({ apis, kind, selected, version }: Props) {
           {rows.map(({ id, name, notes, roles }) => (
             <tr key={id} class={id === selected ? 'is-selected' : undefined}>
               <td>
-                <a href={hrefOf('manage', { kind, id })}>{name}</a>
+                <a href={hrefOf('manage', { kind, id })}>
+                  <Name of={name} />
+                </a>
               </td>
               <td class="muted">{notes.join(' · ')}</td>
               <td class="muted">{roles.join(' ')}</td>
@@ -67,7 +71,7 @@ export function EntityList({ apis, kind, selected, version }: Props) {
             Before
           </button>
           <span class="muted">
-            {offset + 1}–{Math.min(offset + PAGE_SIZE, total)} of {total.toLocaleString('en')}
+            {offset + 1}–{Math.min(offset + PAGE_SIZE, total)} of {numberText(total)}
           </span>
           <button type="button" disabled={offset + PAGE_SIZE >= total} onClick={() => setOffset(offset + PAGE_SIZE)}>
             Next

@@ -1,5 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import type { ManagedKind } from './kinds.ts'
 
@@ -19,7 +20,9 @@ export function PanelTitle({ kind, name, problem }: TitleProps) {
   return (
     <>
       <div class="panel-head">
-        <h2>{name}</h2>
+        <h2>
+          <Name of={name} />
+        </h2>
         <a class="button quiet" aria-label="Close" href={hrefOf('manage', { kind })}>
           ✕
         </a>

@@ -1,6 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { attributeChip, type Chip } from './chip.ts'
 import { Combobox } from './combobox.tsx'
+import { Name } from './name.tsx'
 
 interface Props {
   readonly apis: Apis
@@ -31,14 +32,18 @@ export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
         placeholder={of === 'roles' ? '#attribute, #all or a name' : 'Add a role attribute'}
         search={(text, signal) => searchChips(apis, text, kind, of, signal)}
         keyOf={({ value }) => value}
-        show={({ name }) => <span class="finder-name">{name}</span>}
+        show={({ name }) => (
+          <span class="finder-name">
+            <Name of={name} />
+          </span>
+        )}
         onPick={add}
         onText={(text) => (text === '' ? '' : add(typedChip(text)))}
       />
       <ul class="chips" aria-label={label}>
         {chips.map((chip) => (
           <li key={chip.value} class="chip">
-            {chip.name}
+            <Name of={chip.name} />
             <button
               type="button"
               aria-label={`Take ${chip.name} away`}

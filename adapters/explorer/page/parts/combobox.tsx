@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -18,7 +18,10 @@ interface Props<T> {
   readonly onText?: (text: string) => string
 }
 
-/** A field that offers what is found while somebody types: arrow keys choose, Enter picks, Escape closes. */
+/**
+ * A field that offers what is found while somebody types: arrow keys choose, Enter picks, Escape closes. Options belong to the
+ * text in the field; Enter before they are there waits for them.
+ */
 export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show, onPick, onText }: Props<T>) {
   const id = useId()
   const [typed, setTyped] = useState(text)
@@ -27,7 +30,9 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
   const settled = useSettled(typed)
   const isAsking = isOpen && settled.trim() !== ''
   const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
-  const found = isOpen && typed.trim() !== '' ? (answer.data ?? []) : []
+  const [isPicked, setPicked] = useState(false)
+  const isAnswered = isAsking && settled === typed && (answer.data !== undefined || answer.problem !== undefined)
+  const found = isAnswered ? (answer.data ?? []) : []
   const chosen = found[Math.min(at, found.length - 1)]
 
   const pick = (option: T) => {
@@ -38,20 +43,27 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
     if (event.key === 'Escape') setOpen(false)
     if (event.key === 'Enter') {
       event.preventDefault()
-      if (chosen !== undefined && settled === typed) pick(chosen)
-      else if (onText) setTyped(onText(typed.trim()))
+      setOpen(true)
+      setPicked(typed.trim() !== '')
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined || found.length === 0) return
     event.preventDefault()
     setAt((Math.min(at, found.length - 1) + step + found.length) % found.length)
   }
+  useEffect(() => {
+    if (!isPicked || !isAnswered) return
+    setPicked(false)
+    if (chosen !== undefined) pick(chosen)
+    else if (onText && !answer.problem) setTyped(onText(typed.trim()))
+  }, [isPicked, isAnswered])
   const onInput = (value: string) => {
+    setPicked(false)
     setTyped(value)
     setOpen(true)
     setAt(0)
   }
-  const isNothingFound = isAsking && settled === typed && !answer.isLoading && found.length === 0
+  const isNothingFound = isAnswered && found.length === 0
   return (
     <div class="finder">
       <label>
@@ -69,7 +81,10 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={onKeyDown}
           onFocus={() => setOpen(true)}
-          onBlur={() => setOpen(false)}
+          onBlur={() => {
+            setOpen(false)
+            setPicked(false)
+          }}
         />
       </label>
       <div class="finder-list" role="listbox" id={id} aria-label="Found" hidden={found.length === 0}>

@@ -1,6 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { type Found, searchNames } from '../api/search.ts'
 import { Combobox } from './combobox.tsx'
+import { Name } from './name.tsx'
 
 interface Props {
   readonly apis: Apis
@@ -22,7 +23,9 @@ export function Finder({ apis, kinds, onPick, ...field }: Props) {
       keyOf={({ kind, id }) => `${kind} ${id}`}
       show={({ kind, name }) => (
         <>
-          <span class="finder-name">{name}</span>
+          <span class="finder-name">
+            <Name of={name} />
+          </span>
           <span class={`kind kind-${kind}`}>{KIND_NAMES[kind] ?? kind}</span>
         </>
       )}

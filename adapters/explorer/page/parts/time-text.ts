@@ -1,6 +1,6 @@
-const INSTANT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
-const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
-const DISTANCE = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+const INSTANT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const DISTANCE = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
 
 const UNITS = [
   ['day', 86_400_000],
@@ -20,4 +20,10 @@ export function untilText(instant: string): string {
   const distance = Date.parse(instant) - Date.now()
   const [unit, size] = UNITS.find(([, milliseconds]) => Math.abs(distance) >= milliseconds) ?? ['second', 1000]
   return `${timeText(instant)} (${DISTANCE.format(Math.round(distance / size), unit)})`
+}
+
+/** The time zone in which instants are shown, as `GMT+1`. */
+export function zoneText(): string {
+  const parts = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' }).formatToParts(new Date())
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }

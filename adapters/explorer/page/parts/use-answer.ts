@@ -1,13 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
 import { problemText } from '../api/problem-text.ts'
 
-/** An answer that was asked for, as far as it is there. The answer before stays visible while a new one is on its way. */
+/** An answer that was asked for, as far as it is there. */
 export interface Answer<T> {
+  /** The answer to what is asked now; undefined until it is there, and never that to another question. */
   readonly data: T | undefined
+  /** The answer before, to another question: what may stay in sight, marked as busy, until the new one is there. */
+  readonly earlier: T | undefined
   readonly problem: string | undefined
   readonly isLoading: boolean
   /** Asks again. */
   readonly reload: () => void
+}
+
+interface Known<T> {
+  /** What was asked. */
+  readonly of: readonly unknown[]
+  readonly data?: T
+  readonly problem?: string
 }
 
 /** Asks once, and again when one of `reasons` changes; a question that is not wanted any more is given up. */
@@ -15,22 +25,34 @@ export function useAnswer<T>(
   ask: (signal: AbortSignal) => Promise<T> | undefined,
   reasons: readonly unknown[],
 ): Answer<T> {
-  const [known, setKnown] = useState<{ data?: T; problem?: string; isLoading: boolean }>({ isLoading: true })
+  const [known, setKnown] = useState<Known<T>>()
+  const [isAsking, setAsking] = useState(true)
   const [round, setRound] = useState(0)
   useEffect(() => {
     const asked = new AbortController()
     const answer = ask(asked.signal)
-    setKnown(({ data }) => ({ ...(data !== undefined && { data }), isLoading: answer !== undefined }))
+    setAsking(answer !== undefined)
+    const settle = (settled: Known<T>) => {
+      if (asked.signal.aborted) return
+      setKnown(settled)
+      setAsking(false)
+    }
     answer?.then(
-      (data) => asked.signal.aborted || setKnown({ data, isLoading: false }),
-      (error: unknown) => asked.signal.aborted || setKnown({ problem: problemText(error), isLoading: false }),
+      (data) => settle({ of: reasons, data }),
+      (error: unknown) => settle({ of: reasons, problem: problemText(error) }),
     )
     return () => asked.abort()
   }, [...reasons, round])
+  const isOfNow = known !== undefined && areSame(known.of, reasons)
   return {
-    data: known.data,
-    problem: known.problem,
-    isLoading: known.isLoading,
+    data: isOfNow ? known.data : undefined,
+    earlier: known?.data,
+    problem: isOfNow ? known.problem : undefined,
+    isLoading: isAsking,
     reload: () => setRound((before) => before + 1),
   }
+}
+
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((one, place) => Object.is(one, others[place]))
 }

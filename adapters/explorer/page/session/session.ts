@@ -39,10 +39,18 @@ export async function openSession(apis: Apis, end: () => Promise<void>): Promise
   session.value = { apis, name: data.name, isAdmin: data.isAdmin, end }
 }
 
+const ENDINGS = new Set<() => void>()
+
+/** Has something forgotten when who is logged in leaves, so that the next one does not see it. */
+export function forgetAtLogOut(forget: () => void): void {
+  ENDINGS.add(forget)
+}
+
 /** Ends the session at the controller and in the page, even where the controller is not reached. */
 export async function logOut(): Promise<void> {
   const ended = session.value
   session.value = undefined
+  for (const forget of ENDINGS) forget()
   farewell.value = 'You are logged out.'
   await ended?.end().catch(() => undefined)
 }

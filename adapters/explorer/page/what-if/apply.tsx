@@ -43,6 +43,7 @@ export function Apply({ apis, changes }: { apis: Apis; changes: readonly Change[
           Apply…
         </button>
       )}
+      {!changes.every(isWhole) && <p class="muted">A new policy needs a name before it can be made.</p>}
       {problem && (
         <p class="problem" role="alert">
           {problem}

@@ -37,9 +37,17 @@ export type Change =
       readonly action: 'update'
       readonly id: string
       readonly name: string
+      /** The policy when the change began. */
+      readonly before: PolicyDraft
       readonly policy: PolicyDraft
     }
-  | { readonly kind: 'service-policies'; readonly action: 'delete'; readonly id: string; readonly name: string }
+  | {
+      readonly kind: 'service-policies'
+      readonly action: 'delete'
+      readonly id: string
+      readonly name: string
+      readonly before: PolicyDraft
+    }
 
 /** A policy with nothing in it yet. */
 export const EMPTY_POLICY: PolicyDraft = {
@@ -63,17 +71,21 @@ export function policyBody({ name, type, semantic, ...roles }: PolicyDraft) {
   }
 }
 
-/** A change in the words of a simulation. */
+/** A change in the words of a simulation; a new policy without a name is tried under one that nobody has. */
 export function simulated(change: Change): Simulation['changes'][number] {
   if (change.action === 'delete') return { kind: 'service-policies', action: 'delete', id: change.id }
   if (change.kind !== 'service-policies')
     return { kind: change.kind, action: 'update', id: change.id, body: { roleAttributes: [...change.roleAttributes] } }
-  const body = policyBody(change.policy)
+  const { name } = change.policy
+  const body = policyBody({
+    ...change.policy,
+    name: name.trim() === '' ? `new policy ${change.action === 'create' ? change.number : change.id}` : name,
+  })
   if (change.action === 'create') return { kind: 'service-policies', action: 'create', body }
   return { kind: 'service-policies', action: 'update', id: change.id, body }
 }
 
-/** Whether a change says enough to be tried. */
+/** Whether a change says enough to be made. */
 export function isWhole(change: Change): boolean {
   return change.action === 'delete' || change.kind !== 'service-policies' || change.policy.name.trim() !== ''
 }

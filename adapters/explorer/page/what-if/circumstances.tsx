@@ -5,7 +5,7 @@ import { place, stay } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
-import { type Change, isWhole, type Simulation, simulated } from './change.ts'
+import { type Change, type Simulation, simulated } from './change.ts'
 import { Pairs } from './pairs.tsx'
 import { type Facts, NO_FACTS, PostureFields, reportsOf } from './posture-fields.tsx'
 
@@ -19,7 +19,7 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
   const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
   const asked: Question | undefined = identity && service ? { identity, service, type } : undefined
   const now = useAnswer((signal) => (asked ? explain(apis, asked, signal) : undefined), [apis, identity, service, type])
-  const tried = useSettled(changes).filter(isWhole).map(simulated)
+  const tried = useSettled(changes).map(simulated)
   const assumed = reportsOf(settled)
   const then = useAnswer(
     (signal) => (asked ? explain(apis, { ...asked, ...assumed, changes: tried }, signal) : undefined),
@@ -75,11 +75,11 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
 }
 
 function Answer({ explanation }: { explanation: Explanation }) {
-  const { allowed, text, policies } = explanation
+  const { reason, allowed, text, policies } = explanation
   const failing = policies.flatMap(({ applies, checks }) => (applies ? checks.filter((check) => !check.isPassing) : []))
   const names = [...new Set(failing.map(({ name }) => name))]
   return (
-    <dd class={allowed ? 'gain' : 'loss'}>
+    <dd class={reason === 'granted' ? 'gain' : allowed ? 'doubt' : 'loss'}>
       {text.split('\n')[0]}
       {!allowed && names.length > 0 && <span class="muted"> Failing: {names.join(', ')}.</span>}
     </dd>

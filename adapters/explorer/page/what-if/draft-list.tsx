@@ -1,3 +1,4 @@
+import { visibleLine } from '../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
@@ -46,7 +47,9 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
         <button
           type="button"
           class="danger"
-          onClick={() => put({ kind: change.kind, action: 'delete', id: change.id, name: change.name })}
+          onClick={() =>
+            put({ kind: change.kind, action: 'delete', id: change.id, name: change.name, before: change.before })
+          }
         >
           Delete it instead
         </button>
@@ -58,6 +61,7 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
 /** Names a change, here and in announcements. */
 function titleOf(change: Change): string {
   if (change.action === 'create') return 'New service policy'
-  if (change.kind === 'service-policies') return `Service policy ${change.name}`
-  return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${change.name}`
+  const name = visibleLine(change.name)
+  if (change.kind === 'service-policies') return `Service policy ${name}`
+  return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${name}`
 }

@@ -1,8 +1,13 @@
 import { signal } from '@preact/signals'
+import { forgetAtLogOut } from '../session/session.ts'
 import type { Change } from './change.ts'
 
 /** The changes that are tried, in the order in which they would be made. They stay while somebody looks at other views. */
 export const draft = signal<readonly Change[]>([])
+
+forgetAtLogOut(() => {
+  draft.value = []
+})
 
 /** Adds a change; one of the same entity is replaced, because it says the whole of it. */
 export function put(change: Change): void {

@@ -1,10 +1,17 @@
 import type { Apis } from '../api/apis.ts'
 import { type Change, policyBody } from './change.ts'
+import { readAttributes, readPolicy } from './read-entity.ts'
 
-/** Makes a change at the controller. Rejects with `ApiError` where it refuses. */
-export async function make({ management }: Apis, change: Change): Promise<void> {
+/**
+ * Makes a change at the controller, on top of what others changed since it began: role attributes that they gave or took stay
+ * so. Rejects with `ApiError` where the controller refuses, and with `Error` where a policy is another one by now.
+ */
+export async function make(apis: Apis, change: Change): Promise<void> {
+  const { management } = apis
   if (change.kind !== 'service-policies') {
-    const request = { params: { id: change.id }, body: { roleAttributes: [...change.roleAttributes] } }
+    const { before: now } = await readAttributes(apis, change.kind, change.id)
+    const body = { roleAttributes: merged(change, now) }
+    const request = { params: { id: change.id }, body }
     if (change.kind === 'identities') await management.call('PATCH /identities/{id}', request)
     else await management.call('PATCH /services/{id}', request)
     return
@@ -13,7 +20,21 @@ export async function make({ management }: Apis, change: Change): Promise<void> 
     await management.call('POST /service-policies', { body: policyBody(change.policy) })
     return
   }
+  const now = await readPolicy(apis, change.id)
+  if (JSON.stringify(policyBody(now)) !== JSON.stringify(policyBody(change.before))) {
+    throw new Error(`Somebody changed the policy ${change.name} meanwhile. Drop this change and begin it again.`)
+  }
   const params = { id: change.id }
   if (change.action === 'delete') await management.call('DELETE /service-policies/{id}', { params })
   else await management.call('PATCH /service-policies/{id}', { params, body: policyBody(change.policy) })
+}
+
+/** Role attributes as they are now, with those that the change adds and without those that it takes. */
+function merged(
+  { before, roleAttributes }: { readonly before: readonly string[]; readonly roleAttributes: readonly string[] },
+  now: readonly string[],
+): string[] {
+  const added = roleAttributes.filter((attribute) => !before.includes(attribute))
+  const taken = before.filter((attribute) => !roleAttributes.includes(attribute))
+  return [...new Set([...now, ...added])].filter((attribute) => !taken.includes(attribute))
 }

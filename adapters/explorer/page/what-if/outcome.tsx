@@ -1,28 +1,29 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { announce } from '../parts/announcements.ts'
+import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import { Apply } from './apply.tsx'
-import { type Change, isWhole, simulated } from './change.ts'
+import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
 import { type Pair, Pairs } from './pairs.tsx'
 
 /** Shows the gains and losses of the changes, and the ways to use them. */
 export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
-  const whole = useSettled(changes).filter(isWhole)
+  const tried = useSettled(changes)
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
-  const asked = JSON.stringify(whole.map(simulated))
+  const asked = JSON.stringify(tried.map(simulated))
   useEffect(() => {
     setCursor(undefined)
     setEarlier([])
   }, [asked])
   const answer = useAnswer(
     async (signal) => {
-      if (whole.length === 0) return undefined
-      const body = { changes: whole.map(simulated), ...(cursor && { cursor }) }
+      if (tried.length === 0) return undefined
+      const body = { changes: tried.map(simulated), ...(cursor && { cursor }) }
       const { data } = await apis.portcullis.call('POST /simulate', { body, signal })
       if (data.counts) {
         setCounts(data.counts)
@@ -42,7 +43,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
       </section>
     )
   }
-  const page = answer.data
+  const page = answer.data ?? (cursor === undefined ? answer.earlier : undefined)
   const more = () => {
     if (!page?.nextCursor) return
     setEarlier([...earlier, ...page.pairs])
@@ -52,7 +53,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     <section class="card outcome" aria-busy={answer.isLoading}>
       <h2>Gained and lost</h2>
       {answer.problem && <p class="problem">{answer.problem}</p>}
-      {counts && page && !answer.problem && (
+      {counts && (page || earlier.length > 0) && !answer.problem && (
         <>
           <dl class="counts">
             <Count label="gain Dial" count={counts.dial.gained} tone="good" sign="+" />
@@ -60,8 +61,8 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
             <Count label="gain Bind" count={counts.bind.gained} tone="good" sign="+" />
             <Count label="lose Bind" count={counts.bind.lost} tone="bad" sign="−" />
           </dl>
-          <Pairs pairs={[...earlier, ...page.pairs]} />
-          {page.nextCursor && (
+          <Pairs pairs={[...earlier, ...(page?.pairs ?? [])]} />
+          {page?.nextCursor && (
             <button type="button" onClick={more} disabled={answer.isLoading}>
               Show more
             </button>
@@ -85,7 +86,7 @@ function Count({ label, count, tone, sign }: { label: string; count: number; ton
   return (
     <div class={`count ${count === 0 ? '' : `count-${tone}`}`}>
       <dt>{label}</dt>
-      <dd>{count === 0 ? '0' : `${sign}${count.toLocaleString('en')}`}</dd>
+      <dd>{count === 0 ? '0' : `${sign}${numberText(count)}`}</dd>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import { hrefOf } from '../navigation/place.ts'
+import { EntityLink } from '../parts/entity-link.tsx'
 
 interface Named {
   readonly id: string
@@ -36,10 +37,14 @@ export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
                 {change === 'gained' ? '+' : '−'} {type}
               </span>
             </td>
-            <td>{identity.name}</td>
-            <td>{service.name}</td>
             <td>
-              <a href={hrefOf('why', { identity: identity.id, service: service.id, type })}>now</a>
+              <EntityLink kind="identities" {...identity} />
+            </td>
+            <td>
+              <EntityLink kind="services" {...service} />
+            </td>
+            <td>
+              <a href={hrefOf('why', { identity: identity.id, service: service.id, type })}>why now</a>
             </td>
           </tr>
         ))}

@@ -28,11 +28,11 @@ interface NamedRole {
 export async function readChange(apis: Apis, kind: string, id: string): Promise<Change> {
   if (kind !== 'service-policies') return readAttributes(apis, kind === 'services' ? 'services' : 'identities', id)
   const policy = await readPolicy(apis, id)
-  return { kind, action: 'update', id, name: policy.name, policy }
+  return { kind, action: 'update', id, name: policy.name, before: policy, policy }
 }
 
 /** A service policy as it may be edited. */
-async function readPolicy({ management }: Apis, id: string): Promise<PolicyDraft> {
+export async function readPolicy({ management }: Apis, id: string): Promise<PolicyDraft> {
   const { data } = await management.call('GET /service-policies/{id}', { params: { id } })
   return {
     name: data.name,

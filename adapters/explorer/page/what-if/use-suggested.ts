@@ -1,12 +1,14 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
+import { problemText } from '../api/problem-text.ts'
 import { place, stay } from '../navigation/place.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
 import { readAttributes, readChange } from './read-entity.ts'
 
-/** Takes over the change that a link suggests, once, and keeps the rest of the address. */
-export function useSuggested(apis: Apis): void {
+/** Takes over the change that a link suggests, once, and keeps the rest of the address; answers why that failed. */
+export function useSuggested(apis: Apis): string | undefined {
+  const [problem, setProblem] = useState<string>()
   const { about } = place.value
   const change = about.get('change')
   useEffect(() => {
@@ -36,8 +38,9 @@ export function useSuggested(apis: Apis): void {
         put(newPolicy(policy))
       }
     }
-    void suggest().catch(() => undefined)
+    suggest().catch((error: unknown) => setProblem(problemText(error)))
     stay('what-if', { identity, service, type })
   }, [change])
   const read = (name: string) => about.get(name) ?? undefined
+  return problem
 }

@@ -8,13 +8,18 @@ import { useSuggested } from './use-suggested.ts'
 
 /** Tries changes of the network and of circumstances before anything is written. */
 export function WhatIfView({ apis }: { apis: Apis }) {
-  useSuggested(apis)
+  const problem = useSuggested(apis)
   return (
     <section class="what-if">
       <div class="bar">
         <h1>What if</h1>
         <p class="muted">Nothing is written until you apply it.</p>
       </div>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
       <div class="what-if-body">
         <div class="stack">
           <NewChange apis={apis} />

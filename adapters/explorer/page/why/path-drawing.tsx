@@ -1,11 +1,12 @@
+import { visibleLine } from '../../../../src/base/text.ts'
 import type { Explanation } from '../api/explanation.ts'
 import { type PathNode, pathOf } from './path.ts'
 
-const BOX = { width: 184, height: 44, gap: 10 } as const
-const COLUMN = BOX.width + 56
+const BOX = { width: 172, height: 44, gap: 10 } as const
+const COLUMN = BOX.width + 40
 const HEAD = 26
-const COLUMN_NAMES = ['Identity', 'Service policies', 'Posture checks', 'Edge routers', 'Service'] as const
-const TITLE_LENGTH = 23
+const COLUMN_NAMES = ['Identity', 'Service policies', 'Posture checks', 'Edge routers', 'Service', 'Host'] as const
+const TITLE_LENGTH = 21
 
 /** The way from the identity to the service, lit as far as it is open. */
 export function PathDrawing({ explanation }: { explanation: Explanation }) {
@@ -25,7 +26,14 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
     <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
-      <svg width={width} height={height} viewBox={`-2 0 ${width + 4} ${height}`} role="img" aria-label={spoken(nodes)}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
+      <svg
+        width={width}
+        height={height}
+        viewBox={`-2 0 ${width + 4} ${height}`}
+        role="group"
+        aria-label={spoken(nodes)}
+      >
         {COLUMN_NAMES.map((name, number) => (
           <text key={name} class="column" x={number * COLUMN} y="14">
             {name}
@@ -54,20 +62,21 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
 
 function PathBox({ node, place }: { node: PathNode; place: { readonly x: number; readonly y: number } | undefined }) {
   if (!place) return null
-  const { title, note, kind, light } = node
-  return (
+  const { title, note, kind, light, href } = node
+  const box = (
     <g class={`stop stop-${kind} stop-${light}`} transform={`translate(${place.x} ${place.y})`}>
-      <title>{title}</title>
+      <title>{visibleLine(title)}</title>
       <rect width={BOX.width} height={BOX.height} rx="7" />
       <rect class="stop-mark" x="7" y="7" width="4" height={BOX.height - 14} rx="2" />
       <text class="stop-title" x="19" y={note === '' ? 27 : 19}>
-        {shortened(title)}
+        {shortened(visibleLine(title))}
       </text>
       <text class="stop-note" x="19" y="35">
         {shortened(note)}
       </text>
     </g>
   )
+  return href === undefined ? box : <a href={href}>{box}</a>
 }
 
 function shortened(text: string): string {
@@ -76,5 +85,7 @@ function shortened(text: string): string {
 
 function spoken(nodes: readonly PathNode[]): string {
   const words = { lit: 'open', broken: 'closed', dark: 'not reached' } as const
-  return nodes.map(({ title, note, light }) => `${title}${note && `, ${note}`}: ${words[light]}`).join('; ')
+  return nodes
+    .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${words[light]}`)
+    .join('; ')
 }

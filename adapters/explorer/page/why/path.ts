@@ -1,4 +1,5 @@
 import type { Explanation, PolicyExplanation } from '../api/explanation.ts'
+import { hrefOfEntity } from '../parts/entity-link.tsx'
 
 /** How something stands on the way from the identity to the service. */
 export type Light = 'lit' | 'broken' | 'dark'
@@ -6,7 +7,9 @@ export type Light = 'lit' | 'broken' | 'dark'
 export interface PathNode {
   readonly key: string
   readonly column: number
-  readonly kind: 'identities' | 'policies' | 'checks' | 'edge-routers' | 'services'
+  readonly kind: 'identities' | 'policies' | 'checks' | 'edge-routers' | 'services' | 'hosts'
+  /** The address of its page; undefined for what is no entity. */
+  readonly href?: string | undefined
   readonly title: string
   readonly note: string
   readonly light: Light
@@ -29,27 +32,31 @@ const MOST_OF_A_KIND = 5
 /** The way through policies, posture checks and edge routers: lit where it is open, broken where something fails. */
 export function pathOf(explanation: Explanation): Path {
   const { identity, service, asked, type, policies, edgeRouters } = explanation
-  const start: PathNode = node(
-    'identity',
-    0,
-    'identities',
-    identity?.name ?? asked.identity,
-    '',
-    identity ? 'lit' : 'broken',
-  )
-  const end: PathNode = node('service', 4, 'services', service?.name ?? asked.service, '', service ? 'lit' : 'broken')
+  const start: PathNode = {
+    ...node('identity', 0, 'identities', identity?.name ?? asked.identity, '', identity ? 'lit' : 'broken'),
+    href: identity ? hrefOfEntity('identities', identity.id) : undefined,
+  }
+  const end: PathNode = {
+    ...node('service', 4, 'services', service?.name ?? asked.service, '', service ? 'lit' : 'broken'),
+    href: service ? hrefOfEntity('services', service.id) : undefined,
+  }
   const nodes: PathNode[] = [start]
   const lines: PathLine[] = []
   const ends: { key: string; light: Light }[] = []
-  for (const policy of shownPolicies(policies)) {
+  for (const policy of shownPolicies(policies.filter((one) => one.type === type || selectsBoth(one)))) {
     const key = `policy ${policy.id}`
-    nodes.push(node(key, 1, 'policies', policy.name, policyNote(policy, type), policyLight(policy)))
+    const href = hrefOfEntity('service-policies', policy.id)
+    nodes.push({ ...node(key, 1, 'policies', policy.name, policyNote(policy, type), policyLight(policy)), href })
     lines.push({ from: 'identity', to: key, light: policy.identitySide.selects ? 'lit' : 'broken' })
     if (!policy.applies) continue
     for (const check of policy.checks.slice(0, MOST_OF_A_KIND)) {
       const checkKey = `check ${policy.id} ${check.id}`
       const light = check.isPassing ? 'lit' : 'broken'
-      nodes.push(node(checkKey, 2, 'checks', check.name, check.isPassing ? 'passes' : 'fails', light))
+      const note = check.isPassing ? 'passes' : 'fails'
+      nodes.push({
+        ...node(checkKey, 2, 'checks', check.name, note, light),
+        href: hrefOfEntity('posture-checks', check.id),
+      })
       lines.push({ from: key, to: checkKey, light })
       ends.push({ key: checkKey, light: policy.grants ? 'lit' : 'dark' })
     }
@@ -60,7 +67,11 @@ export function pathOf(explanation: Explanation): Path {
   for (const router of routers) {
     const key = `router ${router.id}`
     const light = router.isOnline ? (isGranted ? 'lit' : 'dark') : 'broken'
-    nodes.push(node(key, 3, 'edge-routers', router.name, router.isOnline ? 'online' : 'offline', light))
+    const note = router.isOnline ? 'online' : 'offline'
+    nodes.push({
+      ...node(key, 3, 'edge-routers', router.name, note, light),
+      href: hrefOfEntity('edge-routers', router.id),
+    })
     for (const from of ends) lines.push({ from: from.key, to: key, light: from.light === 'lit' ? light : 'dark' })
     lines.push({ from: key, to: 'service', light: isGranted ? light : 'dark' })
   }
@@ -73,7 +84,9 @@ export function pathOf(explanation: Explanation): Path {
     nodes.push(node('no policy', 1, 'policies', 'No service policy', 'selects both', 'broken'))
     lines.push({ from: 'identity', to: 'no policy', light: 'broken' })
   }
-  return { nodes: [...nodes, end], lines }
+  const host = type === 'Dial' ? hostNode(explanation) : undefined
+  if (host === undefined) return { nodes: [...nodes, end], lines }
+  return { nodes: [...nodes, end, host], lines: [...lines, { from: 'service', to: host.key, light: host.light }] }
 }
 
 function node(
@@ -87,16 +100,33 @@ function node(
   return { key, column, kind, title, note, light }
 }
 
+/** Where the service leaves the network; undefined where that was not looked at. */
+function hostNode({ service, hosts, reason }: Explanation): PathNode | undefined {
+  if (service === null || hosts === null) return undefined
+  const [first] = hosts.hosts
+  const count = hosts.terminatorCount
+  const href = first ? hrefOfEntity('identities', first.id) : undefined
+  if (count === 0)
+    return { ...node('host', 5, 'hosts', 'Nothing hosts it', `${hosts.mayBindCount} may bind it`, 'broken') }
+  const title = first?.name ?? 'An edge router'
+  const light = reason === 'granted' ? 'lit' : 'dark'
+  return { ...node('host', 5, 'hosts', title, `${count} terminator${count === 1 ? '' : 's'}`, light), href }
+}
+
 /** Those that select both, and where there are none, those that select one of the two. */
 function shownPolicies(policies: readonly PolicyExplanation[]): readonly PolicyExplanation[] {
-  const selectingBoth = policies.filter(({ identitySide, serviceSide }) => identitySide.selects && serviceSide.selects)
+  const selectingBoth = policies.filter(selectsBoth)
   return (selectingBoth.length > 0 ? selectingBoth : policies).slice(0, MOST_OF_A_KIND)
+}
+
+function selectsBoth({ identitySide, serviceSide }: PolicyExplanation): boolean {
+  return identitySide.selects && serviceSide.selects
 }
 
 function policyNote({ type, applies, identitySide, serviceSide }: PolicyExplanation, asked: string): string {
   if (applies) return identitySide.matched.map(({ name }) => name).join(' ')
-  if (!identitySide.selects) return 'does not select the identity'
-  if (!serviceSide.selects) return 'does not select the service'
+  if (!identitySide.selects) return 'not this identity'
+  if (!serviceSide.selects) return 'not this service'
   return type === asked ? '' : `grants ${type} only`
 }
 

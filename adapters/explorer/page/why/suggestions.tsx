@@ -1,21 +1,33 @@
+import type { Apis } from '../api/apis.ts'
 import type { Explanation, Suggestion } from '../api/explanation.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { numberText } from '../parts/number-text.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { readGain } from './read-gain.ts'
 
-/** Shows the steps that would help, each with the way to try it before it is done. */
-export function Suggestions({ explanation }: { explanation: Explanation }) {
-  const { suggestions, allowed, identity, service, type } = explanation
+/** Shows the steps that would help, the one that gives least to others first, each with the way to try it before it is done. */
+export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
+  const { suggestions, allowed, reason, identity, service, type } = explanation
+  const gains = useAnswer(
+    (signal) => Promise.all(suggestions.map((suggestion) => readGain(apis, suggestion, explanation, signal))),
+    [apis, explanation],
+  )
+  const steps = suggestions
+    .map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))
+    .sort((a, b) => (a.gain ?? Number.POSITIVE_INFINITY) - (b.gain ?? Number.POSITIVE_INFINITY))
   return (
     <section class="card">
-      <h2>What is missing</h2>
+      <h2>{allowed && reason !== 'granted' ? 'What would let it connect' : 'What is missing'}</h2>
       {suggestions.length === 0 && (
         <p class="muted">{allowed ? 'Nothing.' : 'Nothing that a change of policies would give.'}</p>
       )}
-      <ul class="suggestions">
-        {suggestions.map((suggestion) => {
+      <ul class="suggestions" aria-busy={gains.isLoading}>
+        {steps.map(({ suggestion, gain }) => {
           const href = hrefOfTrial(suggestion, identity?.id, service?.id, type)
           return (
             <li key={suggestion.text}>
-              {suggestion.text} {href && <a href={href}>Try it</a>}
+              {suggestion.text} {href && <a href={href}>Try it</a>}{' '}
+              {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
             </li>
           )
         })}
@@ -29,6 +41,10 @@ export function Suggestions({ explanation }: { explanation: Explanation }) {
       )}
     </section>
   )
+}
+
+function gainText(gain: number): string {
+  return gain <= 1 ? 'gives this access and no other' : `+${numberText(gain - 1)} other${gain === 2 ? '' : 's'}`
 }
 
 /** Where a suggestion can be tried; undefined where trying it is not a change of the network. */
@@ -51,5 +67,6 @@ function hrefOfTrial(
   if (kind === 'create-service-policy') return hrefOf('what-if', { ...asked, change: 'policy' })
   if (kind === 'pass-mfa') return hrefOf('what-if', { ...asked, change: 'posture' })
   if (kind === 'fulfil-posture-check') return hrefOf('what-if', { ...asked, change: 'posture' })
+  if (kind === 'host-service' && first) return hrefOf('service', { id: first.id, tab: 'hosts' })
   return undefined
 }

@@ -1,5 +1,5 @@
 import type { CheckExplanation, Explanation } from '../api/explanation.ts'
-import { timeText, untilText } from '../parts/time-text.ts'
+import { timeText, untilText, zoneText } from '../parts/time-text.ts'
 
 /** The answer in one sentence, and until when it holds. */
 export function Verdict({ explanation, onAgain }: { explanation: Explanation; onAgain: () => void }) {
@@ -14,7 +14,7 @@ export function Verdict({ explanation, onAgain }: { explanation: Explanation; on
       <div>
         <p class="verdict-text">{sentence}</p>
         <p class="verdict-time">
-          {changesText(explanation)} Judged at <time dateTime={at}>{timeText(at)}</time>.
+          {changesText(explanation)} Judged at <time dateTime={at}>{timeText(at)}</time> {zoneText()}.
         </p>
       </div>
       <button type="button" onClick={onAgain}>

@@ -63,7 +63,7 @@ export function WhyView({ apis }: { apis: Apis }) {
           <PathDrawing explanation={explanation} />
           <div class="columns">
             <ExplanationSentences explanation={explanation} />
-            <Suggestions explanation={explanation} />
+            <Suggestions apis={apis} explanation={explanation} />
           </div>
         </div>
       )}

@@ -1,0 +1,37 @@
+import { hrefOf } from '../navigation/place.ts'
+import { Name } from './name.tsx'
+
+interface Props {
+  /** The resource, for example `identities`. */
+  readonly kind: string
+  readonly id: string
+  /** Null for one that is gone, or whose name is not to be seen. */
+  readonly name: string | null | undefined
+}
+
+/** The name of an entity, which leads to its page. */
+export function EntityLink({ kind, id, name }: Props) {
+  return (
+    <a class={`entity entity-${kind}`} href={hrefOfEntity(kind, id)}>
+      <Name of={name || id} />
+    </a>
+  )
+}
+
+/** The views that show one entity of a kind. */
+const VIEW_OF: Readonly<Record<string, string>> = {
+  identities: 'identity',
+  services: 'service',
+  'edge-routers': 'router',
+  'service-policies': 'policy',
+  'edge-router-policies': 'policy',
+  'service-edge-router-policies': 'policy',
+  'posture-checks': 'check',
+}
+
+/** Where the page of an entity is; as JSON for kinds that have none. */
+export function hrefOfEntity(kind: string, id: string): string {
+  const view = VIEW_OF[kind]
+  if (view === undefined) return hrefOf('json', { kind, id })
+  return hrefOf(view, { id, kind: view === 'policy' && kind !== 'service-policies' ? kind : undefined })
+}
