@@ -175,6 +175,6 @@ describe.skipIf(!HAS_BROWSER)('what the explorer says and does is what was asked
     const problem = page.locator('.problem').first()
     await problem.waitFor()
     expect((await problem.boundingBox())?.height).toBeLessThan(60)
-    expect(await problem.evaluate((element) => getComputedStyle(element).fontSize)).toBe('13px')
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.problem')).fontSize")).toBe('13px')
   }, 60_000)
 })

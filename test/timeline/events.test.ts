@@ -57,7 +57,7 @@ describe('GET /events as a timeline', () => {
     expect(data.events).toMatchObject([
       { type: 'entity.changed', facts: { operation: 'insert', kind: 'services', id }, at: '2026-01-01T00:00:00.000Z' },
     ])
-    expect(data.events[0]?.text).toBe('the controller created one of the services')
+    expect(data.events[0]?.text).toBe('the controller created service payroll')
     expect((await api.call('GET /events', { query: { after: data.next } })).data.events).toEqual([])
   })
 
@@ -240,7 +240,7 @@ describe('GET /events as a stream', () => {
     // Nobody has more than two now but the administrator, whose places no delegate takes.
     expect((await opened(controller, one.token)).status).toBe(429)
     await service(controller, 'payroll')
-    for (const stream of mine) await stream.until('created one of the services')
+    for (const stream of mine) await stream.until('created service payroll')
   })
 
   it('costs nothing while its reader does not read, and says what it missed', async () => {

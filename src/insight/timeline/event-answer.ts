@@ -74,7 +74,7 @@ async function changedEntities(tx: ReadTransaction, call: Call, events: readonly
     const { items } = await tx.collection(resource).find({ where: ids(wanted) })
     for (const { id, ...record } of items) names.set(`${kind} ${id}`, String(Reflect.get(record, 'name')))
   }
-  return (kind, id) => ({ kind, id, name: names.get(`${kind} ${id}`) ?? null })
+  return (kind, id) => ({ id, name: names.get(`${kind} ${id}`) ?? null })
 }
 
 type EventFacts = Omit<TimelineEvent, 'text'>

@@ -17,8 +17,8 @@ export interface TimelineEvent {
   readonly identity?: EventEntity | undefined
   readonly service?: EventEntity | undefined
   readonly router?: EventEntity | undefined
-  /** What was created, changed or deleted. */
-  readonly entity?: (EventEntity & { readonly kind: string }) | undefined
+  /** What was created, changed or deleted; `facts.kind` says what it is. */
+  readonly entity?: EventEntity | undefined
   /** Who did it, where that is another one than the identity. */
   readonly author?: EventEntity | undefined
   /** Further facts of the event, by the name that the event gives each. */

@@ -4,13 +4,13 @@ import type { NetworkEvent } from './network-event.ts'
 
 /** An event as a sentence in which everything that has a name leads to its page. */
 export function EventSentence({ event }: { event: NetworkEvent }) {
-  const { text, identity, service, router, author, entity } = event
+  const { text, identity, service, router, author, entity, facts } = event
   const named = [
     { kind: 'identities', of: author },
     { kind: 'identities', of: identity },
     { kind: 'services', of: service },
     { kind: 'edge-routers', of: router },
-    { kind: entity?.kind ?? '', of: entity },
+    { kind: String(facts.kind), of: entity },
   ]
   const parts: (string | { readonly kind: string; readonly id: string; readonly name: string })[] = [text]
   for (const { kind, of } of named) {
