@@ -106,11 +106,11 @@ export interface Asset {
 const HASHED = /-[\w-]{8}\.(css|js)$/
 const ONE_YEAR_S = 31_536_000
 
-const compressBrotli = promisify(brotliCompress)
-const compressGzip = promisify(gzip)
+const BROTLI = promisify(brotliCompress)
+const GZIP = promisify(gzip)
 
 async function assetOf(name: string, bytes: Uint8Array): Promise<Asset> {
-  const [br, gz] = await Promise.all([compressBrotli(bytes), compressGzip(bytes, { level: 9 })])
+  const [br, gz] = await Promise.all([BROTLI(bytes), GZIP(bytes, { level: 9 })])
   return {
     bytes,
     type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',

@@ -17,7 +17,7 @@ export interface TimelineEvent {
   readonly identity?: EventEntity | undefined
   readonly service?: EventEntity | undefined
   readonly router?: EventEntity | undefined
-  /** What was created, changed or deleted; `facts.kind` says what it is. */
+  /** The entity that was created, changed or deleted, of the kind in `facts`. */
   readonly entity?: EventEntity | undefined
   /** Who did it, where that is another one than the identity. */
   readonly author?: EventEntity | undefined
