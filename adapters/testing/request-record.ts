@@ -18,8 +18,11 @@ export interface RecordedRequest {
   readonly status: number | undefined
 }
 
-/** How many requests are remembered; of more the oldest are forgotten. */
+/** Requests that are remembered at least; of more the oldest are forgotten. */
 const MOST_KEPT = 10_000
+
+/** Requests after which the oldest are forgotten together: to forget each by itself would move all others each time. */
+const FORGOTTEN_TOGETHER = 1000
 
 type Noted = { -readonly [Member in keyof RecordedRequest]: RecordedRequest[Member] }
 
@@ -46,7 +49,7 @@ export function requestRecord(): RequestRecord {
         ...{ route, api, params, method, path, at: clock.now(), identityId: undefined, status: undefined },
       }
       requests.push(noted)
-      if (requests.length > MOST_KEPT) requests.splice(0, requests.length - MOST_KEPT)
+      if (requests.length >= MOST_KEPT + FORGOTTEN_TOGETHER) requests.splice(0, requests.length - MOST_KEPT)
       const response = await current.run(noted, () => fetch(request, connection))
       noted.status = response.status
       return response
