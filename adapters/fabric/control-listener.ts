@@ -180,8 +180,7 @@ class Listener implements OpenControlListener {
     const { greeting } = hello
     const id = hello.connectionId || randomUUID()
     const secret = hello.secret ?? newGroupSecret()
-    const isResumed = hello.isGrouped && hello.connectionId !== ''
-    const facts = { id, secret, routerId: greeting.routerId, isResumed }
+    const facts = { id, secret, routerId: greeting.routerId, isResumed: greeting.isResumed }
     const times = this.#options.heartbeat ?? { everyMs: 10_000, silenceMs: 30_000 }
     const group = new RouterGroup(facts, times, () => {
       if (this.#groups.get(id) === group) this.#groups.delete(id)

@@ -42,6 +42,7 @@ export function readHello({ contentType, headers, body: [id = new Uint8Array(0)]
   if (routerId === '' || routerId.length > LONGEST_ID) return 'a hello without id'
   const capabilities = decodeMask(headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
   const isNew = capabilities.includes(MULTI_CHANNEL)
+  const connectionId = readText(headers, HEADER.connectionId) ?? ''
   const isGrouped = readBool(headers, HEADER.isGrouped) ?? false
   // The older key of the listeners means the secret of a group in a grouped hello.
   const listenersKey = isNew || isGrouped ? HEADER.helloListeners : HEADER.legacyHelloListeners
@@ -51,11 +52,12 @@ export function readHello({ contentType, headers, body: [id = new Uint8Array(0)]
       software: readVersion(version),
       capabilities,
       linkListeners: Listeners.decode(headers.get(listenersKey) ?? new Uint8Array(0)).listeners,
+      isResumed: connectionId !== '',
     },
     socketType: readText(headers, HEADER.underlayType) ?? '',
     isGrouped,
     isFirst: readBool(headers, HEADER.isFirstOfGroup) ?? false,
-    connectionId: readText(headers, HEADER.connectionId) ?? '',
+    connectionId,
     secret: isGrouped ? headers.get(HEADER.groupSecret) : undefined,
   }
 }

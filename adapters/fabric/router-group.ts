@@ -8,7 +8,7 @@ import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { notTaken, readMessage } from './messages/read-message.ts'
 import { type WireMessage, writeMessage } from './messages/write-message.ts'
 
-/** Milliseconds within which a router that is connected again reports its links; it does so at once. */
+/** Milliseconds within which a router that is heard again reports its links; it does so at once. */
 const GREETING_MS = 2000
 
 /**
@@ -24,8 +24,12 @@ export class Backlog {
   constructor() {
     this.#greeting = new Promise((resolve) => {
       this.#greeted = resolve
-      setTimeout(() => resolve(0), GREETING_MS).unref()
     })
+  }
+
+  /** The router is heard: it greets soon, or not at all. */
+  begin(): void {
+    setTimeout(() => this.#greeted(0), GREETING_MS).unref()
   }
 
   /** The router greets; later reports change nothing. */
@@ -79,6 +83,7 @@ export class RouterGroup implements RouterChannel {
   #session: RouterSession | undefined
   #sequence = 0
   #inHand = 0
+  #isHeard = false
   readonly #lifetime = new Lifetime('the channel is closed')
 
   constructor(
@@ -125,6 +130,8 @@ export class RouterGroup implements RouterChannel {
     this.#sockets.set(type, socket)
     before?.destroy()
     for (const message of this.#waiting.splice(0)) this.#write(socket, message)
+    // Who resumed a channel may have nothing to say, and counts when it is heard.
+    if (!this.#isHeard && this.#backlog !== undefined) this.#beat()
   }
 
   /** Makes the listener of a socket of this group. */
@@ -166,6 +173,11 @@ export class RouterGroup implements RouterChannel {
   }
 
   #receive(socket: ChannelSocket, frame: Frame): void {
+    if (!this.#isHeard) {
+      this.#isHeard = true
+      this.#backlog?.begin()
+      this.#session?.heard()
+    }
     const sent = frame.headers.get(HEADER.heartbeat)
     if (sent !== undefined) this.#writeHeaders(socket, [[HEADER.heartbeatResponse, sent]])
     switch (frame.contentType) {

@@ -177,7 +177,8 @@ class OwnRouterConnection implements RunningRouter {
       else void this.#answer(session, listener.take(message))
     }
     const channel = { send: take, close: () => queueMicrotask(over) }
-    const greeting = { routerId: own.id, software: software(), capabilities: [], linkListeners: this.#linkListeners }
+    const facts = { software: software(), capabilities: [], isResumed: false }
+    const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }
     const connected = await plane.connect(greeting, admission.fingerprint, channel)
     if (typeof connected === 'string') return this.#again()
     const session = connected

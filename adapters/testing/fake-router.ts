@@ -21,8 +21,8 @@ export interface FakeRouterOptions {
   readonly capabilities?: readonly number[]
   /** Whether its hello says its version; it does unless given. */
   readonly saysVersion?: boolean
-  /** How it answers routes; with success unless given. */
-  onRoute?(route: RouteMessage): RouteReply
+  /** How it answers routes, at once or later; with success unless given. */
+  onRoute?(route: RouteMessage): RouteReply | Promise<RouteReply>
   /** Looks at a frame as it arrives; one that is answered by false is not kept. */
   onFrame?(frame: routerSide.Frame): boolean
 }
@@ -33,6 +33,8 @@ export interface FakeHello {
   readonly secret?: Uint8Array
   readonly isFirst?: boolean
   readonly type?: string
+  /** It handles nothing after the answer until it is told to go on. */
+  readonly hangs?: boolean
 }
 
 /** The answer to a hello. */
@@ -56,6 +58,7 @@ export class FakeRouter {
   readonly #options: FakeRouterOptions
   readonly #sockets: Duplex[] = []
   readonly #waiting = new Set<() => void>()
+  #held: routerSide.Frame[] | undefined
   #sequence = 0
 
   constructor(router: EnrolledRouter, listener: ControlListener, options: FakeRouterOptions = {}) {
@@ -71,7 +74,9 @@ export class FakeRouter {
   }
 
   /** Opens a socket and says hello. */
-  async connect({ connectionId, secret, isFirst = true, type = 'ctrl.default' }: FakeHello = {}): Promise<FakeWelcome> {
+  async connect(hello: FakeHello = {}): Promise<FakeWelcome> {
+    const { connectionId, secret, isFirst = true, type = 'ctrl.default', hangs = false } = hello
+    if (hangs) this.#held = []
     const [own, theirs] = duplexPair()
     this.#sockets.push(own)
     // A controller that closes its end closes the connection.
@@ -83,7 +88,8 @@ export class FakeRouter {
       let isWelcomed = false
       own.on('data', (bytes: Uint8Array) => {
         for (const frame of reader.push(bytes)) {
-          if (isWelcomed) this.#take(frame)
+          if (isWelcomed && this.#held !== undefined) this.#held.push(frame)
+          else if (isWelcomed) this.#take(frame)
           else resolve(welcomeIn(frame))
           isWelcomed = true
         }
@@ -172,6 +178,13 @@ export class FakeRouter {
     for (const socket of this.#sockets) socket.pause()
   }
 
+  /** Handles what it received since it hung. */
+  goOn(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const frame of held) this.#take(frame)
+  }
+
   /** Closes every socket. */
   close(): void {
     for (const socket of this.#sockets.splice(0)) socket.destroy()
@@ -183,7 +196,7 @@ export class FakeRouter {
       return
     }
     if (this.#options.onFrame?.(frame) !== false) this.received.push(frame)
-    if (frame.contentType === CONTENT_TYPE.route) this.#answerRoute(frame)
+    if (frame.contentType === CONTENT_TYPE.route) void this.#answerRoute(frame)
     for (const look of [...this.#waiting]) look()
   }
 
@@ -194,10 +207,11 @@ export class FakeRouter {
     this.send(CONTENT_TYPE.heartbeat, undefined, new Map([[HEADER.heartbeatResponse, sent]]))
   }
 
-  #answerRoute(frame: routerSide.Frame): void {
+  async #answerRoute(frame: routerSide.Frame): Promise<void> {
     const route = Route.decode(bodyOf(frame))
-    const reply: RouteReply = this.#options.onRoute === undefined ? { success: true } : this.#options.onRoute(route)
-    if (reply === undefined) return
+    const { onRoute } = this.#options
+    const reply: RouteReply = onRoute === undefined ? { success: true } : await onRoute(route)
+    if (reply === undefined || this.isClosed) return
     const outcome = reply.success
       ? ([[HEADER.routeSuccess, routerSide.boolHeader(true)], ...(reply.peerData ?? [])] as const)
       : ([

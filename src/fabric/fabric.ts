@@ -108,6 +108,7 @@ export class Fabric implements ControlPlane {
       capabilities: greeting.capabilities,
       channel,
       connectedAt,
+      isHeard: !greeting.isResumed,
       linkListeners,
       terms: rest,
     }

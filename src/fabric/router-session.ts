@@ -46,6 +46,12 @@ export class ConnectedSession implements RouterSession {
     }
   }
 
+  heard(): void {
+    if (this.#router.isHeard) return
+    this.#router.isHeard = true
+    this.#parts.network.routersChanged()
+  }
+
   misbehaved(what: Misbehaviour): void {
     const at = this.#parts.context.clock.now()
     if (at - (this.#told.get(what) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return

@@ -15,7 +15,7 @@ import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { firstRouter, lastRouter, passes } from '../rules/index.ts'
 import type { LaidCircuit } from './circuit-setup.ts'
 import { type AskRight, dialRight, tunnelDialRight } from './dial-rights.ts'
-import { type Circuit, MOVING_ATTEMPT } from './open-circuits.ts'
+import type { Circuit } from './open-circuits.ts'
 
 type Message<Type extends FromRouter['type']> = Extract<FromRouter, { type: Type }>
 
@@ -52,12 +52,16 @@ export class CircuitMessages {
     return this.#lay(request, tunnelDialRight(this.#parts, this.#router.id, request), undefined)
   }
 
-  /** An answer that nobody waits for is to a circuit that was given up: the router is to forget it. */
+  /**
+   * An answer that nobody waits for is to an attempt that was given up: the router is to forget the circuit, whatever it did,
+   * unless it has a part in it by another attempt.
+   */
   routeResult(result: Message<'route-result'>): undefined {
-    if (this.#parts.exchange.answered(this.#router.id, result)) return
-    const circuit = this.#parts.circuits.get(result.circuitId)
-    if (circuit !== undefined && passes(circuit.course, this.#router.id)) return
-    if (result.success && (circuit === undefined || result.attempt !== MOVING_ATTEMPT)) this.#unroute(result.circuitId)
+    const { exchange, circuits } = this.#parts
+    const { circuitId } = result
+    if (exchange.answered(this.#router.id, result) || exchange.isAt(this.#router.id, circuitId)) return
+    const circuit = circuits.get(circuitId)
+    if (circuit === undefined || !passes(circuit.course, this.#router.id)) this.#unroute(circuitId)
   }
 
   /** A circuit ended at one of its ends, or a router has no way for it; `ids` are separated by blanks for the latter. */

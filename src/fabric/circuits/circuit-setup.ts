@@ -9,7 +9,7 @@ import { terminators } from '../../services/terminator.resource.ts'
 import { RouterRefusal } from '../routers/admission.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
 import type { Network } from '../routers/network.ts'
-import { dialFailed, dialSucceeded, judgesPosture, laidAt, opened, type RouteFailure } from '../rules/index.ts'
+import { dialFailed, dialSucceeded, judgesPosture, opened, type RouteFailure } from '../rules/index.ts'
 import type { Carrying } from './access-loss.ts'
 import type { CircuitEnds } from './circuit-end.ts'
 import type { AskRight, DialRight } from './dial-rights.ts'
@@ -125,7 +125,6 @@ export class CircuitSetup {
   async #layAs(id: string, router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const { context, exchange } = this.#parts
     const begunAt = context.clock.now()
-    const ends = { ingress: context.random.uuid(), egress: context.random.uuid() }
     let failed: { readonly failure: RouteFailure; readonly dial: DialRight } | undefined
     for (let number = 0; number < ATTEMPTS && context.clock.now() - begunAt < PATIENCE_MS; number += 1) {
       const chosen = await this.#choose(router, asked, id)
@@ -137,6 +136,8 @@ export class CircuitSetup {
         throw new RouterRefusal('internal', failureText(selection, service.name, asked.instanceId), { circuitId: id })
       }
       const { terminator, path } = selection
+      // A router that has an address already takes the part of the host for done: each attempt has its own.
+      const ends = { ingress: context.random.uuid(), egress: context.random.uuid() }
       const tags = new Map([
         ['serviceId', service.id],
         ['clientId', claim.identityId],
@@ -187,7 +188,7 @@ export class CircuitSetup {
     { instanceId, peerData }: AskedCircuit,
     { service }: DialRight,
   ): Promise<FitSelection> {
-    const { context, circuits, network } = this.#parts
+    const { context, circuits, network, routers } = this.#parts
     const { items } = await tx.collection(terminators).find({ where: equals('serviceId', service.id) })
     const presence = await context.presence.at(tx)
     const stickTo = peerData.get(PEER_DATA.stickiness)
@@ -198,7 +199,8 @@ export class CircuitSetup {
       random: randomFraction(context.random),
       now: context.clock.now(),
     }
-    const isElsewhere = (routerId: string) => presence.connectionOf(routerId) !== undefined
+    const isElsewhere = (routerId: string) =>
+      routers.get(routerId) === undefined && presence.connectionOf(routerId) !== undefined
     const fitness = {
       rightsOf: (known: readonly Terminator[]) => this.#rightsOfHosts(tx, known),
       shutOut: (routerIds: readonly string[]) => shutOutAmong(tx, routerIds),
@@ -271,8 +273,8 @@ export class CircuitSetup {
   async #noteFailure(circuitId: string, { attempt }: SettledAttempt, terminator: Terminator): Promise<void> {
     const { context, circuits, ends, onDeadTerminator } = this.#parts
     const { failure, path } = attempt
-    // A router that did not answer may still do its part later.
-    ends.unroute(circuitId, failure?.cause === 'no-answer' ? path.routers : laidAt(attempt), true)
+    // Also who failed, for it may have reached the host before: one that is not told waits for the client, and answers nobody else.
+    ends.unroute(circuitId, path.routers, true)
     if (failure?.isAtTerminator !== true) return
     circuits.noteUse(terminator.id, dialFailed(circuits.useOf(terminator.id), context.clock.now()))
     if (failure.cause === 'invalid-terminator') await onDeadTerminator(terminator)

@@ -69,9 +69,8 @@ export class Rerouting {
       return
     }
     const before = circuit.course
-    circuit.course = moveBegun(before, path)
-    if (before.phase.name !== 'open') return
-    if (circuit.course === before && !isBroken) return
+    circuit.course = moveBegun(before, path, isBroken)
+    if (before.phase.name !== 'open' || circuit.course === before) return
     const { attempt } = await exchange.lay(circuit, MOVING_ATTEMPT, path, TIMEOUT_MS, false)
     if (circuits.get(circuit.id) === undefined) {
       ends.unroute(circuit.id, path.routers, true)
@@ -80,7 +79,11 @@ export class Rerouting {
     const { phase, path: formerPath } = circuit.course
     if (attempt.failure !== undefined) {
       circuit.course = moveFailed(circuit.course)
+      ends.unroute(circuit.id, routersLeft(path, formerPath), true)
       if (isBroken) ends.end(circuit, 'no-path', true)
+      // Routers that are on both ways forward along the new one already.
+      else if (network.costOf(formerPath) === undefined) this.repair(circuit)
+      else void this.#move(circuit, formerPath, true)
       return
     }
     circuit.course = moved(circuit.course)

@@ -84,6 +84,11 @@ export class RouteExchange {
     return true
   }
 
+  /** Whether a router has a part in a circuit that is in the making, or moves. */
+  isAt(routerId: string, circuitId: string): boolean {
+    return this.#pending.get(circuitId)?.attempt.path.routers.includes(routerId) === true
+  }
+
   /** The circuits in the making that a router has a part of. */
   circuitsAt(routerId: string): readonly string[] {
     return [...this.#pending].flatMap(([id, { attempt }]) => (attempt.path.routers.includes(routerId) ? [id] : []))

@@ -19,6 +19,11 @@ export interface ConnectedRouter {
   readonly channel: RouterChannel
   /** Epoch ms. */
   readonly connectedAt: number
+  /**
+   * Whether it handles what it is told. Routers of the line 1.6 do so up to ten seconds after they resumed their channel: a
+   * circuit would reach their host when the client has given up, and the host would wait for that client alone.
+   */
+  isHeard: boolean
   linkListeners: readonly LinkListener[]
   terms: RouterTerms
 }

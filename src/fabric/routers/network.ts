@@ -47,7 +47,7 @@ export class Network {
     return [...this.#links.values()]
   }
 
-  /** The connected routers and the links between them that carry traffic now. */
+  /** The connected routers that are heard, and the links between them that carry traffic now. */
   topology(): Topology {
     this.#topology ??= this.#topologyOf(this.#routers.all())
     return this.#topology
@@ -165,7 +165,7 @@ export class Network {
   #topologyOf(routers: readonly ConnectedRouter[]): Topology {
     const usable = this.all().filter(({ isDown }) => !isDown)
     return new Topology(
-      routers.map(({ id, terms }) => ({ id, ...terms })),
+      routers.filter(({ isHeard }) => isHeard).map(({ id, terms }) => ({ id, ...terms })),
       usable.map(topologyLink),
     )
   }

@@ -28,14 +28,15 @@ export function opened(path: Path): CircuitCourse {
 }
 
 /**
- * The circuit is to take another path. While it moves already nothing begins, and it is noted that its way has to be looked
- * at again; a closed circuit stays closed.
+ * The circuit is to take another path, or the same again where that is broken. While it moves already nothing begins, and it
+ * is noted that its way has to be looked at again; a closed circuit stays closed.
  */
-export function moveBegun(course: CircuitCourse, to: Path): CircuitCourse {
+export function moveBegun(course: CircuitCourse, to: Path, isBroken = false): CircuitCourse {
   const { phase } = course
   if (phase.name === 'closed') return course
   if (phase.name === 'moving') return { ...course, phase: { ...phase, isStale: true } }
-  return isSamePath(course.path, to) ? course : { ...course, phase: { name: 'moving', to, isStale: false } }
+  if (!isBroken && isSamePath(course.path, to)) return course
+  return { ...course, phase: { name: 'moving', to, isStale: false } }
 }
 
 /** Every router of the new path did its part: it is the path of the circuit. */

@@ -28,13 +28,17 @@ export interface RouteFailure {
   readonly isAtTerminator: boolean
 }
 
-/** One attempt to lay a circuit along a path: every router of it has to answer. */
+/**
+ * One attempt to lay a circuit along a path: every router of it has to answer, also when another one failed. The router at the
+ * end may be reaching the host until then, and what it reaches late would be in the way of the next attempt.
+ */
 export interface RouteAttempt {
   readonly number: number
   readonly path: Path
   /** Epoch ms. */
   readonly deadline: number
   readonly awaited: ReadonlySet<string>
+  /** Of several, that of the router at the end. */
   readonly failure: RouteFailure | undefined
 }
 
@@ -45,37 +49,44 @@ export function beginAttempt(number: number, path: Path, deadline: number): Rout
 }
 
 export function attemptState({ awaited, failure }: RouteAttempt): AttemptState {
-  if (failure !== undefined) return 'failed'
-  return awaited.size === 0 ? 'succeeded' : 'waiting'
+  if (awaited.size > 0) return 'waiting'
+  return failure === undefined ? 'succeeded' : 'failed'
 }
 
 /** Settles the part of a router by its answer, once: repeats, strangers and answers after the end change nothing. */
 export function answered(attempt: RouteAttempt, routerId: string, answer: RouteAnswer): RouteAttempt {
-  if (attemptState(attempt) !== 'waiting' || !attempt.awaited.has(routerId)) return attempt
-  const awaited = new Set(attempt.awaited)
-  awaited.delete(routerId)
-  if (answer.success) return { ...attempt, awaited }
-  const { cause, message } = answer
-  return { ...attempt, awaited, failure: { routerId, cause, message, isAtTerminator: isLast(attempt, routerId) } }
+  if (!attempt.awaited.has(routerId)) return attempt
+  if (answer.success) return without(attempt, routerId)
+  return failedAt(attempt, routerId, answer)
 }
 
 /** A router that is gone answers nothing any more. */
 export function routerGone(attempt: RouteAttempt, routerId: string): RouteAttempt {
-  if (attemptState(attempt) !== 'waiting' || !attempt.awaited.has(routerId)) return attempt
-  const isAtTerminator = isLast(attempt, routerId)
-  return { ...attempt, failure: { routerId, cause: 'disconnected', message: 'router disconnected', isAtTerminator } }
+  if (!attempt.awaited.has(routerId)) return attempt
+  return failedAt(attempt, routerId, { cause: 'disconnected', message: 'router disconnected' })
 }
 
 /** At its deadline (epoch ms) an attempt that still waits fails. */
 export function expired(attempt: RouteAttempt, now: number): RouteAttempt {
   if (attemptState(attempt) !== 'waiting' || now < attempt.deadline) return attempt
   const [routerId = ''] = attempt.awaited
-  return { ...attempt, failure: { routerId, cause: 'no-answer', message: 'no answer in time', isAtTerminator: true } }
+  const late = { routerId, cause: 'no-answer', message: 'no answer in time', isAtTerminator: true } as const
+  return { ...attempt, awaited: new Set(), failure: attempt.failure ?? late }
 }
 
-/** The routers that did their part. */
-export function laidAt({ path, awaited, failure }: RouteAttempt): readonly string[] {
-  return path.routers.filter((id) => !awaited.has(id) && id !== failure?.routerId)
+function without(attempt: RouteAttempt, routerId: string): RouteAttempt {
+  return { ...attempt, awaited: new Set([...attempt.awaited].filter((id) => id !== routerId)) }
+}
+
+function failedAt(
+  attempt: RouteAttempt,
+  routerId: string,
+  told: Pick<RouteFailure, 'cause' | 'message'>,
+): RouteAttempt {
+  const { cause, message } = told
+  const isAtTerminator = isLast(attempt, routerId)
+  const failure = isAtTerminator ? undefined : attempt.failure
+  return { ...without(attempt, routerId), failure: failure ?? { routerId, cause, message, isAtTerminator } }
 }
 
 function isLast({ path }: RouteAttempt, routerId: string): boolean {

@@ -42,6 +42,8 @@ export type Misbehaviour =
 export interface RouterSession {
   /** Takes a message and answers what is to be replied, if anything. Rejects never for what a router sends. */
   receive(message: FromRouter): Promise<ToRouter | undefined>
+  /** The router handles what it is told: the first sign of life after its hello, whatever it is. */
+  heard(): void
   misbehaved(what: Misbehaviour): void
   /** The last socket is gone. */
   closed(): void

@@ -220,4 +220,6 @@ export interface RouterGreeting {
   /** Numbers of capabilities, ascending. */
   readonly capabilities: readonly number[]
   readonly linkListeners: readonly LinkListener[]
+  /** Whether the router goes on with a channel that it had before. */
+  readonly isResumed: boolean
 }

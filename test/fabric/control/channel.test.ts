@@ -3,6 +3,7 @@ import { routerSide } from 'portcullis/fabric'
 import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { dial, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
+import { routesOf } from './linked-pair.ts'
 
 const { CONTENT_TYPE, HEADER } = routerSide
 
@@ -294,5 +295,26 @@ describe('a router that goes on with the channel of before', () => {
     expect((await waited).refused).toBe('the dial was asked for before the router was connected again')
     expect((await fresh).refused).toBeUndefined()
     expect(server.all(CONTENT_TYPE.route)).toHaveLength(1)
+  })
+
+  it('is on no path before it is heard, which may be long after its hello', async () => {
+    const world = await fabricWorld()
+    const { serviceId } = await tunnelNetwork(world)
+    const fields = { isTunnelerEnabled: true }
+    const client = await world.router('client', { fields })
+    const enrolled = await world.enroll('server', fields)
+    const before = new FakeRouter(enrolled, world.listener)
+    const { connectionId, secret } = await before.connect()
+    await host(before, serviceId)
+    reportLinks(client, [['l1', before]])
+    expect((await dial(client)).refused).toBeUndefined()
+    before.close()
+    await vi.waitFor(() => expect(world.told('router.connection').at(-1)).toMatchObject({ isOnline: false }))
+    const server = new FakeRouter(enrolled, world.listener)
+    expect((await server.connect({ connectionId, secret, hangs: true })).accepted).toBe(true)
+    expect((await dial(client)).refused).toBe('service web has no terminators on connected routers')
+    server.goOn()
+    await vi.waitFor(async () => expect((await dial(client)).refused).toBeUndefined())
+    expect(routesOf(server)).toHaveLength(1)
   })
 })

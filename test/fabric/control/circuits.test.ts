@@ -2,27 +2,12 @@ import { routerSide } from 'portcullis/fabric'
 import { bodyOf, type FakeRouter } from 'portcullis/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { dial, type FabricWorld, fabricWorld, host, reportLinks, tunnelNetwork } from './fabric-world.ts'
+import { pair, routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
 
-const { CONTENT_TYPE, Fault, Route, Unroute } = routerSide
-
-const TUNNELER = { fields: { isTunnelerEnabled: true } }
-const routesOf = (router: FakeRouter) => router.all(CONTENT_TYPE.route).map((frame) => Route.decode(bodyOf(frame)))
-const unroutesOf = (router: FakeRouter) =>
-  router.all(CONTENT_TYPE.unroute).map((frame) => Unroute.decode(bodyOf(frame)))
+const { CONTENT_TYPE, Fault } = routerSide
 
 async function circuits(world: FabricWorld): Promise<readonly Record<string, unknown>[]> {
   return Object.values(await world.call('GET', '/fabric/v1/circuits')) as Record<string, unknown>[]
-}
-
-/** Two tunnelers with a link; the second one hosts the service. */
-async function pair(service: object = {}) {
-  const world = await fabricWorld()
-  const network = await tunnelNetwork(world, service)
-  const client = await world.router('client', TUNNELER)
-  const server = await world.router('server', TUNNELER)
-  reportLinks(client, [['link-1', server]])
-  await host(server, network.serviceId)
-  return { world, network, client, server }
 }
 
 describe('a circuit over a link', () => {
@@ -108,7 +93,7 @@ describe('a circuit over a link', () => {
   })
 
   it('ends when it is idle for longer than its service allows', async () => {
-    const { world, client } = await pair({ maxIdleTimeMillis: 60_000 })
+    const { world, client } = await pair({ service: { maxIdleTimeMillis: 60_000 } })
     const { circuitId } = await dial(client)
     const report = (nanoseconds: number) =>
       client.send(
@@ -162,7 +147,7 @@ describe('a dial that comes to nothing', () => {
   })
 
   it('is refused without terminators, without a way, and without a key where one is required', async () => {
-    const { world, client, server } = await pair({ encryptionRequired: true })
+    const { world, client, server } = await pair({ service: { encryptionRequired: true } })
     expect((await dial(client)).refused).toMatch('initiator did not send public header')
     const key = new Map([[1003, Uint8Array.of(1)]])
     expect((await dial(client, 'web', key)).refused).toMatch('terminator did not send public header')
