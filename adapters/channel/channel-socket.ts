@@ -46,10 +46,12 @@ export class ChannelSocket implements Channel {
   readonly #socket: Duplex
   readonly #outgoing: Outgoing
   readonly #allowance: FrameAllowance
-  #reader: FrameReader
+  readonly #reader: FrameReader
   #listener: ChannelListener
   readonly #lifetime = new Lifetime('the socket is closed')
   #isEnding = false
+  #isPaused = false
+  #isDelivering = false
   /** When something arrived last, ms of the monotonic clock. */
   heardAt = performance.now()
 
@@ -78,7 +80,7 @@ export class ChannelSocket implements Channel {
 
   /** From now on the peer is known: it may send more, and somebody else listens. */
   admit(limits: FrameLimits, listener: ChannelListener): void {
-    this.#reader = new FrameReader(limits)
+    this.#reader.allow(limits)
     this.#listener = listener
   }
 
@@ -86,13 +88,16 @@ export class ChannelSocket implements Channel {
     this.#outgoing.write(frame)
   }
 
-  /** Takes nothing more in until {@link resume}. */
+  /** Takes nothing more in until {@link resume}, and gives out nothing: what arrived in one piece with the last message waits too. */
   pause(): void {
+    this.#isPaused = true
     this.#socket.pause()
   }
 
   resume(): void {
+    this.#isPaused = false
     this.#socket.resume()
+    queueMicrotask(() => this.#deliver())
   }
 
   /** Closes at once. */
@@ -109,25 +114,39 @@ export class ChannelSocket implements Channel {
   }
 
   #read(bytes: Uint8Array): void {
+    if (!this.#lifetime.isOpen || this.#isEnding) return
     this.heardAt = performance.now()
-    const frames = this.#framesIn(bytes)
-    for (const frame of frames) {
-      if (!this.#lifetime.isOpen || this.#isEnding) return
-      this.#listener.onMessage(frame)
+    this.#reader.add(bytes)
+    this.#deliver()
+  }
+
+  #deliver(): void {
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    let frames = 0
+    try {
+      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isPaused) {
+        const frame = this.#next()
+        if (frame === undefined) break
+        frames += 1
+        this.#listener.onMessage(frame)
+      }
+    } finally {
+      this.#isDelivering = false
     }
-    const waitMs = this.#allowance.take(frames.length, this.heardAt)
+    const waitMs = frames === 0 ? 0 : this.#allowance.take(frames, this.heardAt)
     if (waitMs === 0) return
     this.#listener.onTrouble?.('flood')
     this.pause()
     setTimeout(() => this.resume(), waitMs).unref()
   }
 
-  #framesIn(bytes: Uint8Array): readonly Frame[] {
+  #next(): Frame | undefined {
     try {
-      return this.#reader.push(bytes)
+      return this.#reader.next()
     } catch {
       this.#fail('malformed')
-      return []
+      return undefined
     }
   }
 

@@ -15,6 +15,8 @@ export interface FrameLimits {
 
 /** Bytes before headers and body: magic, content type, sequence and the two lengths. */
 const PREFIX_BYTES = 20
+/** The sizes of a frame whose prefix is not there yet. */
+const INCOMPLETE = { headerBytes: 0, total: Number.POSITIVE_INFINITY }
 const MAGIC = 0x0c_09_06_03
 const MOST_HEADERS = 256
 const LEAST_ROOM = 4096
@@ -52,30 +54,54 @@ export function encodeFrame({ contentType, sequence, headers, body }: Frame): re
 
 /** Cuts a stream of bytes into frames. Room grows with what arrives, and never beyond what a frame may hold. */
 export class FrameReader {
-  readonly #limits: FrameLimits
+  #limits: FrameLimits
   #room = new Uint8Array(LEAST_ROOM)
+  /** The bytes before it were given out. */
+  #start = 0
   #length = 0
 
   constructor(limits: FrameLimits) {
     this.#limits = limits
   }
 
-  /** Adds bytes; answers the frames that are complete by them. Throws `FrameError`: the stream is then of no use. */
-  push(bytes: Uint8Array): readonly Frame[] {
+  /** Frames that were not given out yet may hold so much. */
+  allow(limits: FrameLimits): void {
+    this.#limits = limits
+  }
+
+  /** Adds bytes to those of which {@link next} cuts frames. */
+  add(bytes: Uint8Array): void {
+    this.#giveBack()
     this.#keep(bytes)
-    const frames: Frame[] = []
-    let position = 0
-    while (this.#length - position >= PREFIX_BYTES) {
-      const stream = this.#room.subarray(position, this.#length)
-      const { headerBytes, total } = this.#prefixOf(stream)
-      if (stream.length < total) break
-      frames.push(frameOf(stream.subarray(0, total), headerBytes))
-      position += total
+  }
+
+  /** The next frame; undefined while it is not complete. Throws `FrameError`: the stream is then of no use. */
+  next(): Frame | undefined {
+    const stream = this.#room.subarray(this.#start, this.#length)
+    const { headerBytes, total } = stream.length < PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)
+    if (stream.length < total) {
+      this.#giveBack()
+      return undefined
     }
-    this.#room.copyWithin(0, position, this.#length)
-    this.#length -= position
-    if (this.#length === 0 && this.#room.length > MOST_IDLE_ROOM) this.#room = new Uint8Array(LEAST_ROOM)
+    this.#start += total
+    return frameOf(stream.subarray(0, total), headerBytes)
+  }
+
+  /** Adds bytes; answers the frames that are complete by them. Throws as {@link next}. */
+  push(bytes: Uint8Array): readonly Frame[] {
+    this.add(bytes)
+    const frames: Frame[] = []
+    for (let frame = this.next(); frame !== undefined; frame = this.next()) frames.push(frame)
     return frames
+  }
+
+  /** The room of what was given out is free again. */
+  #giveBack(): void {
+    if (this.#start === 0) return
+    this.#room.copyWithin(0, this.#start, this.#length)
+    this.#length -= this.#start
+    this.#start = 0
+    if (this.#length === 0 && this.#room.length > MOST_IDLE_ROOM) this.#room = new Uint8Array(LEAST_ROOM)
   }
 
   #keep(bytes: Uint8Array): void {

@@ -45,6 +45,8 @@ export class Outgoing {
   #stall: NodeJS.Timeout | undefined
   /** Its next turn to write is to come. */
   #isInLine = false
+  /** It writes when the work that goes on is done. */
+  #isSoon = false
   #isEnding = false
 
   constructor(socket: Duplex, limits: OutgoingLimits, listener: OutgoingListener) {
@@ -71,7 +73,7 @@ export class Outgoing {
     for (const bytes of pieces) this.#pieces.push({ bytes, isLarge })
     if (isLarge) this.#largeBytes = total
     else this.#bytes += total
-    if (this.#stall === undefined && !this.#isInLine) this.#pump()
+    if (this.#stall === undefined && !this.#isInLine) this.#pumpSoon()
   }
 
   /** Takes nothing more, and ends the socket once what waits has gone out. */
@@ -84,6 +86,16 @@ export class Outgoing {
     clearTimeout(this.#stall)
     this.#stall = undefined
     this.#pumpLater()
+  }
+
+  /** Messages that are sent in one go leave together: a packet and a record of TLS for each would cost more than the rest of them. */
+  #pumpSoon(): void {
+    if (this.#isSoon) return
+    this.#isSoon = true
+    queueMicrotask(() => {
+      this.#isSoon = false
+      if (this.#stall === undefined && !this.#isInLine) this.#pump()
+    })
   }
 
   /** Others have the event loop between two pieces, however fast the peer reads. */

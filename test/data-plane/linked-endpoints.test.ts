@@ -50,11 +50,11 @@ describe('endpoints at two routers of ours', () => {
       connection.end(Buffer.concat([Buffer.from(digestOf(received)), data]))
     })
     const connection = await client.dial('app')
+    expect(await network.ways()).toEqual(['east-west'])
     connection.end(data)
     const answer = await buffer(connection)
     expect(answer.subarray(0, 64).toString()).toBe(digestOf(data))
     expect(digestOf(answer.subarray(64))).toBe(digestOf(data))
-    expect(await network.ways()).toEqual(['east-west'])
     await untilNothingIsLeft(network, east, west)
   })
 
@@ -88,7 +88,7 @@ describe('endpoints at two routers of ours', () => {
     onTestFinished(() => clearInterval(cut))
     expect(digestOf(await received)).toBe(digestOf(data))
     clearInterval(cut)
-    expect(middle.router.links.all.length).toBe(2)
+    await until(async () => middle.router.links.all.length, 2)
   })
 
   it('slow readers are slowed by windows: what waits at routers stays within bounds', { timeout: MINUTE }, async () => {

@@ -163,6 +163,14 @@ describe.skipIf(ziti === undefined)('unmodified tunnelers at the edge router of 
     }, 60_000)
   })
 
+  // A tunneler looks at its machine before each dial, one dial after the other, and gives each 5 s: two of them share the load.
+  it('carry 200 connections at once', async () => {
+    const all = await Promise.all(
+      [...ports.values()].flatMap((port) => Array.from({ length: 50 }, () => exchange(port, '/1'))),
+    )
+    expect(all.filter(({ bytes }) => bytes === 1)).toHaveLength(200)
+  }, 60_000)
+
   it('leave no circuit behind', async () => {
     await expect.poll(circuits, { timeout: 30_000 }).toBe(0)
   }, 40_000)
