@@ -115,3 +115,36 @@ describe.each([
     await expect(asking.ask(request, 5000)).rejects.toThrow('the channel is closed')
   })
 })
+
+it('a socket gives out nothing while it is paused, also of what came in one piece, and then to who listens by then', async () => {
+  const [left, right] = await socketPair()
+  const heard: string[] = []
+  const first = new Promise<void>((resolve) => {
+    right.listen({
+      onMessage: ({ sequence }) => {
+        heard.push(`first ${sequence}`)
+        right.pause()
+        resolve()
+      },
+      onClose: () => undefined,
+    })
+  })
+  // Sent in one go, they arrive in one piece.
+  for (const sequence of [1, 2, 3]) left.send(message(sequence, Uint8Array.of(sequence)))
+  await first
+  const rest = new Promise<void>((resolve) => {
+    right.listen({
+      onMessage: ({ sequence }) => {
+        heard.push(`then ${sequence}`)
+        if (sequence === 3) resolve()
+      },
+      onClose: () => undefined,
+    })
+  })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(heard).toEqual(['first 1'])
+  right.resume()
+  await rest
+  expect(heard).toEqual(['first 1', 'then 2', 'then 3'])
+  left.destroy()
+})
