@@ -52,6 +52,9 @@ export class ChannelSocket implements Channel {
   #isEnding = false
   #isPaused = false
   #isDelivering = false
+  #isDestroyed = false
+  /** The socket is closed, and messages that came before wait for {@link resume}. */
+  #isGone = false
   /** When something arrived last, ms of the monotonic clock. */
   heardAt = performance.now()
 
@@ -97,12 +100,17 @@ export class ChannelSocket implements Channel {
   resume(): void {
     this.#isPaused = false
     this.#socket.resume()
-    queueMicrotask(() => this.#deliver())
+    queueMicrotask(() => {
+      this.#deliver()
+      if (this.#isGone && !this.#isPaused) this.#over()
+    })
   }
 
   /** Closes at once. */
   destroy(): void {
+    this.#isDestroyed = true
     this.#socket.destroy()
+    if (this.#isGone) this.#over()
   }
 
   /** Closes when what was sent has gone out and the peer has closed too, or after a second. What it sends is passed over. */
@@ -157,6 +165,19 @@ export class ChannelSocket implements Channel {
   }
 
   #closed(): void {
+    this.#isGone = this.#isPaused && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
+    if (!this.#isGone) this.#over()
+  }
+
+  #hasMore(): boolean {
+    try {
+      return this.#reader.hasFrame
+    } catch {
+      return false
+    }
+  }
+
+  #over(): void {
     if (this.#lifetime.end()) this.#listener.onClose()
   }
 }

@@ -64,7 +64,7 @@ export class FrameReader {
     this.#limits = limits
   }
 
-  /** Frames that were not given out yet may hold so much. */
+  /** Bounds the frames that were not given out yet. */
   allow(limits: FrameLimits): void {
     this.#limits = limits
   }
@@ -77,14 +77,19 @@ export class FrameReader {
 
   /** The next frame; undefined while it is not complete. Throws `FrameError`: the stream is then of no use. */
   next(): Frame | undefined {
-    const stream = this.#room.subarray(this.#start, this.#length)
-    const { headerBytes, total } = stream.length < PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)
+    const { stream, headerBytes, total } = this.#nextStart()
     if (stream.length < total) {
       this.#giveBack()
       return undefined
     }
     this.#start += total
     return frameOf(stream.subarray(0, total), headerBytes)
+  }
+
+  /** Whether {@link next} answers a frame. Throws as it does. */
+  get hasFrame(): boolean {
+    const { stream, total } = this.#nextStart()
+    return stream.length >= total
   }
 
   /** Adds bytes; answers the frames that are complete by them. Throws as {@link next}. */
@@ -102,6 +107,11 @@ export class FrameReader {
     this.#length -= this.#start
     this.#start = 0
     if (this.#length === 0 && this.#room.length > MOST_IDLE_ROOM) this.#room = new Uint8Array(LEAST_ROOM)
+  }
+
+  #nextStart() {
+    const stream = this.#room.subarray(this.#start, this.#length)
+    return { stream, ...(stream.length < PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)) }
   }
 
   #keep(bytes: Uint8Array): void {
