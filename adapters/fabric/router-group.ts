@@ -8,38 +8,38 @@ import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { notTaken, readMessage } from './messages/read-message.ts'
 import { type WireMessage, writeMessage } from './messages/write-message.ts'
 
-/** Milliseconds within which a router that is heard again reports its links; it does so at once. */
-const GREETING_MS = 2000
+/** Milliseconds within which an edge router that is heard again answers the hello that it was sent; it does so at once. */
+const ANSWER_MS = 2000
 
 /**
- * The messages that a router had in its queue as it lost its channel and sends when it is connected again: all that it numbered
- * before the report of its links, with which it greets. Who asked for a circuit that long ago has given up meanwhile, and
- * the host would wait for a client that never comes.
+ * The messages that wait in a router's queue when its channel is there again: all that it numbered before it answered the hello
+ * that it was sent then. That may be ten seconds later, because routers of the line 1.6 tell what they have before they begin to
+ * send. Who asked for a circuit that long ago has given up, and the host would wait for a client that never comes.
  */
 export class Backlog {
-  /** The sequence of the greeting; 0 where none came in time, so that nothing counts as older. */
-  readonly #greeting: Promise<number>
-  #greeted: (sequence: number) => void = () => undefined
+  /** The sequence of the answer; 0 where none came in time, so that nothing counts as older. */
+  readonly #answer: Promise<number>
+  #answered: (sequence: number) => void = () => undefined
 
   constructor() {
-    this.#greeting = new Promise((resolve) => {
-      this.#greeted = resolve
+    this.#answer = new Promise((resolve) => {
+      this.#answered = resolve
     })
   }
 
-  /** The router is heard: it greets soon, or not at all. */
+  /** The router is heard: it answers soon, or not at all. */
   begin(): void {
-    setTimeout(() => this.#greeted(0), GREETING_MS).unref()
+    setTimeout(() => this.#answered(0), ANSWER_MS).unref()
   }
 
-  /** The router greets; later reports change nothing. */
+  /** The router answers the hello; later answers change nothing. */
   end({ sequence }: Frame): void {
-    this.#greeted(sequence)
+    this.#answered(sequence)
   }
 
   /** Whether a message is of the backlog, as soon as that is known. */
   async holds({ sequence }: Frame): Promise<boolean> {
-    return sequence < (await this.#greeting)
+    return sequence < (await this.#answer)
   }
 }
 
@@ -209,7 +209,7 @@ export class RouterGroup implements RouterChannel {
   }
 
   async #answerTo(frame: Frame): Promise<ToRouter | undefined> {
-    if (frame.contentType === CONTENT_TYPE.routerLinks) this.#backlog?.end(frame)
+    if (frame.contentType === CONTENT_TYPE.clientHello) this.#backlog?.end(frame)
     let message: FromRouter | undefined
     try {
       message = readMessage(frame)

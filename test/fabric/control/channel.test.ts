@@ -280,7 +280,7 @@ describe('what a router says that is not taken', () => {
 })
 
 describe('a router that goes on with the channel of before', () => {
-  it('has the dials refused that waited while the controller was away, and the later ones laid', async () => {
+  it('has the dials refused that waited until it answers a hello again, and the later ones laid', async () => {
     const world = await fabricWorld()
     const { serviceId } = await tunnelNetwork(world)
     const fields = { isTunnelerEnabled: true }
@@ -289,10 +289,14 @@ describe('a router that goes on with the channel of before', () => {
     const client = new FakeRouter(await world.enroll('client', fields), world.listener)
     const { accepted } = await client.connect({ connectionId: 'former-1', secret: new Uint8Array(16).fill(7) })
     expect(accepted).toBe(true)
-    const waited = dial(client)
+    const waited = [dial(client)]
     reportLinks(client, [['l1', server]], true)
+    waited.push(dial(client))
+    client.send(CONTENT_TYPE.clientHello, routerSide.ClientHello.encode({ hostname: 'client.test' }))
     const fresh = dial(client)
-    expect((await waited).refused).toBe('the dial was asked for before the router was connected again')
+    for (const { refused } of await Promise.all(waited)) {
+      expect(refused).toBe('the dial was asked for before the router was connected again')
+    }
     expect((await fresh).refused).toBeUndefined()
     expect(server.all(CONTENT_TYPE.route)).toHaveLength(1)
   })
