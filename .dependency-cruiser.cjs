@@ -83,6 +83,7 @@ module.exports = {
       '^src/base/(addresses|arguments|bytes|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',
+      '^src/enrollment/invite[.]ts$',
       '^node_modules/',
       '^(node:)?[a-z_/]+$',
     ]),

@@ -35,7 +35,7 @@ const SLOW = [
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
   'test/explorer/{accessibility,hostile-names,large,live,safe-answers}.test.ts',
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
-  'test/examples/storage.test.ts',
+  'test/examples/{storage,test-server}.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',
   'test/documents/{documented-answers,generated-client,shell}.test.ts',
   // Every question of every list, for every set of permissions: some hundred thousand requests.

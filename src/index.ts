@@ -40,15 +40,7 @@ export {
   type SystemCall,
 } from './kernel/context/call.ts'
 export { ControllerError, type ErrorCause, type ErrorCode } from './base/errors.ts'
-export {
-  type IdentityInvitationOptions,
-  type Invitation,
-  type InvitingEngine,
-  inviteIdentity,
-  inviteRouter,
-  type RouterInvitation,
-  type RouterInvitationOptions,
-} from './enrollment/invite.ts'
+export type { Invitation, RouterInvitation } from './enrollment/invite.ts'
 export type {
   ApiSessionRecord,
   AuthenticatorRecord,

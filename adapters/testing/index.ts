@@ -34,4 +34,5 @@ export type {
   TestControllerOptions,
   TestSnapshot,
 } from './test-controller.ts'
+export { startTestServer, type TestServer, type TestServerFacts, type TestServerOptions } from './test-server.ts'
 export type { TestEvents, Wait } from './waiting-events.ts'

@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http'
+import type { ApiClient, ManagementApi } from '../../src/client/index.ts'
 import type { ControllerFetch } from '../../src/index.ts'
 import type { RunningRouter } from '../router/index.ts'
 import type {
@@ -63,9 +64,7 @@ export async function withRouter({ net, fetch, origin, scheduler }: RoutedParts)
   const now = () => clock.now()
   const { plane } = await openControlListener(net, { addresses: [CONTROL] })
   const router = await openOwnRouter({ name: 'router' }, { plane, advertise: ADVERTISED, timer, now, monotonic: now })
-  const meet = { semantic: 'AnyOf' as const, edgeRouterRoles: [`@${router.id}`], name: EVERYBODY }
-  await net.admin.call('POST /edge-router-policies', { body: { ...meet, identityRoles: ['#all'] } })
-  await net.admin.call('POST /service-edge-router-policies', { body: { ...meet, serviceRoles: ['#all'] } })
+  await letEverybodyUse(net.admin, router.id)
 
   const identities = new Map<TestEndpoint, Identity>()
   const identityOf = (endpoint: TestEndpoint): Identity => {
@@ -99,4 +98,11 @@ export async function withRouter({ net, fetch, origin, scheduler }: RoutedParts)
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Lets every identity and every service use a router. */
+export async function letEverybodyUse(admin: ApiClient<ManagementApi>, routerId: string): Promise<void> {
+  const meet = { semantic: 'AnyOf' as const, edgeRouterRoles: [`@${routerId}`], name: EVERYBODY }
+  await admin.call('POST /edge-router-policies', { body: { ...meet, identityRoles: ['#all'] } })
+  await admin.call('POST /service-edge-router-policies', { body: { ...meet, serviceRoles: ['#all'] } })
 }

@@ -108,9 +108,16 @@ export interface ListenOptions {
   readonly port?: number
   /** Serves routers as well, on the same port. Default: false. */
   readonly fabric?: boolean
+  /** Runs an edge router on the same port, with `fabric`: SDKs dial and host by it. Default: false. */
+  readonly router?: boolean
 }
 
-const LISTEN_OPTIONS: OptionRules<ListenOptions> = { host: 'string', port: 'number', fabric: 'boolean' }
+const LISTEN_OPTIONS: OptionRules<ListenOptions> = {
+  host: 'string',
+  port: 'number',
+  fabric: 'boolean',
+  router: 'boolean',
+}
 
 /** A test controller on a socket, for clients in any language. */
 export interface ListeningController {
@@ -141,10 +148,10 @@ export async function listenWith(controller: Served, options: ListenOptions): Pr
       throw error instanceof ConnectionDropped ? new RequestAborted() : error
     }
   }
-  const { host = '127.0.0.1', port = 0, fabric = false } = options
+  const { host = '127.0.0.1', port = 0, fabric = false, router = false } = options
   const { answerHeaders, openFabric } = controller
   const source = { fetch, answerHeaders, openFabric, tls: () => controller.tls() }
-  const server = await serve(source, { host, port, fabric })
+  const server = await serve(source, { host, port, fabric: fabric || router, router })
   const { host: address } = new URL(server.url)
   controller.changeAddress(address)
   return {

@@ -55,7 +55,7 @@ export interface Controller extends AsyncDisposable {
   /**
    * Makes the identity of a name unless there is one, and answers its one-time token, with which it enrolls: the one that is still
    * good, or a new one. Rejects with `ENROLLMENT_IDENTITY_ALREADY_ENROLLED` when it has enrolled, and as the API does for what
-   * cannot be stored. The host's own; {@link inviteIdentity} does it with the rights of a caller.
+   * cannot be stored.
    *
    * @example
    * const { jwt } = await controller.invite('laptop', { roleAttributes: ['staff'] })

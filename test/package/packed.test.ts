@@ -54,6 +54,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './fabric': 34_000,
   './sdk': 71_000,
   './testing': 414_000,
+  './testing/global-setup': 414_000,
   './testing/jest': 38_000,
   './testing/vitest': 38_000,
   './explorer': 5_000,

@@ -1,13 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiClient, ManagementApi } from '../../../src/client/index.ts'
-import {
-  ControllerError,
-  type Invitation,
-  type InvitingEngine,
-  inviteIdentity,
-  inviteRouter,
-  type RouterInvitation,
-} from '../../../src/index.ts'
+import { type InvitingEngine, inviteIdentity, inviteRouter } from '../../../src/enrollment/invite.ts'
+import { ControllerError, type Invitation, type RouterInvitation } from '../../../src/index.ts'
 import { parseAddress } from '../../node/index.ts'
 import type { Answer, CommandCall } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'

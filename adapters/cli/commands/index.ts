@@ -15,6 +15,7 @@ import { RESET_PASSWORD } from './reset-password.ts'
 import { ROUTER_DOCTOR, ROUTER_ENROLL, ROUTER_RUN } from './router/router.ts'
 import { SERVE } from './serve/serve.ts'
 import { MIGRATE, RESTORE, SNAPSHOT } from './storage.ts'
+import { TEST_SERVER } from './test-server.ts'
 import { TUNNEL_ENROLL, TUNNEL_HOST, TUNNEL_PROXY } from './tunnel/tunnel.ts'
 
 /** Every command of the program. */
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Ask', commands: [EXPLAIN] },
   { title: 'Entities', commands: ENTITY_COMMANDS, isNumerous: true },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH, IMPORT] },
+  { title: 'Test', commands: [TEST_SERVER] },
   { title: 'Dial and host', commands: [TUNNEL_ENROLL, TUNNEL_PROXY, TUNNEL_HOST] },
   { title: 'For the shell', commands: [completionCommand(() => COMMANDS.flatMap(({ commands }) => commands))] },
 ]

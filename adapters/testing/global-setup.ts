@@ -1,0 +1,29 @@
+/**
+ * A throwaway controller for a whole run of vitest or jest: name `portcullis/testing/global-setup` in `globalSetup`. Tests find it
+ * in the environment: `PORTCULLIS_URL`, `PORTCULLIS_CA_PEM`, `PORTCULLIS_TEST_SERVER` (all that there is to know, JSON). The model is the
+ * file that `PORTCULLIS_MODEL` names; there is none unless it is set.
+ *
+ * @module portcullis/testing/global-setup
+ */
+import { startTestServer, type TestServer } from './test-server.ts'
+
+let running: TestServer | undefined
+
+/** Starts it. Vitest calls what this answers at the end; jest calls {@link teardown}, named in `globalTeardown`. */
+export default async function setup(): Promise<() => Promise<void>> {
+  const { PORTCULLIS_MODEL: model } = process.env
+  running = await startTestServer(model === undefined ? {} : { model })
+  const { url, ca } = running.facts
+  Object.assign(process.env, {
+    PORTCULLIS_URL: url,
+    PORTCULLIS_CA_PEM: ca,
+    PORTCULLIS_TEST_SERVER: JSON.stringify(running.facts),
+  })
+  return teardown
+}
+
+/** Ends it. */
+export async function teardown(): Promise<void> {
+  await running?.close()
+  running = undefined
+}

@@ -1,0 +1,3 @@
+module example.org/access
+
+go 1.22
