@@ -8,7 +8,7 @@
 
 // To make a controller, and to settle what it does.
 export { type Controller, createController } from './controller/create-controller.ts'
-export type { ControllerOptions, OpenIdOptions } from './controller/controller-options.ts'
+export type { AuditOptions, ControllerOptions, OpenIdOptions } from './controller/controller-options.ts'
 export type { Compat, Leniency } from './base/compatibility.ts'
 export type { Limits } from './base/limits.ts'
 export type { Rate, RateLimit, RateLimitOptions } from './platform/rate-limits.ts'

@@ -18,12 +18,12 @@ function sources(folder: string): Source[] {
 
 /** The topics of each floor of `src` from the lowest to the highest: a topic may use those that stand before it. */
 const TOPICS = {
-  rules: 'base kernel authority configs access credentials login oidc services fabric data-plane insight',
+  rules: 'base kernel authority configs access credentials login oidc services fabric data-plane insight audit',
   declarations:
-    'kernel authority identities configs services routers access credentials enrollment login network oidc fabric insight resources',
+    'kernel authority identities configs services routers access credentials enrollment login network oidc fabric insight audit resources',
   services:
-    'kernel entities authority configs credentials identities enrollment routers access services network login fabric insight engine oidc',
-  rows: 'http network identities credentials configs routers access services enrollment login fabric insight oidc apis',
+    'kernel entities authority configs credentials identities enrollment routers access services network login fabric insight audit engine oidc',
+  rows: 'http network identities credentials configs routers access services enrollment login fabric insight audit oidc apis',
 }
 
 /** The files that a file imports, as paths below the repository. */

@@ -5,6 +5,7 @@
 
 export { explainOperation } from '../access/explain/explain.rows.ts'
 export { simulateOperation } from '../access/simulation/simulate.rows.ts'
+export { auditHeadOperation, auditOperation } from '../audit/audit.rows.ts'
 export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
 export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'
 export { eventsOperation } from '../insight/timeline/events.rows.ts'

@@ -7,7 +7,7 @@ import { type Profile, profileOf } from '../base/compatibility.ts'
 import { type Limits, limitsOf } from '../base/limits.ts'
 import { CredentialsFeed } from '../credentials/identity-credentials.ts'
 import { ControllerEngine } from '../engine/engine.ts'
-import type { OwnerCount } from '../kernel/context/context.ts'
+import type { AuditSettings, OwnerCount } from '../kernel/context/context.ts'
 import { OtherClocks } from '../kernel/context/other-clocks.ts'
 import { Timetable } from '../kernel/context/timetable.ts'
 import { Writes } from '../kernel/context/writes.ts'
@@ -92,6 +92,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     hasOpenId: options.oidc !== false,
     openIdUris: openIdUrisOf(options),
     totpIssuer: options.totpIssuer ?? 'openziti.io',
+    audit: auditSettingsOf(options),
     limits,
     profile,
   }
@@ -151,6 +152,25 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     logger,
     limits,
     profile,
+  }
+}
+
+const KIB = 1024
+const MIB = KIB * KIB
+const MOST_AUDIT_BYTES = 1024 * 1024 * MIB
+
+function auditSettingsOf({ audit = {}, storage }: ControllerOptions): AuditSettings {
+  const {
+    keepMs = 365 * 24 * 60 * MINUTE_MS,
+    mostBytes = (storage.isVolatile ? 32 : 1024) * MIB,
+    strangerBytesPerHour = 256 * KIB,
+    endpointBytesPerHour = 256 * KIB,
+  } = audit
+  return {
+    keepMs: requireInRange('audit.keepMs', keepMs, MINUTE_MS, CENTURY_MS),
+    mostBytes: requireInRange('audit.mostBytes', mostBytes, KIB, MOST_AUDIT_BYTES),
+    strangerBytesPerHour: requireInRange('audit.strangerBytesPerHour', strangerBytesPerHour, 0, MOST_AUDIT_BYTES),
+    endpointBytesPerHour: requireInRange('audit.endpointBytesPerHour', endpointBytesPerHour, 0, MOST_AUDIT_BYTES),
   }
 }
 

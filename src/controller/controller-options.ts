@@ -67,6 +67,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly rateLimits?: RateLimitOptions | false
   /** How much may be stored and answered. Default: as {@link Limits} says; what is not given keeps its default. */
   readonly limits?: Partial<Limits>
+  /** How much the audit trail keeps. Default: as {@link AuditOptions} says. */
+  readonly audit?: AuditOptions
   /** Which pages of other origins may call the APIs from a browser. Default: none. */
   readonly cors?: CorsOptions
   /**
@@ -101,6 +103,24 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly jsonSchema?: JsonSchema
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
+}
+
+/** How much the audit trail keeps; what is not given has its default. */
+export interface AuditOptions {
+  /** Milliseconds after which a record is removed, a minute at least. Default: 365 days. */
+  readonly keepMs?: number
+  /**
+   * Bytes of all records; beyond them the oldest are removed. Default: 1 GiB, and 32 MiB where the storage does not outlive
+   * the process.
+   */
+  readonly mostBytes?: number
+  /**
+   * Bytes that all those together may cause in an hour who have not said who they are, by logins that are refused: the trail counts
+   * what is beyond. Default: 256 KiB.
+   */
+  readonly strangerBytesPerHour?: number
+  /** The same of one identity without rights, for each kind of record. Default: 256 KiB. */
+  readonly endpointBytesPerHour?: number
 }
 
 /** Choices of a host about logins by OpenID Connect. */

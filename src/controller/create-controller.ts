@@ -135,6 +135,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
   await resume(contextOf(engine))
   await engine.revocations.resume()
+  engine.auditTrail.resume()
   await publishSigningKey(contextOf(engine))
   await warnAtStart(contextOf(engine), options)
   const version = options.reportedVersion ?? `v${VERSION}`
@@ -167,6 +168,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
       () => observed.stop(),
       () => timetable.close(),
       () => presence.close(),
+      () => engine.auditTrail.close(),
       () => storage.close(),
     )
   return {

@@ -112,6 +112,7 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
     close: () =>
       lifetime.close(
         () => timetable.close(),
+        () => engine.auditTrail.close(),
         () => options.storage.close(),
       ),
   }

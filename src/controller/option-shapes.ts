@@ -28,6 +28,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   refuseUnknownMembers: 'boolean',
   rateLimits: { members: ['anonymous', 'identity', 'passwordsByAddress', 'passwordsByUsername'], or: [false] },
   limits: { members: Object.keys(DEFAULT_LIMITS) },
+  audit: { members: ['keepMs', 'mostBytes', 'strangerBytesPerHour', 'endpointBytesPerHour'] },
   cors: { members: ['origins'] },
   oidc: {
     members: [

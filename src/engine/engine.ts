@@ -8,6 +8,8 @@ import { Sessions } from '../access/sessions/sessions.ts'
 import type { SimulatedCircumstances, SimulationPage, SimulationResult } from '../access/simulation/audience-changes.ts'
 import type { SimulatedChange } from '../access/simulation/resolve-changes.ts'
 import { Simulation } from '../access/simulation/simulation.ts'
+import { AuditReading } from '../audit/audit-reading.ts'
+import { AuditTrail } from '../audit/audit-trail.ts'
 import { TrustAnchors } from '../authority/trust.ts'
 import { ServiceConfigs } from '../configs/service-configs.ts'
 import { Authenticators } from '../credentials/authenticators.ts'
@@ -63,6 +65,10 @@ export class ControllerEngine extends EntityServices {
   /** Entities in their wire form. */
   readonly reader: EntityReader
   readonly administratorRecovery: AdministratorRecovery
+  /** The audit trail, to be read and verified. */
+  readonly audit: AuditReading
+  /** The audit trail, as it is written. */
+  readonly auditTrail: AuditTrail
   readonly apiSessions: ApiSessions
   readonly authentication: Authentication<Caller>
   readonly authenticators: Authenticators
@@ -109,6 +115,8 @@ export class ControllerEngine extends EntityServices {
     super(context)
     this.#context = context
     this.reader = new EntityReader(context, behaviourOf)
+    this.auditTrail = new AuditTrail(context)
+    this.audit = new AuditReading(context, this.auditTrail)
     this.apiSessions = new ApiSessions(context)
     this.revocations = new Revocations(context)
     guardWrites(context)

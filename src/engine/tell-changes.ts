@@ -1,16 +1,15 @@
 import { endpointStates, postureData } from '../access/posture/posture-data.resource.ts'
 import { sessions } from '../access/sessions/session.resource.ts'
-import { authenticators } from '../credentials/authenticator.resource.ts'
-import { enrollments } from '../enrollment/enrollment.resource.ts'
+import { completedEnrollments } from '../enrollment/completed-enrollments.ts'
 import { type Call, knownCaller } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
 import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { apiSessions } from '../login/api-session.resource.ts'
+import { isSessionUse } from '../login/api-session-activity.ts'
 import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
 import { traitsOf } from '../resources/index.ts'
-import { edgeRouters } from '../routers/edge-router.resource.ts'
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
 export function tellChanges(context: EngineContext, { call, changes, reasons }: RecordedWrite): void {
@@ -33,7 +32,7 @@ export function tellChanges(context: EngineContext, { call, changes, reasons }: 
     } else if (
       after !== undefined &&
       before?.lastActivityAt !== after.lastActivityAt &&
-      isUse({ operation, before, after })
+      isSessionUse({ operation, kind: apiSessions.name, before, after })
     ) {
       const { id: apiSessionId, identityId } = after
       events.emit('api-session.refreshed', { apiSessionId, identityId, at })
@@ -56,19 +55,8 @@ function reporting(changes: readonly RecordedChange[]): ReadonlySet<string> {
   return new Set(reported.flatMap(({ after }) => after?.identityId ?? []))
 }
 
-function isBookkeeping({ operation, kind, before, after }: RecordedChange): boolean {
-  return !traitsOf(kind).news || (isSession(kind) && isUse({ operation, before, after }))
-}
-
-function isSession(kind: string): boolean {
-  return kind === apiSessions.name || kind === sessions.name
-}
-
-/** Reports whether a session was used, or is due at another instant, and nothing else about it changed. */
-function isUse({ operation, before, after }: Pick<RecordedChange, 'operation' | 'before' | 'after'>): boolean {
-  if (operation !== 'update' || before === undefined || after === undefined) return false
-  const fields = Object.keys(after).filter((field) => Reflect.get(before, field) !== Reflect.get(after, field))
-  return fields.every((field) => field === 'lastActivityAt' || field === 'dueAt')
+function isBookkeeping(change: RecordedChange): boolean {
+  return !traitsOf(change.kind).news || isSessionUse(change)
 }
 
 type IsDeleted = (kind: string, id: string) => boolean
@@ -100,21 +88,4 @@ function apiSessionEnd(
 ): ControllerEvents['api-session.ended']['reason'] {
   if (isDeleted('identities', identityId)) return 'identity-deleted'
   return reasons.apiSessions ?? (knownCaller(call)?.apiSession.id === id ? 'logout' : 'removed')
-}
-
-/** An enrollment is completed by the write that consumes it and gives its identity, or its router, a credential. */
-function completedEnrollments(changes: readonly RecordedChange[]) {
-  const credited = changesTo(changes, authenticators).flatMap(({ operation, after }) =>
-    operation === 'insert' && after !== undefined ? [after.identityId] : [],
-  )
-  const verified = changesTo(changes, edgeRouters).flatMap(({ after }) => (after?.isVerified ? [after.id] : []))
-  return changesTo(changes, enrollments).flatMap(({ operation, before }) => {
-    if (operation !== 'delete' || before === undefined) return []
-    const { id: enrollmentId, method, identityId, edgeRouterId } = before
-    const isCompleted =
-      (identityId !== null && credited.includes(identityId)) ||
-      (edgeRouterId !== null && verified.includes(edgeRouterId))
-    const whose = { identityId: identityId ?? undefined, edgeRouterId: edgeRouterId ?? undefined }
-    return isCompleted ? [{ enrollmentId, method, ...whose }] : []
-  })
 }

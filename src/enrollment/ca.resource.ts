@@ -49,6 +49,7 @@ const DEFINITION = {
   clearedUnlessSent: ['externalIdClaim'],
   mayBeAbsent: ['externalIdClaim', 'verificationToken'],
   hidden: ['mayAuthenticateAdmins'],
+  secrets: ['verificationToken'],
   nullWhenEmpty: ['identityRoles'],
   required: [
     'name',

@@ -23,6 +23,7 @@ const DEFINITION = {
     username: z.string().nullable(),
   },
   mayBeAbsent: ['identity', 'identityId', 'edgeRouter', 'edgeRouterId', 'transitRouter', 'transitRouterId', 'username'],
+  secrets: ['token', 'jwt'],
   required: [],
   unique: ['token'],
   indexed: ['identityId', 'edgeRouterId', 'transitRouterId', 'caId'],

@@ -1,7 +1,9 @@
+import { sessions } from '../access/sessions/session.resource.ts'
 import { BoundedMap } from '../base/bounded-map.ts'
 import { dueAtOf } from '../credentials/login-basis.rules.ts'
 import { SYSTEM_CALL } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
+import type { RecordedChange } from '../kernel/context/recorded-changes.ts'
 import { apiSessions } from './api-session.resource.ts'
 
 /** Use of an API session is written down at most this often (ms); in between this process alone knows of it. */
@@ -51,4 +53,17 @@ export class SessionActivity {
   forget(id: string): void {
     this.#latest.delete(id)
   }
+}
+
+/** Reports whether a session was used, or is due at another instant, and nothing else about it changed. */
+export function isSessionUse({
+  operation,
+  kind,
+  before,
+  after,
+}: Pick<RecordedChange, 'operation' | 'kind' | 'before' | 'after'>): boolean {
+  if (kind !== apiSessions.name && kind !== sessions.name) return false
+  if (operation !== 'update' || before === undefined || after === undefined) return false
+  const fields = Object.keys(after).filter((field) => Reflect.get(before, field) !== Reflect.get(after, field))
+  return fields.every((field) => field === 'lastActivityAt' || field === 'dueAt')
 }

@@ -86,6 +86,8 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'GET /graph': 'delegate',
   'GET /graph/members': 'delegate',
   'GET /search': 'delegate',
+  'GET /audit': 'delegate',
+  'GET /audit/head': { permission: 'ops.read' },
   'GET /events': 'delegate',
   'GET /matrix': { permission: 'service-policy.read' },
 }

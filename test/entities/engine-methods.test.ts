@@ -218,6 +218,13 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     },
     search: { taken: { input: { q: 'x', limit: 4 } } },
   },
+  audit: {
+    read: { taken: { input: { entity: 'x', limit: 4 } } },
+    head: INNER,
+    signedHead: INNER,
+    verify: INNER,
+  },
+  auditTrail: { noteRefused: INNER, noteCommand: INNER, resume: INNER, close: INNER, seal: INNER },
   timelines: {
     read: { taken: { input: { after: 'x', limit: 4 } } },
     open: INNER,

@@ -45,6 +45,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   ],
   ['Sessions', 'What was granted, and what was revoked.', 'api-sessions sessions revocations'],
   ['Database', 'Care of the store.', 'database'],
+  ['Audit trail', 'Who did what, from where and by which proof.', 'audit'],
   ['Trust', 'Which third parties may let in identities with rights.', 'trust-anchors'],
   ['Explanations', 'Why access is as it is, and what changes would do to it.', 'explain simulate'],
   [

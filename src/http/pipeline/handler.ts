@@ -99,9 +99,9 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
     const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
     const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
     const input = readInput(shape, request, url, bodyText, options)
-    const call = callOf(connection, caller, bearerTokens(request.headers))
-    authorize(shape, call)
-    await askHost(options.authorize, { api, operation: shape.route, params }, caller)
+    // A request that only reads is named where it fails.
+    const requestId = shape.route.startsWith('GET ') ? undefined : told.requestId()
+    const call = callOf(connection, caller, bearerTokens(request.headers), requestId)
     const inTurn = async () => {
       if (shape.symbols !== undefined) {
         return lists.run(input.find.limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
@@ -128,7 +128,18 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       } as never)
       return envelope(shape, result, input.find, options.limits, options.profile, keptLists)
     }
-    const enveloped = await inTurn()
+    const admit = async () => {
+      authorize(shape, call)
+      await askHost(options.authorize, { api, operation: shape.route, params }, caller)
+      return inTurn()
+    }
+    const enveloped = await admit().catch((error: unknown) => {
+      if (error instanceof ControllerError && error.code === 'UNAUTHORIZED') {
+        const named = { ...call, requestId: told.requestId() }
+        engine.auditTrail.noteRefused(named, `${api} ${shape.route}`, error.details?.message)
+      }
+      throw error
+    })
     const challenge = caller && secondaryChallenge(caller)
     if (challenge === undefined) return enveloped
     return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }
@@ -168,13 +179,19 @@ function closed(): HttpRefusal {
   return new HttpRefusal('TIMEOUT', 503, cause, { 'retry-after': RETRY_AFTER_SECONDS })
 }
 
-function callOf(connection: ConnectionInfo, caller: Caller | undefined, tokens: readonly string[]): Call {
+function callOf(
+  connection: ConnectionInfo,
+  caller: Caller | undefined,
+  tokens: readonly string[],
+  requestId: string | undefined,
+): Call {
   const { remoteAddress, clientCertificates } = connection
   return {
     ...(caller === undefined ? { by: 'anonymous' } : { by: 'caller', caller }),
     ...(remoteAddress !== undefined && { remoteAddress }),
     ...(clientCertificates !== undefined && { clientCertificates }),
     ...(tokens.length > 0 && { bearerTokens: tokens }),
+    ...(requestId !== undefined && { requestId }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ControllerEvents, EventName } from '../../ports/events.ts'
-import { RESOURCES } from '../../resources/index.ts'
+import { readerOfKind } from '../../resources/index.ts'
 
 /** An event as it is kept. */
 export interface KeptEvent {
@@ -87,20 +87,13 @@ const READERS: Readonly<Partial<Record<EventName, Reader>>> = {
   'identity.connection': 'identity',
 }
 
-const PERMISSIONS = new Map(
-  RESOURCES.map(({ name, definition }) => [
-    name,
-    definition.adminOnly?.includes('list') ? undefined : definition.permission,
-  ]),
-)
-
 /** The names of the events that are told. */
 // The names of the table are those that its type allows.
 export const TOLD_EVENTS = Object.keys(READERS) as readonly EventName[]
 
 /** Who may hear of an event. */
 export function readerOf<E extends EventName>(name: E, event: ControllerEvents[E]): Reader {
-  return name === 'entity.changed' && 'kind' in event ? PERMISSIONS.get(String(event.kind)) : READERS[name]
+  return name === 'entity.changed' && 'kind' in event ? readerOfKind(String(event.kind)) : READERS[name]
 }
 
 /** Picks the facts of an event, without those for the operator alone. */

@@ -47,11 +47,15 @@ export interface Circumstances {
   /** The bearer tokens of the request, as sent; nothing about them is trusted. */
   readonly bearerTokens?: readonly string[]
   readonly serviceView?: ServiceView
+  /** Names the request in the log and in the audit trail. */
+  readonly requestId?: string
 }
 
 /** The controller, or the host that runs it, acts by itself, with every right. */
 export interface SystemCall extends Circumstances {
   readonly by: 'system'
+  /** Who holds the store and works on it by a command; absent where the controller or its host acts. */
+  readonly operator?: { readonly name: string; readonly command: string }
 }
 
 /** Somebody calls who has not said who it is, and has no right of its own. */

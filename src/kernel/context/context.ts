@@ -28,6 +28,18 @@ import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
 import type { Writes } from './writes.ts'
 
+/** How much the audit trail keeps. */
+export interface AuditSettings {
+  /** Milliseconds after which a record is removed. */
+  readonly keepMs: number
+  /** Bytes of all records; beyond them the oldest are removed. */
+  readonly mostBytes: number
+  /** Bytes that all those together cause in an hour who have not said who they are. */
+  readonly strangerBytesPerHour: number
+  /** Bytes that one identity without rights causes in an hour, of each kind of record. */
+  readonly endpointBytesPerHour: number
+}
+
 export interface EngineSettings {
   /** `host:port` under which devices reach the client API; the issuer of enrollment tokens. */
   readonly address: string
@@ -45,6 +57,7 @@ export interface EngineSettings {
   readonly routerEnrollmentDurationMs: number
   /** Names the network in authenticator apps. */
   readonly totpIssuer: string
+  readonly audit: AuditSettings
   /** How much may be stored and answered. */
   readonly limits: Limits
   /** Where it does as deployed controllers do. */

@@ -8,7 +8,7 @@ import {
   type StoredRecord,
   type WriteTransaction,
 } from '../../ports/record-storage.ts'
-import { RESOURCES, traitsOf } from '../../resources/index.ts'
+import { needsBefore, RESOURCES } from '../../resources/index.ts'
 import type { RecordOf, Resource } from '../declaration/resource.ts'
 
 /** A change of one record by a write. `before` is kept for the kinds whose traits say so. */
@@ -45,7 +45,7 @@ function recordingCollection<T extends StoredRecord>(
   collection: Collection<T>,
   changes: RecordedChange[],
 ): Collection<T> {
-  const beforeOf = async (id: string) => (traitsOf(kind).before ? whatIsLeft(() => collection.get(id)) : undefined)
+  const beforeOf = async (id: string) => (needsBefore(kind) ? whatIsLeft(() => collection.get(id)) : undefined)
   return {
     get: (id) => collection.get(id),
     find: (query) => collection.find(query),
@@ -135,6 +135,7 @@ function refusalOf({ field, size, most, limit }: Excess): ControllerError {
 }
 
 function* excessesOf(kind: RecordKind, record: StoredRecord, limits: Limits): Generator<Excess> {
+  if (UNLIMITED.has(kind.name)) return
   for (const [field, fieldKind] of [['id', 'string'] as const, ...Object.entries(kind.fields)]) {
     const value: unknown = Reflect.get(record, field)
     if (value === null || value === undefined) continue
@@ -163,6 +164,11 @@ function* excessesOfTags({ name }: RecordKind, tags: unknown, limits: Limits): G
 /** The kinds of which endpoints make as many records as they like. */
 const WRITTEN_BY_ENDPOINTS: ReadonlySet<string> = new Set(
   RESOURCES.flatMap(({ name, definition }) => (definition.isWrittenByEndpoints ? [name] : [])),
+)
+
+/** The kinds of which the controller alone makes records. */
+const UNLIMITED: ReadonlySet<string> = new Set(
+  RESOURCES.flatMap(({ name, definition }) => (definition.isUnlimited ? [name] : [])),
 )
 
 /** The bytes of a text, or its length where that is enough to know that they are within the limit. */

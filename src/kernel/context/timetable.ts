@@ -9,7 +9,8 @@ import type { Clock, Logger, Scheduler } from '../../ports/runtime.ts'
  * at what other processes did to the routers that are connected here, saying to them that this one is alive, the end of
  * waiting for routers that lay a circuit, what the data plane has to do at intervals, the end of a login that nobody
  * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, of
- * waiting for routers that are asked for values of their state, and of what carries a circuit.
+ * waiting for routers that are asked for values of their state, of what carries a circuit, and the next seal of the audit
+ * trail.
  */
 type Occasion =
   | 'overdue'
@@ -26,6 +27,7 @@ type Occasion =
   | 'model-validation'
   | 'inspection'
   | 'circuit-right'
+  | 'audit'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** How many are handled at once; the others follow in their own turn, so that requests are answered in between. */
@@ -53,6 +55,7 @@ export class Timetable {
     'model-validation': new Deadlines(),
     inspection: new Deadlines(),
     'circuit-right': new Deadlines(),
+    audit: new Deadlines(),
   }
   readonly #work = new Map<Occasion, Work>()
   #timer: { readonly at: number; readonly cancel: () => void } | undefined

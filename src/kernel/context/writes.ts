@@ -34,6 +34,9 @@ export type WriteAmendment = (tx: WriteTransaction, changes: readonly RecordedCh
 /** Judges a write before it is committed, with everything that it changed. Throws to refuse it; nothing is written then. */
 export type WriteGuard = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
 
+/** Writes down what a write changed, and who asked for it, within that write; its own records are no changes of it. */
+export type WriteRecorder = (tx: WriteTransaction, write: RecordedWrite) => Promise<void>
+
 /** Judges who asks for a write, within its transaction. Throws to refuse it. */
 export type WriteAdmission = (tx: WriteTransaction, call: Call) => Promise<void>
 
@@ -53,6 +56,7 @@ export class Writes {
   #admission: WriteAdmission | undefined
   readonly #amendments: WriteAmendment[] = []
   readonly #guards: WriteGuard[] = []
+  #recorder: WriteRecorder | undefined
   readonly #followers: WriteFollower[] = []
   readonly #listeners: WriteListener[] = []
   readonly #logger: Pick<Logger, 'error'>
@@ -79,6 +83,11 @@ export class Writes {
   /** From now on `guard` judges every write that changed something, within its transaction. */
   guard(guard: WriteGuard): void {
     this.#guards.push(guard)
+  }
+
+  /** From now on `recorder` is run at the very end of every write that changed something, and is committed with it. */
+  record(recorder: WriteRecorder): void {
+    this.#recorder = recorder
   }
 
   /** From now on `follower` is run after every write that changed something, after those that were registered before it. */
@@ -131,6 +140,7 @@ export class Writes {
       if (made.length > 0) for (const amendment of this.#amendments) await amendment(recorded, made)
       const judged = [...made, ...intended()]
       for (const guard of judged.length === 0 ? [] : this.#guards) await guard(tx, { call, changes: judged, reasons })
+      if (changes.length > 0) await this.#recorder?.(tx, { call, changes, reasons })
       return answer
     })
     if (changes.length === 0) return result

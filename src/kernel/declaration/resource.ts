@@ -72,6 +72,8 @@ export interface ResourceDefinition {
   readonly absentWhenEmpty?: readonly string[]
   /** Stored fields that are never shown. */
   readonly hidden?: readonly string[]
+  /** Shown fields that let in whoever knows them: the audit trail tells digests of them, as of hidden texts. */
+  readonly secrets?: readonly string[]
   readonly required: readonly string[]
   /** Members of a create request that have a default, and that deployed controllers require all the same. */
   readonly requiredAsDeployed?: readonly string[]
@@ -95,6 +97,8 @@ export interface ResourceDefinition {
   readonly computed?: Readonly<Record<string, ComputedSymbol>>
   /** True when endpoints make records of it as they like: their tags are small, and nothing is kept to search them. */
   readonly isWrittenByEndpoints?: true
+  /** True when the controller alone makes records of it, as large as they have to be: limits do not ask for them. */
+  readonly isUnlimited?: true
   /** How many records of it one owner has at most. */
   readonly mostPerOwner?: MostPerOwner
   /** JSON fields into which the engine looks, besides those that a filter may name. */

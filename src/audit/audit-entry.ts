@@ -1,0 +1,70 @@
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, isAdminCall, mayRead } from '../kernel/context/call.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { ids } from '../kernel/filter/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { RESOURCES } from '../resources/index.ts'
+import type { AuditEntry } from './audit-questions.resource.ts'
+import type { auditRecords, FieldChange } from './audit-record.resource.ts'
+
+type AuditRecord = RecordOf<typeof auditRecords>
+
+/** Reports whether a caller may read a record: who may read the entities that it is about; administrators alone where it is about none. */
+export function mayReadRecord(call: Call, { reader }: Pick<AuditRecord, 'reader'>): boolean {
+  return reader === null ? isAdminCall(call) : mayRead(call, reader)
+}
+
+/** Audit records as a caller may read them. From where somebody came, and by which proof, is for administrators alone. */
+export async function auditEntries(
+  tx: ReadTransaction,
+  call: Call,
+  records: readonly AuditRecord[],
+): Promise<readonly AuditEntry[]> {
+  const isAdmin = isAdminCall(call)
+  const names = mayRead(call, identities.definition.permission) ? await namesOf(tx, records) : new Map<string, string>()
+  return records.map((record) => {
+    const { id, createdAt, type, kind, entityId, actorId, content } = record
+    const { author, remoteAddress, requestId, entityName, reason, changes = {}, facts = {} } = content
+    const isNamed = kind !== identities.name || names.size > 0 || isAdmin
+    return {
+      id,
+      at: new Date(createdAt).toISOString(),
+      type,
+      entity:
+        entityId === null
+          ? null
+          : {
+              kind: kind ?? identities.name,
+              id: entityId,
+              name: (isNamed ? entityName : null) ?? names.get(entityId) ?? null,
+            },
+      actor: actorId === null ? null : { id: actorId, name: names.get(actorId) ?? null },
+      author: isAdmin ? author : null,
+      remoteAddress: isAdmin ? (remoteAddress ?? null) : null,
+      requestId: isAdmin ? (requestId ?? null) : null,
+      reason: isAdmin ? (reason ?? null) : null,
+      changes: isAdmin ? changes : shownChanges(kind, changes),
+      facts: isAdmin ? facts : {},
+    }
+  })
+}
+
+/** The names that identities have now, or had when they acted: whoever is gone is still called by the name. */
+async function namesOf(tx: ReadTransaction, records: readonly AuditRecord[]): Promise<ReadonlyMap<string, string>> {
+  const wanted = new Set(records.flatMap(({ actorId, kind, entityId }) => [actorId, kind === null ? entityId : null]))
+  wanted.delete(null)
+  const known = records.flatMap(({ actorId, content }): [string, string][] =>
+    actorId === null || content.author.name === undefined ? [] : [[actorId, content.author.name]],
+  )
+  if (wanted.size === 0) return new Map()
+  const { items } = await tx.collection(identities).find({ where: ids([...wanted].filter((id) => id !== null)) })
+  return new Map([...known, ...items.map(({ id, name }): [string, string] => [id, name])])
+}
+
+const HIDDEN = new Map(RESOURCES.map(({ name, definition }) => [name, new Set(definition.hidden)]))
+
+/** The changes of fields that the reader could read of the entity itself. */
+function shownChanges(kind: string | null, changes: Readonly<Record<string, FieldChange>>) {
+  const hidden = kind === null ? undefined : HIDDEN.get(kind)
+  return Object.fromEntries(Object.entries(changes).filter(([field]) => !hidden?.has(field)))
+}

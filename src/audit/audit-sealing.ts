@@ -1,0 +1,116 @@
+import { jsonBytes } from '../base/bytes.ts'
+import type { RecordOf } from '../kernel/declaration/resource.ts'
+import { type Filter, ids } from '../kernel/filter/index.ts'
+import { newRecord } from '../kernel/records/read-records.ts'
+import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
+import { NO_HASH, recordText, sealId, sealText } from './audit-chain.rules.ts'
+import { auditRecords, auditSeals, auditStates, type SealedRecord } from './audit-record.resource.ts'
+
+type AuditRecord = RecordOf<typeof auditRecords>
+type AuditState = RecordOf<typeof auditStates>
+
+/** How long, and how many bytes of records, a trail keeps. */
+export interface Keeping {
+  readonly keepMs: number
+  readonly mostBytes: number
+}
+
+/** The id of the one record that says how far the chain goes. */
+export const CHAIN = 'chain'
+
+/** A chain without a seal. */
+export const FIRST_STATE = {
+  era: 0,
+  sealed: '',
+  seals: 0,
+  hash: NO_HASH,
+  records: 0,
+  bytes: 0,
+  firstKept: 1,
+  removed: 0,
+  keptSince: null,
+} as const
+
+/** Records of one seal: some milliseconds of work. */
+const RECORDS_PER_SEAL = 200
+/** Seals that one write removes at most. */
+const REMOVED_AT_ONCE = 4
+
+interface Sealing {
+  readonly now: number
+  readonly sha256: (text: string) => string
+  readonly keeping: Keeping
+}
+
+/** Seals the next records, and removes what is too old or too much. Answers whether none is left to be sealed. */
+export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: Sealing): Promise<boolean> {
+  const known = await tx.collection(auditStates).get(CHAIN)
+  const state: AuditState = known ?? newRecord(CHAIN, now, FIRST_STATE)
+  const records = await unsealed(tx, state.sealed)
+  const last = records.at(-1)
+  if (last === undefined) return true
+  const kept = await removeOld(tx, state, keeping, now)
+  const sealed = records.map((record): SealedRecord => ({ id: record.id, digest: sha256(recordText(record)) }))
+  const bytes = records.reduce((sum, record) => sum + jsonBytes(record), 0)
+  const { firstKept, removed, hash: previous } = kept
+  const number = kept.seals + 1
+  const seal = { number, createdAt: now, records: sealed, firstKept, removed, previous }
+  const hash = sha256(sealText(seal))
+  await tx.collection(auditSeals).insert(newRecord(sealId(number), now, { ...seal, bytes, hash }))
+  const next: AuditState = {
+    ...kept,
+    sealed: last.id,
+    seals: number,
+    hash,
+    records: kept.records + records.length,
+    bytes: kept.bytes + bytes,
+    keptSince: kept.keptSince ?? now,
+    updatedAt: now,
+  }
+  await (known === undefined ? tx.collection(auditStates).insert(next) : tx.collection(auditStates).update(next))
+  return records.length < RECORDS_PER_SEAL
+}
+
+/** The records after the last sealed one, in order, as many as a seal takes. */
+export async function unsealed(tx: ReadTransaction, sealed: string): Promise<readonly AuditRecord[]> {
+  const where: Filter = { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: '>', value: sealed }
+  const found = await tx.collection(auditRecords).findIds({ where, orderBy: BY_ID, limit: RECORDS_PER_SEAL })
+  return recordsOf(tx, found)
+}
+
+const BY_ID = [{ field: 'id', kind: 'string', direction: 'asc' }] as const
+
+/** The readable records of some ids, in the order of ids. */
+export async function recordsOf(tx: ReadTransaction, wanted: readonly string[]): Promise<readonly AuditRecord[]> {
+  if (wanted.length === 0) return []
+  const { items } = await tx.collection(auditRecords).find({ where: ids(new Set(wanted)) })
+  return items
+}
+
+/** Removes the first seals with their records while they are too old, or all together too many bytes. */
+async function removeOld(
+  tx: WriteTransaction,
+  state: AuditState,
+  { keepMs, mostBytes }: Keeping,
+  now: number,
+): Promise<AuditState> {
+  let kept = state
+  for (let count = 0; count < REMOVED_AT_ONCE && kept.firstKept <= kept.seals; count += 1) {
+    const isOld = kept.keptSince !== null && kept.keptSince + keepMs <= now
+    if (!isOld && kept.bytes <= mostBytes) break
+    const seal = await tx.collection(auditSeals).get(sealId(kept.firstKept))
+    for (const { id } of seal?.records ?? []) await tx.collection(auditRecords).delete(id)
+    await tx.collection(auditSeals).delete(sealId(kept.firstKept))
+    const next = await tx.collection(auditSeals).get(sealId(kept.firstKept + 1))
+    const gone = seal?.records.length ?? 0
+    kept = {
+      ...kept,
+      firstKept: kept.firstKept + 1,
+      removed: kept.removed + gone,
+      records: kept.records - gone,
+      bytes: kept.bytes - (seal?.bytes ?? 0),
+      keptSince: next?.createdAt ?? null,
+    }
+  }
+  return kept
+}

@@ -1,0 +1,203 @@
+import { authenticators } from '../credentials/authenticator.resource.ts'
+import { NO_AUTHENTICATOR } from '../credentials/login-basis.rules.ts'
+import { completedEnrollments } from '../enrollment/completed-enrollments.ts'
+import { identities } from '../identities/identity.resource.ts'
+import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
+import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
+import type { EndReasons, RecordedWrite } from '../kernel/context/writes.ts'
+import type { Resource } from '../kernel/declaration/resource.ts'
+import { apiSessions } from '../login/api-session.resource.ts'
+import { isSessionUse } from '../login/api-session-activity.ts'
+import { RESOURCES, readerOfKind, traitsOf } from '../resources/index.ts'
+import type { AuditAuthor, AuditContent, AuditType } from './audit-record.resource.ts'
+import { type AuditedFields, fieldChanges } from './field-changes.rules.ts'
+
+/** An audit record before it has its place in the order of commits. */
+export interface Observation {
+  readonly type: AuditType
+  readonly kind: string | null
+  readonly entityId: string | null
+  readonly actorId: string | null
+  readonly reader: string | null
+  readonly content: AuditContent
+  /** Whose bytes it counts for; undefined where operators are the cause, whose changes are kept whatever their number. */
+  readonly party: string | undefined
+}
+
+/** Those who have not said who they are, all together. */
+export const STRANGERS = 'strangers'
+
+/** The observations of a write: each changed entity once, and the enrollments that it completed. */
+export function observationsOf(
+  { call, changes, reasons }: RecordedWrite,
+  sha256: (text: string) => string,
+): readonly Observation[] {
+  const author = authorOf(call)
+  const changed = wholeChanges(changes).map((change) => observationOf(change, call, author, reasons, sha256))
+  const completed = completedEnrollments(changes).map(
+    ({ enrollmentId, method, identityId, edgeRouterId }): Observation => ({
+      type: 'enrollment.completed',
+      kind: identityId === undefined ? 'edge-routers' : identities.name,
+      entityId: identityId ?? edgeRouterId ?? null,
+      actorId: knownCaller(call)?.identity.id ?? identityId ?? null,
+      reader: 'enrollment',
+      content: { ...circumstancesOf(call, author), facts: { enrollmentId, method } },
+      party: undefined,
+    }),
+  )
+  return [...changed, ...completed]
+}
+
+/** Who makes a call, and by which proof. */
+export function authorOf(call: Call): AuditAuthor {
+  if (call.by === 'system')
+    return call.operator === undefined ? { by: 'system' } : { by: 'operator', name: call.operator.name }
+  if (call.by === 'anonymous') return { by: 'anonymous' }
+  const { identity, apiSession } = call.caller
+  return { by: 'caller', name: identity.name, apiSessionId: apiSession.id, ...proofOf(apiSession) }
+}
+
+/** From where a call comes, by which request. */
+export function circumstancesOf(
+  { remoteAddress, requestId }: Pick<Call, 'remoteAddress' | 'requestId'>,
+  author: AuditAuthor,
+): Pick<AuditContent, 'author' | 'remoteAddress' | 'requestId'> {
+  return {
+    author,
+    ...(remoteAddress !== undefined && { remoteAddress }),
+    ...(requestId !== undefined && { requestId }),
+  }
+}
+
+interface Proof {
+  readonly method: string
+  readonly authenticatorId: string
+  readonly trustAnchorId: string | null
+  readonly basis: { readonly certificate: { readonly fingerprint: string } | null } | null
+}
+
+function proofOf({ method, authenticatorId, trustAnchorId, basis }: Proof): Partial<AuditAuthor> {
+  return {
+    method,
+    ...(authenticatorId !== NO_AUTHENTICATOR && { authenticatorId }),
+    ...(trustAnchorId !== null && { trustAnchorId }),
+    ...(basis?.certificate && { fingerprint: basis.certificate.fingerprint }),
+  }
+}
+
+/** The changes that the trail tells: of each record one, from what it was before the write to what it is after it. */
+function wholeChanges(changes: readonly RecordedChange[]): readonly RecordedChange[] {
+  const [first] = changes
+  if (changes.length === 1 && first !== undefined) return isTold(first) ? [first] : []
+  const whole = new Map<string, RecordedChange>()
+  for (const change of changes) {
+    const key = `${change.kind} ${change.id}`
+    const known = whole.get(key)
+    if (known === undefined) whole.set(key, change)
+    else if (known.operation === 'insert' && change.operation === 'delete') whole.delete(key)
+    else whole.set(key, joined(known, change))
+  }
+  return [...whole.values()].filter(isTold)
+}
+
+function joined(first: RecordedChange, last: RecordedChange): RecordedChange {
+  const isInserted = last.operation === 'insert' && first.operation === 'delete'
+  const operation = first.operation === 'insert' ? 'insert' : isInserted ? 'update' : last.operation
+  return { ...last, operation, before: first.before }
+}
+
+function isTold(change: RecordedChange): boolean {
+  return traitsOf(change.kind).audit !== 'none' && !isSessionUse(change)
+}
+
+const TYPES = { insert: 'entity.created', update: 'entity.updated', delete: 'entity.deleted' } as const
+
+function observationOf(
+  change: RecordedChange,
+  call: Call,
+  author: AuditAuthor,
+  reasons: EndReasons,
+  sha256: (text: string) => string,
+): Observation {
+  const { operation, kind, id, before, after } = change
+  const entity = after ?? before
+  const name: unknown = entity === undefined ? undefined : Reflect.get(entity, 'name')
+  const changes = fieldChanges(FIELDS.get(kind) ?? NOTHING_KNOWN, before, after, sha256)
+  const reason = operation === 'delete' ? endReason(kind, id, call, reasons) : undefined
+  const [login] = kind === apiSessions.name && operation === 'insert' ? changesTo([change], apiSessions) : []
+  const begun = login?.after
+  const told = begun === undefined || author.by === 'caller' ? author : { ...author, ...proofOf(begun) }
+  return {
+    type: begun === undefined ? TYPES[operation] : 'login.succeeded',
+    kind,
+    entityId: id,
+    actorId: knownCaller(call)?.identity.id ?? begun?.identityId ?? null,
+    reader: readerOfKind(kind) ?? null,
+    content: {
+      ...circumstancesOf(call, told),
+      ...(typeof name === 'string' && { entityName: name }),
+      changes,
+      ...(reason !== undefined && { reason }),
+      ...(call.by === 'system' && call.operator !== undefined && { facts: { command: call.operator.command } }),
+    },
+    party: partyOf(change, call, Object.keys(changes)),
+  }
+}
+
+function endReason(kind: string, id: string, call: Call, { sessions, apiSessions: ofApi }: EndReasons) {
+  if (kind === 'sessions') return typeof sessions === 'string' ? sessions : sessions?.get(id)
+  if (kind === apiSessions.name) return ofApi ?? (knownCaller(call)?.apiSession.id === id ? 'logout' : undefined)
+  return undefined
+}
+
+/** Fields that somebody without rights changes by trying to log in. */
+const CHANGED_BY_TRYING: readonly string[] = [
+  'failedAttempts',
+  'lockedAt',
+  'lockedUntil',
+  'disabledAt',
+  'disabledUntil',
+]
+
+/** Whose bytes a change counts for. Each identity has its own for each kind: to use one up hides nothing of another. */
+function partyOf(
+  { kind, id, before, after }: RecordedChange,
+  call: Call,
+  fields: readonly string[],
+): string | undefined {
+  const caller = knownCaller(call)?.identity
+  const isOperators = isAdminCall(call) || (caller !== undefined && caller.permissions.length > 0)
+  if (caller !== undefined) return isOperators ? undefined : `${kind} ${caller.id}`
+  if (call.by === 'system' && call.operator !== undefined) return undefined
+  if (traitsOf(kind).audit === 'endpoints') {
+    const owner: unknown = Reflect.get(after ?? before ?? {}, 'identityId')
+    return `${kind} ${typeof owner === 'string' ? owner : ''}`
+  }
+  if (before === undefined || after === undefined) return undefined
+  const tried = kind === authenticators.name || kind === identities.name
+  if (tried && fields.length > 0 && fields.every((field) => CHANGED_BY_TRYING.includes(field))) return STRANGERS
+  return fields.every((field) => FIELDS.get(kind)?.reported.has(field)) ? `${kind} ${id}` : undefined
+}
+
+interface KnownFields extends AuditedFields {
+  /** Fields that no request sets: the controller writes them, by what endpoints and routers report. */
+  readonly reported: ReadonlySet<string>
+}
+
+const NOTHING_KNOWN: AuditedFields = { defaults: {}, secrets: new Set() }
+const FIELDS: ReadonlyMap<string, KnownFields> = new Map(
+  RESOURCES.map((resource) => [
+    resource.name,
+    {
+      defaults: resource.defaults,
+      secrets: new Set([...(resource.definition.secrets ?? []), ...hiddenTexts(resource)]),
+      reported: new Set(Object.keys(resource.definition.system ?? {})),
+    },
+  ]),
+)
+
+/** A hidden text may be a secret, and hidden lists and objects may hold one. */
+function hiddenTexts({ definition, fields }: Resource): readonly string[] {
+  const kinds = ['string', 'set', 'json']
+  return (definition.hidden ?? []).filter((field) => kinds.includes(fields[field] ?? ''))
+}
