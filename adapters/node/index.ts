@@ -20,7 +20,14 @@ export {
   pkiFilesIn,
 } from './pki/pki-directory.ts'
 export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki/pki-files.ts'
-export { type RunningServer, type ServableController, type ServeOptions, serve } from './server.ts'
+export {
+  type RoutedServeOptions,
+  type RoutedServer,
+  type RunningServer,
+  type ServableController,
+  type ServeOptions,
+  serve,
+} from './server.ts'
 export {
   type ServerCertificate,
   type ServerCertificateFacts,

@@ -79,6 +79,17 @@ export interface ServeOptions extends ListenerOptions {
   readonly namedCertificates?: readonly ServerCertificate[]
 }
 
+/** Options with an edge router, and the control channel by which the controller lays its circuits. */
+export interface RoutedServeOptions extends ServeOptions {
+  readonly fabric: NonNullable<Exclude<ServeOptions['fabric'], false>>
+  readonly router: NonNullable<Exclude<ServeOptions['router'], boolean>> | true
+}
+
+/** A controller that is being served with an edge router. */
+export interface RoutedServer extends RunningServer {
+  readonly router: LocalRouter
+}
+
 /** A controller that is being served; `await using` closes it at the end of a block, before the controller that was made before it. */
 export interface RunningServer extends AsyncDisposable {
   /** Where it is reached: `https://host:port` of what it is bound to. */
@@ -139,9 +150,20 @@ const MAX_HEADER_BYTES = 32_768
  * @example
  * const server = await serve(controller, { host: '0.0.0.0', port: 1280 })
  * await server.close()
+ *
+ * @example
+ * const server = await serve(controller, { port: 1280, fabric: true, router: true })
+ * await server.router.host('wiki', (_request, response) => response.end('hello'))
+ *
  * @throws RangeError for a limit that is no positive number.
  * @throws Error with `code` `EADDRINUSE` when the address is in use, or what else the system answers to binding it.
  */
+export function serve(
+  controller: ServableController & Required<Pick<ServableController, 'openFabric'>>,
+  options: RoutedServeOptions,
+): Promise<RoutedServer>
+/** Serves a controller as above, without a router or before there is one. */
+export function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer>
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
   checkArgument('serve', 'controller', controller, {
     functions: ['fetch', 'tls'],

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openPkiDirectory, type RunningServer, serve } from 'portcullis/node'
+import { openPkiDirectory, type RoutedServer, serve } from 'portcullis/node'
 import type { ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ const SENT = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7 + Ma
 
 let directory: string
 let controller: TestController
-let server: RunningServer
+let server: RoutedServer
 let sdks: { readonly c: Sdk; readonly jvm: Sdk }
 const programs: ChildProcess[] = []
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await management.call('POST /service-edge-router-policies', {
     body: { name: 'carry', semantic: 'AnyOf', edgeRouterRoles: ['#all'], serviceRoles: ['#all'] },
   })
-  await server.router?.host('ours', (connection: ServiceConnection) => connection.pipe(connection))
+  await server.router.host('ours', (connection: ServiceConnection) => connection.pipe(connection))
   sdks = { c: await cSdk(), jvm: await jvmSdk() }
   expect(await run(sdks.c, 'host', 'by-c')).toBe('listening')
   expect(await run(sdks.jvm, 'host', 'by-jvm')).toBe('listening')
@@ -86,7 +86,7 @@ it.each(['ours', 'by-c'])(
 it.each(['by-c', 'by-jvm'])(
   'a program of ours gets back what it sent to %s',
   async (service) => {
-    const connection = await server.router?.dial(service)
+    const connection = await server.router.dial(service)
     if (connection === undefined) throw new Error('no router')
     connection.write(SENT)
     const received: Buffer[] = []

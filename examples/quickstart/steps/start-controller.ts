@@ -35,7 +35,6 @@ export async function startController(options: Options, pki: PkiMaterial, tick: 
   const url = `https://${address}`
   tick(`serving the client API and the management API on ${url}`)
   tick(`access explorer, for a browser: ${url}/portcullis/explorer/`)
-  if (server.router === undefined) throw new Error('no edge router runs')
   tick(`edge router ${server.router.name}, on the same port: it needs no other program`)
   tick(note)
   if (created) tick(`admin: username ${admin.username}, password ${admin.password} (shown once; kept in ${ADMIN_FILE})`)
