@@ -14,7 +14,7 @@ export interface FrameLimits {
 }
 
 /** Bytes before headers and body: magic, content type, sequence and the two lengths. */
-const PREFIX_BYTES = 20
+export const FRAME_PREFIX_BYTES = 20
 /** The sizes of a frame whose prefix is not there yet. */
 const INCOMPLETE = { headerBytes: 0, total: Number.POSITIVE_INFINITY }
 const MAGIC = 0x0c_09_06_03
@@ -35,14 +35,14 @@ export class FrameError extends Error {
 export function encodeFrame({ contentType, sequence, headers, body }: Frame): readonly Uint8Array[] {
   const headerBytes = [...headers.values()].reduce((sum, { length }) => sum + 8 + length, 0)
   const bodyBytes = body.reduce((sum, { length }) => sum + length, 0)
-  const head = new Uint8Array(PREFIX_BYTES + headerBytes)
+  const head = new Uint8Array(FRAME_PREFIX_BYTES + headerBytes)
   const view = new DataView(head.buffer)
   view.setUint32(0, MAGIC, true)
   view.setInt32(4, contentType, true)
   view.setInt32(8, sequence, true)
   view.setUint32(12, headerBytes, true)
   view.setUint32(16, bodyBytes, true)
-  let position = PREFIX_BYTES
+  let position = FRAME_PREFIX_BYTES
   for (const [key, value] of headers) {
     view.setInt32(position, key, true)
     view.setUint32(position + 4, value.length, true)
@@ -50,6 +50,12 @@ export function encodeFrame({ contentType, sequence, headers, body }: Frame): re
     position += 8 + value.length
   }
   return [head, ...body]
+}
+
+/** How many bytes a frame has, by its first {@link FRAME_PREFIX_BYTES}. */
+export function frameBytes(prefix: Uint8Array): number {
+  const view = new DataView(prefix.buffer, prefix.byteOffset, FRAME_PREFIX_BYTES)
+  return FRAME_PREFIX_BYTES + view.getUint32(12, true) + view.getUint32(16, true)
 }
 
 /** Cuts a stream of bytes into frames. Room grows with what arrives, and never beyond what a frame may hold. */
@@ -111,7 +117,7 @@ export class FrameReader {
 
   #nextStart() {
     const stream = this.#room.subarray(this.#start, this.#length)
-    return { stream, ...(stream.length < PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)) }
+    return { stream, ...(stream.length < FRAME_PREFIX_BYTES ? INCOMPLETE : this.#prefixOf(stream)) }
   }
 
   #keep(bytes: Uint8Array): void {
@@ -131,15 +137,15 @@ export class FrameReader {
     const [headerBytes, bodyBytes] = [view.getUint32(12, true), view.getUint32(16, true)]
     if (headerBytes > this.#limits.headers) throw new FrameError(`${headerBytes} bytes of headers`)
     if (bodyBytes > this.#limits.body) throw new FrameError(`${bodyBytes} bytes of body`)
-    return { headerBytes, total: PREFIX_BYTES + headerBytes + bodyBytes }
+    return { headerBytes, total: FRAME_PREFIX_BYTES + headerBytes + bodyBytes }
   }
 }
 
 function frameOf(bytes: Uint8Array, headerBytes: number): Frame {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const bodyAt = PREFIX_BYTES + headerBytes
+  const bodyAt = FRAME_PREFIX_BYTES + headerBytes
   const headers = new Map<number, Uint8Array>()
-  for (let position = PREFIX_BYTES; position < bodyAt; ) {
+  for (let position = FRAME_PREFIX_BYTES; position < bodyAt; ) {
     if (position + 8 > bodyAt) throw new FrameError('a header ends too early')
     const key = view.getInt32(position, true)
     const end = position + 8 + view.getUint32(position + 4, true)

@@ -57,5 +57,6 @@ export {
   type OpenControlListener,
   openControlListener,
 } from './control-listener.ts'
+export { openOperatorConnection } from './operators/operator-connection.ts'
 export type { HeartbeatTimes } from './router-group.ts'
 export * as routerSide from './router-side.ts'

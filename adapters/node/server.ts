@@ -6,6 +6,7 @@ import { checkArgument, checkOptions, type OptionRules } from '../../src/base/ar
 import type { CapacityOptions } from '../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../src/concurrency/lifetime.ts'
 import type { ControllerFetch } from '../../src/index.ts'
+import { connectionInfo } from './connection-info.ts'
 import { positive, trackConnections } from './connections.ts'
 import {
   CONTROL_PROTOCOL,
@@ -18,6 +19,8 @@ import { EDGE_FIRST_BYTES, EdgePort, type EdgeRouterOptions, ROUTER_PROTOCOLS } 
 import { listen, urlOf } from './listen.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import type { LocalRouter } from './local-router.ts'
+
+import { asksForOperatorChannel, serveOperators } from './operator-port.ts'
 
 import { sharePort } from './shared-port.ts'
 import { type ServerCertificate, serverCertificateFacts, tlsOptions } from './tls-sockets.ts'
@@ -172,6 +175,8 @@ export async function serve(controller: ServableController, options: ServeOption
   })
   checkOptions('serve', options, OPTIONS)
   const host = options.host ?? '127.0.0.1'
+  const onError =
+    options.onError ?? ((error: unknown) => process.emitWarning(error instanceof Error ? error : String(error)))
   const headersTimeout = options.headersTimeoutMs ?? 10_000
   const control = controlChannel(controller.tls(), options.fabric ?? false)
   const edge = edgePort(controller.tls(), options)
@@ -184,6 +189,7 @@ export async function serve(controller: ServableController, options: ServeOption
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 5000,
     connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
+    shouldUpgradeCallback: (incoming) => Boolean(options.fabric) && asksForOperatorChannel(incoming),
   })
   server.timeout = STALLED_CONNECTION_MS
   for (const certificate of options.namedCertificates ?? []) addNamed(server, certificate)
@@ -194,6 +200,10 @@ export async function serve(controller: ServableController, options: ServeOption
     })
   server.on('request', options.app ?? ownListener())
   const connections = trackConnections(server, connectionLimits(options))
+  if (options.fabric) {
+    const infoOf = options.connectionInfo ?? connectionInfo
+    serveOperators(server, { fetch: controller.fetch, infoOf, onError, onTaken: (socket) => connections.keep(socket) })
+  }
   if (protocols.length > 1) {
     sharePort(server, {
       byProtocol: new Map([
@@ -230,7 +240,7 @@ export async function serve(controller: ServableController, options: ServeOption
     }
   }
   // Out of file descriptors is a reason to report, not to end the process.
-  server.on('error', options.onError ?? ((error) => process.emitWarning(error)))
+  server.on('error', onError)
 
   const lifetime = new Lifetime('the server is closed')
   const closed = new Promise((resolve) => server.once('close', resolve))

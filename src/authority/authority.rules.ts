@@ -8,7 +8,8 @@ export interface RightsHolder {
 /** An action on the entities of one kind, which an identity may hold as a delegated permission (`service.read`). */
 export interface Permission {
   readonly entity: string
-  readonly action: 'read' | 'create' | 'update' | 'delete'
+  /** `all` is for who may do everything with them. */
+  readonly action: 'read' | 'create' | 'update' | 'delete' | 'all'
   /** True for reading that asks others to work: who may read everything may not do it by that alone. */
   readonly asksOthers?: true
 }
@@ -16,7 +17,7 @@ export interface Permission {
 /** Reports whether delegated permissions allow an action: the kind whole, the action alone, or reading everything. */
 export function permits(permissions: readonly string[], { entity, action, asksOthers }: Permission): boolean {
   if (action === 'read' && asksOthers !== true && permissions.includes('admin_readonly')) return true
-  return permissions.includes(entity) || permissions.includes(`${entity}.${action}`)
+  return permissions.includes(entity) || (action !== 'all' && permissions.includes(`${entity}.${action}`))
 }
 
 /** Reports whether an identity has any right in the management API beyond those of every identity. */

@@ -21,9 +21,15 @@ import { Inspections } from './inspections/inspections.ts'
 import { RouterInspections } from './inspections/router-inspections.ts'
 import { ModelSubscriptions } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
+import { DeployedEvents } from './operators/deployed-events.ts'
+import { EventFeeds } from './operators/event-feeds.ts'
+import { OperatorSessions } from './operators/operator-sessions.ts'
 import { ConnectedRouters, Owed } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
 import { Peers } from './routers/peers.ts'
+import { RouterComparisons } from './validations/router-comparisons.ts'
+import { TerminatorComparisons } from './validations/terminator-comparisons.ts'
+import { Validations } from './validations/validations.ts'
 
 /** The parts of the engine that the data plane needs. */
 export interface FabricHost {
@@ -57,6 +63,21 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     model,
     processReport: options.processReport ?? (() => ''),
   })
+  const controllerId = controllerIdOf(context.digest, options.addresses)
+  const inspections = new Inspections(context, routers, controllerValues, routerInspections)
+  const modelValidation = new ModelValidation(context, routers, model)
+  const terminatorComparisons = new TerminatorComparisons(context, routers, hosted)
+  const comparisons = new RouterComparisons({ controllerId, context, presence, routers, network, circuits })
+  const validations = new Validations({
+    controllerId,
+    context,
+    routers,
+    asked: routerInspections,
+    model: modelValidation,
+    comparisons,
+    terminators: terminatorComparisons,
+  })
+  const feeds = new EventFeeds(new DeployedEvents(context, controllerId))
   const rerouting = new Rerouting({ context, network, circuits, exchange, ends })
   return {
     context,
@@ -87,9 +108,11 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     validation: new TerminatorValidation(context, hosted),
     announced: new AnnouncedSessions(context, routers, owed),
     model,
-    modelValidation: new ModelValidation(context, routers, model),
+    modelValidation,
     routerInspections,
-    inspections: new Inspections(context, routers, controllerValues, routerInspections),
+    inspections,
+    terminatorComparisons,
+    operators: new OperatorSessions({ context, inspections, validations, feeds }),
     certificates: new RouterCertificates(context),
     decommission: async (routerId, isEdgeRouter) => {
       await host.deleteRouter(isEdgeRouter ? edgeRouters : transitRouters, routerId)
@@ -121,6 +144,8 @@ export interface FabricParts {
   readonly modelValidation: ModelValidation
   readonly routerInspections: RouterInspections
   readonly inspections: Inspections
+  readonly terminatorComparisons: TerminatorComparisons
+  readonly operators: OperatorSessions
   readonly certificates: RouterCertificates
   /** Deletes a router at its own wish. */
   readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>

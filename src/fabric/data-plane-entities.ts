@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
-import type { CircuitView, EngineContext, InspectionResult, ModelComparison } from '../kernel/context/context.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { CircuitView, DataPlanePresence, EngineContext, ModelComparison } from '../kernel/context/context.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
-import { ids } from '../kernel/filter/index.ts'
+import { ids, type SymbolTable } from '../kernel/filter/index.ts'
 import { readId, readRequest, readValue } from '../kernel/requests/read-body.ts'
+import type { OpenOperatorSession } from '../ports/fabric/index.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterConnection, RouterPresence } from '../ports/router-presence.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
@@ -11,13 +14,27 @@ import { services } from '../services/service.resource.ts'
 import { terminators } from '../services/terminator.resource.ts'
 import { InspectionBody } from './inspections/inspection.resource.ts'
 import { LinkPatch } from './links.resource.ts'
-import type { Link } from './rules/index.ts'
+import type { InspectionResult, Link } from './rules/index.ts'
 
 /** A router of either kind with what is known of its connection. */
 export interface RouterView {
   readonly router: RecordOf<typeof edgeRouters> | RecordOf<typeof transitRouters>
   /** Undefined while it is not connected. */
   readonly connection: RouterConnection | undefined
+}
+
+/** The members of routers that filters may name. */
+export const ROUTER_SYMBOLS: SymbolTable = {
+  id: { field: 'id', kind: 'string' },
+  name: { field: 'name', kind: 'string' },
+  createdAt: { field: 'createdAt', kind: 'instant' },
+  updatedAt: { field: 'updatedAt', kind: 'instant' },
+  tags: { field: 'tags', kind: 'json' },
+  connected: { field: 'connected', kind: 'boolean' },
+  cost: { field: 'cost', kind: 'number' },
+  noTraversal: { field: 'noTraversal', kind: 'boolean' },
+  disabled: { field: 'disabled', kind: 'boolean' },
+  fingerprint: { field: 'fingerprint', kind: 'string' },
 }
 
 /** The data plane as this process knows it: nothing but routers while it is not open. */
@@ -105,12 +122,7 @@ export class DataPlaneService {
 
   /** Edge routers and transit routers. */
   async routers(): Promise<readonly RouterView[]> {
-    return this.#context.storage.read(async (tx) => {
-      const edge = await tx.collection(edgeRouters).find()
-      const transit = await tx.collection(transitRouters).find()
-      const presence = await this.#context.presence.at(tx)
-      return [...edge.items, ...transit.items].map((router) => viewOf(router, presence))
-    })
+    return this.#context.storage.read((tx) => allRouters(tx, this.#context.presence))
   }
 
   /**
@@ -150,6 +162,17 @@ export class DataPlaneService {
     return (await this.#context.dataPlane.view?.inspect(request)) ?? { errors: [], values: [] }
   }
 
+  /**
+   * Begins a session of an operator's program, with the rights of a call: it is closed when they end.
+   *
+   * @throws {ControllerError} NOT_FOUND while the data plane is not open.
+   */
+  operatorSessions(call: Call): OpenOperatorSession {
+    const { view } = this.#context.dataPlane
+    if (view === undefined) throw notFound('data plane', 'of this process')
+    return (channel) => view.openOperatorSession(call, channel)
+  }
+
   /** The names of routers and services by their ids. */
   async names(routerIds: Iterable<string>, serviceIds: Iterable<string>): Promise<ReadonlyMap<string, string>> {
     return this.#context.storage.read(async (tx) => {
@@ -168,6 +191,22 @@ export class DataPlaneService {
     const message = `${kind} with id ${id} not found in this process: other controllers know those of their own routers`
     throw new ControllerError('NOT_FOUND', { code: 'UNHANDLED', message })
   }
+}
+
+/** Edge routers and transit routers as of a snapshot. */
+export async function allRouters(
+  tx: ReadTransaction,
+  presence: Pick<DataPlanePresence, 'at'>,
+): Promise<readonly RouterView[]> {
+  const edge = await tx.collection(edgeRouters).find()
+  const transit = await tx.collection(transitRouters).find()
+  const connected = await presence.at(tx)
+  return [...edge.items, ...transit.items].map((router) => viewOf(router, connected))
+}
+
+/** A router as filters see it. */
+export function filteredRouter(view: RouterView) {
+  return { ...view.router, connected: view.connection !== undefined, view }
 }
 
 function viewOf(router: RouterView['router'], presence: RouterPresence): RouterView {

@@ -1,13 +1,8 @@
-import type {
-  CircuitView,
-  DataPlaneView,
-  InspectionRequest,
-  InspectionResult,
-  LinkChange,
-  ModelComparison,
-} from '../kernel/context/context.ts'
+import type { Call } from '../kernel/context/call.ts'
+import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
+import type { OperatorChannel, OperatorSession } from '../ports/fabric/index.ts'
 import type { FabricParts } from './assemble-fabric.ts'
-import { dynamicCost, type Link } from './rules/index.ts'
+import { dynamicCost, type InspectionRequest, type InspectionResult, type Link } from './rules/index.ts'
 
 /** The data plane of this process as operators see it, and what they may do to it. */
 export class FabricView implements DataPlaneView {
@@ -52,6 +47,10 @@ export class FabricView implements DataPlaneView {
 
   inspect(request: InspectionRequest): Promise<InspectionResult> {
     return this.#parts.inspections.inspect(request)
+  }
+
+  openOperatorSession(call: Call, channel: OperatorChannel): OperatorSession {
+    return this.#parts.operators.open(call, channel)
   }
 
   endCircuit(id: string, immediate: boolean): boolean {

@@ -3,9 +3,8 @@ import { instant } from '../base/time.ts'
 import { defineOperation } from '../http/operations/define-operation.ts'
 import { type EntityRef, Links, Tags } from '../kernel/declaration/fields.ts'
 import { described } from '../kernel/declaration/words.ts'
-import type { SymbolTable } from '../kernel/filter/index.ts'
 import { pageOf } from '../kernel/records/read-records.ts'
-import type { RouterView } from './data-plane-entities.ts'
+import { filteredRouter, ROUTER_SYMBOLS, type RouterView } from './data-plane-entities.ts'
 
 const RouterData = described(
   z.object({
@@ -39,19 +38,6 @@ const RouterData = described(
   },
 )
 
-const SYMBOLS: SymbolTable = {
-  id: { field: 'id', kind: 'string' },
-  name: { field: 'name', kind: 'string' },
-  createdAt: { field: 'createdAt', kind: 'instant' },
-  updatedAt: { field: 'updatedAt', kind: 'instant' },
-  tags: { field: 'tags', kind: 'json' },
-  connected: { field: 'connected', kind: 'boolean' },
-  cost: { field: 'cost', kind: 'number' },
-  noTraversal: { field: 'noTraversal', kind: 'boolean' },
-  disabled: { field: 'disabled', kind: 'boolean' },
-  fingerprint: { field: 'fingerprint', kind: 'string' },
-}
-
 /** Edge routers and transit routers alike. */
 export const fabricRouterOperations = {
   list: defineOperation(
@@ -60,10 +46,10 @@ export const fabricRouterOperations = {
       summary: 'Lists routers of both kinds',
       access: { entity: 'router', action: 'read' },
       data: RouterData,
-      symbols: SYMBOLS,
+      symbols: ROUTER_SYMBOLS,
     },
     async ({ engine, find }) => {
-      const { items, totalCount } = pageOf((await engine.dataPlane.routers()).map(filtered), find)
+      const { items, totalCount } = pageOf((await engine.dataPlane.routers()).map(filteredRouter), find)
       return { page: { items: items.map(({ view }) => shown(view)), totalCount } }
     },
   ),
@@ -77,11 +63,6 @@ export const fabricRouterOperations = {
     async ({ engine, params }) => ({ data: shown(await engine.dataPlane.router(params.id)) }),
   ),
 } as const
-
-/** A router as filters see it. */
-function filtered(view: RouterView) {
-  return { ...view.router, connected: view.connection !== undefined, view }
-}
 
 function shown({ router, connection }: RouterView) {
   const { id, name, tags, createdAt, updatedAt, cost, noTraversal, disabled, fingerprint } = router

@@ -140,6 +140,7 @@ export class Fabric implements ControlPlane {
   async close(): Promise<void> {
     this.#lifetime.end()
     this.#parts.context.timetable.set('fabric', 'tick', undefined)
+    this.#parts.operators.close()
     for (const { channel } of this.#parts.routers.all()) channel.close()
   }
 
@@ -162,11 +163,13 @@ export class Fabric implements ControlPlane {
   }
 
   #disconnected(router: ConnectedRouter): void {
-    const { routers, network, exchange, model, modelValidation, routerInspections, owed, presence, peers } = this.#parts
+    const { routers, network, exchange, model, modelValidation, routerInspections, terminatorComparisons } = this.#parts
+    const { owed, presence, peers } = this.#parts
     model.forget(router)
     owed.forget(router)
     modelValidation.forget(router)
     routerInspections.forget(router)
+    terminatorComparisons.forget(router)
     if (!routers.remove(router)) return
     network.routersChanged()
     exchange.routerGone(router.id)

@@ -233,13 +233,17 @@ export class TerminatorValidation {
     const own = items.filter(({ binding }) => binding === 'edge' || binding === 'tunnel')
     for (let at = 0; at < own.length; at += BATCH) {
       const asked = own.slice(at, at + BATCH).map(({ id, binding, address }) => ({ id, binding, address }))
-      channel.send({ type: 'validate-terminators', terminators: asked })
+      channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: true })
     }
   }
 
-  /** The router answered. It speaks for its own terminators alone. */
-  async answered(routerId: string, { states }: Validated): Promise<{ readonly hasForeign: boolean }> {
-    const invalid = [...states].filter(([, { valid }]) => !valid).map(([id]) => id)
+  /** The router answered. It speaks for its own terminators alone, and those that were merely `asked` for stay. */
+  async answered(
+    routerId: string,
+    { states }: Validated,
+    asked: ReadonlySet<string>,
+  ): Promise<{ readonly hasForeign: boolean }> {
+    const invalid = [...states].filter(([id, { valid }]) => !valid && !asked.has(id)).map(([id]) => id)
     return invalid.length === 0 ? { hasForeign: false } : this.#hosted.remove(routerId, invalid)
   }
 }

@@ -98,7 +98,10 @@ export class ConnectedSession implements RouterSession {
         if ((await hosted.remove(id, message.terminatorIds)).hasForeign) throw foreignTerminator()
         return { type: 'result', success: true, message: '' }
       case 'terminators-validated':
-        if ((await validation.answered(id, message)).hasForeign) this.misbehaved('foreign-terminator')
+        if (
+          (await validation.answered(id, message, this.#parts.terminatorComparisons.answered(id, message))).hasForeign
+        )
+          this.misbehaved('foreign-terminator')
         return undefined
       case 'subscribe':
         model.subscribe(this.#router, message)

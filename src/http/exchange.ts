@@ -1,3 +1,5 @@
+import type { OpenOperatorSession } from '../ports/fabric/index.ts'
+
 /** A request in plain values: what is asked of it, without the streams of a web `Request`. */
 export interface PlainRequest {
   readonly method: string
@@ -14,6 +16,8 @@ export interface PlainAnswer {
   /** By lower-case name, each as it may stand in a web `Headers`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | ReadableStream<Uint8Array> | null
+  /** Where the connection may go on as a channel of an operator's program; who cannot do that sends the rest. */
+  readonly upgrade?: OpenOperatorSession | undefined
 }
 
 /** A function that answers a request as a controller does. It never rejects. */

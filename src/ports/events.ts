@@ -93,15 +93,18 @@ export interface ControllerEvents {
     readonly linkId: string
     readonly source: string
     readonly target: string
+    readonly protocol: string
+    /** The address that was dialed. */
+    readonly dialAddress: string
     readonly isUp: boolean
     readonly at: number
   }
   /** Traffic flows from an identity to a service. */
-  'circuit.opened': CircuitFacts & { readonly path: readonly string[]; readonly tookMs: number }
+  'circuit.opened': CircuitFacts & CircuitWay & { readonly tookMs: number }
   /** A circuit takes another path. */
-  'circuit.moved': CircuitFacts & { readonly path: readonly string[] }
+  'circuit.moved': CircuitFacts & CircuitWay
   /** A circuit is over. */
-  'circuit.closed': CircuitFacts & { readonly reason: CircuitEnd }
+  'circuit.closed': CircuitFacts & CircuitWay & { readonly reason: CircuitEnd; readonly openedAt: number }
   /** The load of a circuit at one of its routers in an interval: bytes by direction, for example `ingress.rx`. */
   'circuit.usage': CircuitFacts & {
     readonly routerId: string
@@ -146,6 +149,12 @@ interface CircuitFacts {
   readonly serviceId: string
   readonly terminatorId: string
   readonly at: number
+}
+
+/** The routers that a circuit passes, and the links between them, in order. */
+interface CircuitWay {
+  readonly path: readonly string[]
+  readonly links: readonly string[]
 }
 
 interface SessionFacts {

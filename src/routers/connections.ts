@@ -22,6 +22,11 @@ export class ConnectedIdentities {
     return now < (this.#unknownUntil.get(identityId) ?? 0) ? 'unknown' : 'offline'
   }
 
+  /** The identities that are connected to a router. */
+  at(routerId: string): readonly string[] {
+    return [...(this.#identitiesOf.get(routerId) ?? [])]
+  }
+
   /** Takes a router's report; answers the identities that it names or no longer names. */
   report(routerId: string, { full, identities }: IdentityConnections): readonly string[] {
     const known = [...(this.#identitiesOf.get(routerId) ?? [])]

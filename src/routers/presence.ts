@@ -203,6 +203,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     return this.#identities.statusOf(identityId, this.#ports.clock.now())
   }
 
+  /** The identities whose endpoints a router of this process reported as connected. */
+  identitiesAt(routerId: string): readonly string[] {
+    return this.#identities.at(routerId)
+  }
+
   /** Lets go of the routers that a committed write of this process took the right to be connected from. */
   follow(changes: readonly RecordedChange[]): void {
     for (const { id, after } of [...changesTo(changes, edgeRouters), ...changesTo(changes, transitRouters)]) {

@@ -75,7 +75,7 @@ export function readToRouter(frame: Frame, asked?: number): ToRouter | undefined
     case CONTENT_TYPE.tunnelTerminatorUpdated:
       return { type: 'terminator-updated' }
     case CONTENT_TYPE.validateTerminators:
-      return { type: 'validate-terminators', terminators: bodyOf(fabric.ValidateTerminators, frame).terminators }
+      return { type: 'validate-terminators', ...bodyOf(fabric.ValidateTerminators, frame) }
     case CONTENT_TYPE.certificates:
       return { type: 'certificates', ...bodyOf(edge.Certificates, frame) }
     case CONTENT_TYPE.modelState: {

@@ -78,7 +78,7 @@ export function writeMessage(message: ToRouter, answered?: number): WireMessage 
       )
     case 'validate-terminators': {
       const terminators = message.terminators.map((terminator) => ({ ...terminator, marker: 0 }))
-      const body = fabric.ValidateTerminators.encode({ terminators, fixInvalid: true, postCreate: true })
+      const body = fabric.ValidateTerminators.encode({ terminators, fixInvalid: message.fixInvalid, postCreate: true })
       return wire(CONTENT_TYPE.validateTerminators, body)
     }
     case 'certificates':

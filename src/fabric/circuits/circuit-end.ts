@@ -34,12 +34,19 @@ export class CircuitEnds {
     if (!this.#circuits.remove(circuit)) return
     this.#context.timetable.set('circuit-right', circuit.id, undefined)
     const routers = routersOf(circuit.course)
+    const { path } = circuit.course
     circuit.course = closed(circuit.course, reason)
     this.unroute(circuit.id, routers, now)
-    const { id: circuitId, client, serviceId, terminatorId } = circuit
+    const { id: circuitId, client, serviceId, terminatorId, createdAt: openedAt } = circuit
     const at = this.#context.clock.now()
     const facts = { circuitId, identityId: client.identityId, serviceId, terminatorId, at }
-    this.#context.events.emit('circuit.closed', { ...facts, reason })
+    this.#context.events.emit('circuit.closed', {
+      ...facts,
+      reason,
+      path: path.routers,
+      links: path.links,
+      openedAt,
+    })
   }
 
   /** Tells routers to forget a circuit, known here or not. */

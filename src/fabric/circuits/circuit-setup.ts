@@ -262,7 +262,12 @@ export class CircuitSetup {
     const { id: circuitId, client, serviceId, terminatorId, createdAt } = circuit
     const { identityId } = client
     const facts = { circuitId, identityId, serviceId, terminatorId, at }
-    context.events.emit('circuit.opened', { ...facts, path: attempt.path.routers, tookMs: at - createdAt })
+    context.events.emit('circuit.opened', {
+      ...facts,
+      path: attempt.path.routers,
+      links: attempt.path.links,
+      tookMs: at - createdAt,
+    })
     const host = 'host' in selection ? selection.host?.until : undefined
     const carrying = { revision, until: earlier(dial.right.until, host) }
     if (dial.service.terminatorStrategy !== 'sticky') return { circuit, peerData: told, carrying }

@@ -105,9 +105,17 @@ export class LinkReports {
     this.#routers.get(routerId)?.channel.send({ type: 'link-fault', linkId, iteration })
   }
 
-  #tell({ id: linkId, source, target }: Link, isUp: boolean): void {
+  #tell({ id: linkId, source, target, protocol, dialAddress }: Link, isUp: boolean): void {
     const at = this.#context.clock.now()
-    this.#context.events.emit('link.connection', { linkId, source, target, isUp, at })
+    this.#context.events.emit('link.connection', {
+      linkId,
+      source,
+      target,
+      protocol,
+      dialAddress,
+      isUp,
+      at,
+    })
   }
 }
 

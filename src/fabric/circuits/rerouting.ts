@@ -98,6 +98,14 @@ export class Rerouting {
     const { events, clock } = this.#parts.context
     const at = clock.now()
     const { identityId } = client
-    events.emit('circuit.moved', { circuitId, identityId, serviceId, terminatorId, path: path.routers, at })
+    events.emit('circuit.moved', {
+      circuitId,
+      identityId,
+      serviceId,
+      terminatorId,
+      path: path.routers,
+      links: path.links,
+      at,
+    })
   }
 }

@@ -1,10 +1,11 @@
 import { Gate } from '../../concurrency/gate.ts'
-import type { EngineContext, InspectionRequest, InspectionResult } from '../../kernel/context/context.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import type { InspectedValue } from '../../ports/fabric/index.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { transitRouters } from '../../routers/transit-router.resource.ts'
 import type { ConnectedRouter, ConnectedRouters } from '../routers/connected-routers.ts'
+import type { InspectionRequest, InspectionResult } from '../rules/index.ts'
 import type { ControllerValues } from './controller-values.ts'
 import type { RouterInspections } from './router-inspections.ts'
 

@@ -52,6 +52,7 @@ function accessText(access: Access): string {
 }
 
 function permissionsFor({ entity, action, asksOthers }: Permission): readonly string[] {
+  if (action === 'all') return [entity]
   return [entity, `${entity}.${action}`, ...(action === 'read' && asksOthers !== true ? ['admin_readonly'] : [])]
 }
 

@@ -5,6 +5,7 @@ import { Links } from '../../kernel/declaration/fields.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
+import type { OpenOperatorSession } from '../../ports/fabric/index.ts'
 import type { Page } from '../../ports/record-storage.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -155,6 +156,8 @@ export interface Answer {
   readonly raw?: string | Uint8Array
   /** Text that goes on being written, of the type that the operation can produce instead. */
   readonly stream?: ReadableStream<Uint8Array>
+  /** The session that begins when the connection goes on as a channel. */
+  readonly upgrade?: OpenOperatorSession
   /** The status, where it is not the one that the declaration says. */
   readonly status?: number
   /** Members of `meta` beyond those of every answer. */

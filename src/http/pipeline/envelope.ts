@@ -11,6 +11,9 @@ import { type KeptLists, LIST_HEAD } from './kept-lists.ts'
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
 export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1' } as const
 
+/** A request for a channel on a connection that does not go on as one. */
+const UPGRADE_REQUIRED = 426
+
 /** Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list, which is no longer than
  * `answerBytes`. */
 export function envelope(
@@ -23,6 +26,10 @@ export function envelope(
 ): PlainAnswer {
   const deployed = answersDeployedStatus ? shape.deployedStatus : undefined
   const status = answer.status ?? deployed ?? shape.status ?? 200
+  if (answer.upgrade !== undefined) {
+    const headers = { upgrade: 'websocket', connection: 'upgrade', ...answer.headers }
+    return { status: UPGRADE_REQUIRED, headers, body: '', upgrade: answer.upgrade }
+  }
   if (answer.stream !== undefined) return { status, headers: { ...answer.headers }, body: answer.stream }
   if (answer.raw !== undefined) {
     return answerOf(status, shape.produces ?? 'application/octet-stream', answer.raw, answer.headers)

@@ -157,6 +157,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
       status,
       headers: own,
       body,
+      upgrade,
     } = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
       // A request that was under way when the controller was closed misses its storage.
       const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
@@ -165,7 +166,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
         ? apis.openid.toProblem(error, request, requestId(), logger)
         : toProblem(error, requestId(), logger)
     })
-    return { status, headers: { ...own, ...headers }, body }
+    return { status, headers: { ...own, ...headers }, body, upgrade }
   }
 }
 

@@ -3,7 +3,14 @@ import type { BoundedMap } from '../../base/bounded-map.ts'
 import type { Profile } from '../../base/compatibility.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { enrollments } from '../../enrollment/enrollment.resource.ts'
-import type { Link, ModelDifference, ModelPart, Path } from '../../fabric/rules/index.ts'
+import type {
+  InspectionRequest,
+  InspectionResult,
+  Link,
+  ModelDifference,
+  ModelPart,
+  Path,
+} from '../../fabric/rules/index.ts'
 import type {
   Digest,
   ExternalTokens,
@@ -16,6 +23,7 @@ import type {
 } from '../../ports/credentials.ts'
 
 import type { Events } from '../../ports/events.ts'
+import type { OperatorChannel, OperatorSession } from '../../ports/fabric/index.ts'
 
 import type { Pki } from '../../ports/pki.ts'
 import type { ReadTransaction, Storage } from '../../ports/record-storage.ts'
@@ -23,6 +31,7 @@ import type { IdentityConnectionStatus, RouterPresence } from '../../ports/route
 import type { Clock, JsonSchema, Logger, Random, RateLimiters, Turns } from '../../ports/runtime.ts'
 import type { RecordOf } from '../declaration/resource.ts'
 import type { WireTexts } from '../records/wire-texts.ts'
+import type { Call } from './call.ts'
 import type { OtherClocks } from './other-clocks.ts'
 import type { RecordedChange } from './recorded-changes.ts'
 import type { Timetable } from './timetable.ts'
@@ -117,21 +126,6 @@ export interface ModelComparison {
   readonly notCompared: readonly ModelPart[]
 }
 
-/** Whom to ask for values of their state, and for which. */
-export interface InspectionRequest {
-  /** A pattern of RE2 for ids and names of routers, and for the id of the controller. */
-  readonly appRegex: string
-  readonly requestedValues: readonly string[]
-}
-
-/** The values of routers and of the controller that answered in time. */
-export interface InspectionResult {
-  /** Each begins with the id of whom it is about. */
-  readonly errors: readonly string[]
-  /** Texts, JSON most of them. */
-  readonly values: readonly { readonly appId: string; readonly name: string; readonly value: string }[]
-}
-
 /** The data plane of this process, to be shown and to be cut. */
 export interface DataPlaneView {
   links(): readonly Link[]
@@ -146,6 +140,8 @@ export interface DataPlaneView {
   validateModel(routerId: string): Promise<ModelComparison>
   /** Asks connected routers and the controller itself for values of their state; at most 10 s. Never rejects. */
   inspect(request: InspectionRequest): Promise<InspectionResult>
+  /** Begins a session of an operator's program, with the rights of a call. */
+  openOperatorSession(call: Call, channel: OperatorChannel): OperatorSession
   /** Ends a circuit, at once or once it is quiet; false for an unknown one. */
   endCircuit(id: string, immediate: boolean): boolean
 }

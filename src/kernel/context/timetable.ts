@@ -9,8 +9,8 @@ import type { Clock, Logger, Scheduler } from '../../ports/runtime.ts'
  * at what other processes did to the routers that are connected here, saying to them that this one is alive, the end of
  * waiting for routers that lay a circuit, what the data plane has to do at intervals, the end of a login that nobody
  * completed, of a revocation that concerns no good token any more, of waiting for a router that compares its data model, of
- * waiting for routers that are asked for values of their state, of what carries a circuit, and the next seal of the audit
- * trail.
+ * waiting for routers that are asked for values of their state or for their terminators, judging operators that are connected,
+ * of what carries a circuit, and the next seal of the audit trail.
  */
 type Occasion =
   | 'overdue'
@@ -26,6 +26,8 @@ type Occasion =
   | 'event-stream'
   | 'model-validation'
   | 'inspection'
+  | 'terminator-validation'
+  | 'operator'
   | 'circuit-right'
   | 'audit'
 type Work = (ids: readonly string[]) => Promise<void>
@@ -54,6 +56,8 @@ export class Timetable {
     'event-stream': new Deadlines(),
     'model-validation': new Deadlines(),
     inspection: new Deadlines(),
+    'terminator-validation': new Deadlines(),
+    operator: new Deadlines(),
     'circuit-right': new Deadlines(),
     audit: new Deadlines(),
   }

@@ -57,7 +57,12 @@ export type ToRouter =
       readonly hint: RetryHint
     }
   | { readonly type: 'terminator-updated' }
-  | { readonly type: 'validate-terminators'; readonly terminators: readonly ValidatedTerminator[] }
+  | {
+      readonly type: 'validate-terminators'
+      readonly terminators: readonly ValidatedTerminator[]
+      /** The controller deletes those that the router does not have. */
+      readonly fixInvalid: boolean
+    }
   | { readonly type: 'certificates'; readonly clientCertPem: string; readonly serverCertPem: string }
   | { readonly type: 'certificate-confirmed'; readonly problem: CertificateConfirmation | undefined }
   | ModelState

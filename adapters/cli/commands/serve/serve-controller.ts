@@ -59,7 +59,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     options,
     { material, named },
     {
-      fetch: (...request) => building.then((built) => built.fetch(...request)),
+      fetch: fetchOf(() => building),
       app: (incoming, outgoing) => {
         if (listener !== undefined) listener(incoming, outgoing)
         else building.then(() => listener?.(incoming, outgoing)).catch(() => outgoing.destroy())
@@ -100,6 +100,18 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
     await server.close({ graceMs: 0 })
     throw error
   }
+}
+
+/** Asks a controller that may still be built. */
+function fetchOf(building: () => Promise<Controller>): Controller['fetch'] {
+  type Plain = NonNullable<Controller['fetch']['plain']>
+  const plain: Plain = async (...request) => {
+    const { fetch } = await building()
+    if (fetch.plain === undefined) throw new TypeError('the fetch of the controller takes no plain requests')
+    return fetch.plain(...request)
+  }
+  const web = async (...request: Parameters<Controller['fetch']>) => (await building()).fetch(...request)
+  return Object.assign(web, { plain })
 }
 
 function adminNotes({ hasAdmin, hasOtherAdmin }: Controller): readonly string[] {

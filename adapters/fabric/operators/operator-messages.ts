@@ -1,0 +1,109 @@
+import type { Validated, ValidationRequest } from '../../../src/fabric/rules/index.ts'
+import type { FromOperator, ToOperator } from '../../../src/ports/fabric/index.ts'
+import type { Message } from '../../channel/conversation.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { boolHeader, textHeader } from '../../channel/header-values.ts'
+import { HEADER } from '../messages/content-types.ts'
+import * as wire from './definitions.ts'
+
+const { OPERATOR_CONTENT, VALIDATION_CONTENT } = wire
+const UTF8 = new TextEncoder()
+/** Requests of operators that are answered as not served here, so that nobody waits in vain. */
+const UNSUPPORTED: Readonly<Record<number, string>> = {
+  [OPERATOR_CONTENT.togglePipeTraces]: 'trace the messages of channels',
+  [OPERATOR_CONTENT.toggleCircuitTraces]: 'trace the messages of circuits',
+  [OPERATOR_CONTENT.streamTraces]: 'trace the messages of channels',
+}
+
+/** The message of a frame; undefined for a kind that the controller does not take. Throws for what is malformed. */
+export function readFromOperator({ contentType, body: [bytes = new Uint8Array(0)] }: Frame): FromOperator | undefined {
+  const what = UNSUPPORTED[contentType]
+  if (what !== undefined) return { type: 'unsupported', what }
+  switch (contentType) {
+    case OPERATOR_CONTENT.inspect:
+      return { type: 'inspect', ...wire.Inspect.decode(bytes) }
+    case OPERATOR_CONTENT.streamEvents:
+      return { type: 'stream-events', body: new TextDecoder().decode(bytes) }
+    default: {
+      const request = validationRequest(contentType, bytes)
+      return request && { type: 'validate', request }
+    }
+  }
+}
+
+function validationRequest(contentType: number, bytes: Uint8Array): ValidationRequest | undefined {
+  switch (contentType) {
+    case VALIDATION_CONTENT.terminators.request: {
+      const { terminatorsFilter: filter, fixInvalid: fix } = wire.ValidateTerminators.decode(bytes)
+      return { what: 'terminators', filter, fix }
+    }
+    case VALIDATION_CONTENT['data-model'].request: {
+      const { routerFilter: filter, validateCtrl: withController } = wire.ValidateModel.decode(bytes)
+      return { what: 'data-model', filter, withController }
+    }
+    case VALIDATION_CONTENT['controller-dialers'].request:
+      return { what: 'controller-dialers' }
+  }
+  const ofRouters = ['circuits', 'links', 'sdk-terminators', 'ert-terminators', 'identity-connections'] as const
+  const what = ofRouters.find((name) => VALIDATION_CONTENT[name].request === contentType)
+  return what && { what, filter: wire.ValidateRouters.decode(bytes).filter, withController: false }
+}
+
+/** Writes a message for a program of an operator. */
+export function writeToOperator(message: ToOperator): Message {
+  switch (message.type) {
+    case 'result':
+      return {
+        contentType: OPERATOR_CONTENT.result,
+        headers: new Map([[HEADER.success, boolHeader(message.success)]]),
+        body: [UTF8.encode(message.message)],
+      }
+    case 'inspected': {
+      const { errors, values } = message
+      return written(
+        OPERATOR_CONTENT.inspected,
+        wire.Inspected.encode({ success: errors.length === 0, errors, values }),
+      )
+    }
+    case 'event':
+      return {
+        contentType: OPERATOR_CONTENT.event,
+        headers: new Map([[wire.EVENT_KIND, textHeader(message.kind)]]),
+        body: [UTF8.encode(message.text)],
+      }
+    case 'validation-begun': {
+      const { what, count, problem } = message
+      const begun = { success: problem === undefined, message: problem ?? '', count }
+      return written(VALIDATION_CONTENT[what].begun, wire.ValidationBegun.encode(begun))
+    }
+    case 'validated':
+      return written(VALIDATION_CONTENT[message.result.what].result, validated(message.result))
+  }
+}
+
+function written(contentType: number, body: Uint8Array): Message {
+  return { contentType, headers: new Map(), body: [body] }
+}
+
+function validated(result: Validated): Uint8Array {
+  switch (result.what) {
+    case 'terminators':
+      return wire.TerminatorDetail.encode(result)
+    case 'links':
+      return wire.LinkDetails.encode({ ...aboutRouter(result), linkDetails: result.links })
+    case 'sdk-terminators':
+    case 'ert-terminators':
+      return wire.HostedTerminatorDetails.encode({ ...aboutRouter(result), details: result.terminators })
+    case 'circuits':
+      return wire.CircuitDetails.encode({ ...aboutRouter(result), details: result.circuits })
+    case 'controller-dialers':
+      return wire.DialerDetails.encode({ ...result, validateSuccess: result.success })
+    case 'identity-connections':
+    case 'data-model':
+      return wire.ComponentDetails.encode({ ...result, validateSuccess: result.success })
+  }
+}
+
+function aboutRouter({ routerId, routerName, problem }: Extract<Validated, { readonly problem: string | undefined }>) {
+  return { routerId, routerName, validateSuccess: problem === undefined, message: problem ?? '' }
+}

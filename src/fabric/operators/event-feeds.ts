@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { DeployedEvents, EventTypes } from './deployed-events.ts'
+
+/** A subscription of an operator's program. */
+type Subscribed = { readonly problem: string } | { readonly begin: () => void; readonly cancel: () => void }
+
+const MOST_SUBSCRIPTIONS = 64
+const Request = z.object({
+  format: z.string().catch(''),
+  subscriptions: z
+    .array(z.object({ type: z.string().max(64), options: z.record(z.string(), z.unknown()).nullish() }))
+    .max(MOST_SUBSCRIPTIONS),
+})
+
+/** Gives operators' programs the events that they subscribe to, in the form of deployed controllers. */
+export class EventFeeds {
+  readonly #events: DeployedEvents
+
+  constructor(events: DeployedEvents) {
+    this.#events = events
+  }
+
+  /** Reads a request in JSON; what is wrong with it is told as the problem. */
+  subscribe(body: string, tell: (kind: string, text: string) => void): Subscribed {
+    const request = readRequest(body)
+    if (request === undefined) return { problem: 'the request is no list of subscriptions' }
+    if (request.format !== 'json') return { problem: `invalid format ['${request.format}']` }
+    const wanted: EventTypes = new Map(request.subscriptions.map(({ type, options }) => [type, options ?? {}]))
+    const problem = this.#events.problemOf(wanted)
+    if (problem !== undefined) return { problem }
+    let cancel: () => void = () => undefined
+    const begin = () => {
+      cancel = this.#events.subscribe(wanted, (event) => tell(event.namespace, JSON.stringify(event)))
+    }
+    return { begin, cancel: () => cancel() }
+  }
+}
+
+function readRequest(body: string): z.output<typeof Request> | undefined {
+  try {
+    return Request.safeParse(JSON.parse(body)).data
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,189 @@
+import type { CircuitFailure, ControllerEvents, EventName } from '../../ports/events.ts'
+
+type Options = Readonly<Record<string, unknown>>
+type Form<E extends EventName> = (
+  event: ControllerEvents[E],
+  options: Options,
+  newId: () => string,
+) => readonly object[]
+type Forms = { readonly [E in EventName]?: Form<E> }
+
+const NANOSECONDS = 1_000_000
+const SECOND_MS = 1000
+const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
+  'no-terminators': 'NO_TERMINATORS',
+  'no-online-terminators': 'NO_ONLINE_TERMINATORS',
+  'no-terminators-here': 'NO_ONLINE_TERMINATORS',
+  'no-path': 'NO_PATH',
+  'routers-failed': 'ROUTER_ERR_GENERIC',
+  refused: 'ROUTER_ERR_GENERIC',
+}
+const OPERATIONS = { insert: 'created', update: 'updated', delete: 'deleted' } as const
+
+/** How events are written by deployed controllers, by the namespace and the event that is told; one may become several, or none. */
+export const FORMS: Readonly<Record<string, Forms>> = {
+  circuit: {
+    'circuit.opened': ({ tookMs, ...event }) => [
+      { ...circuit('created', event), creation_timespan: tookMs * NANOSECONDS },
+    ],
+    'circuit.moved': (event) => [circuit('pathUpdated', event)],
+    'circuit.closed': (event) => [
+      { ...circuit('deleted', event), duration: (event.at - event.openedAt) * NANOSECONDS },
+    ],
+    'circuit.failed': ({ reason, routerId, identityId, serviceId }) => [
+      {
+        ...circuit('failed', {
+          circuitId: '',
+          identityId,
+          serviceId,
+          terminatorId: '',
+          path: routerId === '' ? [] : [routerId],
+          links: [],
+        }),
+        failure_cause: FAILURE_CAUSES[reason],
+      },
+    ],
+  },
+  link: {
+    'link.connection': ({ linkId, source, target, protocol, dialAddress, isUp }) => [
+      {
+        event_type: isUp ? 'routerLinkNew' : 'fault',
+        link_id: linkId,
+        src_router_id: source,
+        dst_router_id: target,
+        protocol,
+        dial_address: dialAddress,
+      },
+    ],
+  },
+  router: {
+    'router.connection': ({ routerId, isOnline }) => [
+      {
+        event_type: isOnline ? 'router-online' : 'router-offline',
+        router_id: routerId,
+        router_online: isOnline,
+      },
+    ],
+  },
+  sdk: {
+    'identity.connection': ({ identityId, status }) => [
+      { event_type: status === 'unknown' ? 'sdk-status-unknown' : `sdk-${status}`, identity_id: identityId },
+    ],
+  },
+  usage: { 'circuit.usage': usage },
+  alert: {
+    'router.alert': ({ routerId, severity, message, details }) => [
+      {
+        alert_source_type: 'router',
+        alert_source_id: routerId,
+        severity,
+        message,
+        details,
+        related_entities: { router: routerId },
+      },
+    ],
+  },
+  apiSession: {
+    'api-session.started': ({ apiSessionId, identityId, ipAddress }) => [
+      apiSession('created', apiSessionId, identityId, ipAddress),
+    ],
+    'api-session.refreshed': ({ apiSessionId, identityId }) => [apiSession('refreshed', apiSessionId, identityId, '')],
+    'api-session.ended': ({ apiSessionId, identityId }) => [apiSession('deleted', apiSessionId, identityId, '')],
+  },
+  session: {
+    'session.created': (event) => [session('created', event)],
+    'session.ended': (event) => [session('deleted', event)],
+  },
+  authentication: {
+    'authentication.attempted': ({ success, method, identityId = '', remoteAddress = '', reason = '' }) => [
+      {
+        event_type: success ? 'success' : 'fail',
+        type: method === 'password' ? 'updb' : method,
+        authenticator_id: '',
+        external_jwt_signer_id: '',
+        identity_id: identityId,
+        auth_policy_id: '',
+        remote_address: remoteAddress,
+        success,
+        reason,
+        improper_client_cert_chain: false,
+      },
+    ],
+  },
+  entityChange: {
+    // Deployed controllers tell a change and its commit; here nothing is told before the commit.
+    'entity.changed': ({ operation, kind, id, author }, _options, newId) => {
+      const eventId = newId()
+      const metadata = {
+        author: { type: author === undefined ? 'controller' : 'identity', id: author ?? '', name: '' },
+      }
+      const entity = { entityType: kind, entityId: id }
+      return [
+        { eventId, eventType: OPERATIONS[operation], metadata, ...entity },
+        { eventId, eventType: 'committed' },
+      ]
+    },
+  },
+}
+
+/** The members that all events of circuits have. */
+function circuit(
+  eventType: string,
+  event: Pick<
+    ControllerEvents['circuit.moved'],
+    'circuitId' | 'identityId' | 'serviceId' | 'terminatorId' | 'path' | 'links'
+  >,
+) {
+  const { circuitId, identityId, serviceId, terminatorId, path, links } = event
+  return {
+    version: 2,
+    event_type: eventType,
+    circuit_id: circuitId,
+    client_id: identityId,
+    service_id: serviceId,
+    terminator_id: terminatorId,
+    instance_id: '',
+    path: { nodes: path, links, ingress_id: '', egress_id: '' },
+    link_count: links.length,
+    tags: { clientId: identityId, serviceId },
+  }
+}
+
+/** Version 3 tells all directions of an interval at once, version 2 each by itself. */
+function usage(event: ControllerEvents['circuit.usage'], { version }: Options): readonly object[] {
+  const { routerId, circuitId, identityId, serviceId, from, lengthMs, bytes } = event
+  const common = {
+    source_id: routerId,
+    circuit_id: circuitId,
+    interval_start_utc: Math.floor(from / SECOND_MS),
+    interval_length: Math.floor(lengthMs / SECOND_MS),
+    tags: { clientId: identityId, serviceId },
+  }
+  if (version === 2) {
+    return Object.entries(bytes).map(([direction, carried]) => {
+      return { version: 2, event_type: `usage.${direction}`, ...common, usage: carried }
+    })
+  }
+  return [{ version: 3, ...common, usage: bytes }]
+}
+
+/** The token is never told: who reads it acts by it. */
+function apiSession(eventType: string, id: string, identityId: string, ipAddress: string) {
+  const members = { event_type: eventType, id, type: 'legacy', token: '', identity_id: identityId }
+  return { ...members, ip_address: ipAddress, cert_generated: false }
+}
+
+function session(
+  eventType: string,
+  { sessionId, apiSessionId, identityId, serviceId, type }: ControllerEvents['session.created'],
+) {
+  return {
+    event_type: eventType,
+    session_type: type,
+    provider: 'legacy',
+    id: sessionId,
+    api_session_id: apiSessionId,
+    identity_id: identityId,
+    service_id: serviceId,
+  }
+}

@@ -1,0 +1,170 @@
+import { isAdministrator, permits } from '../../authority/authority.rules.ts'
+import type { Call } from '../../kernel/context/call.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { standingCall } from '../../login/standing-call.ts'
+import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../ports/fabric/index.ts'
+import type { Inspections } from '../inspections/inspections.ts'
+import type { Validations } from '../validations/validations.ts'
+import type { EventFeeds } from './event-feeds.ts'
+
+/** The right that every message needs: the channel is for who may do everything with the network. */
+export const OPERATING = { entity: 'ops', action: 'all' } as const
+
+/** Sessions of one identity: a further one ends the oldest. */
+const MOST_OF_ONE = 8
+/** Sessions of all identities: a further one ends the oldest. */
+const MOST = 64
+/** Milliseconds between looks whether those who are connected still may be. */
+const LOOK_MS = 1000
+
+/** The parts that sessions hand messages to. */
+interface OperatorParts {
+  readonly context: EngineContext
+  readonly inspections: Inspections
+  readonly validations: Validations
+  readonly feeds: EventFeeds
+}
+
+/** The programs of operators that are connected by a channel, each for as long as it may be. */
+export class OperatorSessions {
+  readonly #parts: OperatorParts
+  /** The oldest first. */
+  readonly #sessions = new Set<ConnectedOperator>()
+
+  constructor(parts: OperatorParts) {
+    this.#parts = parts
+    const { timetable, events } = parts.context
+    timetable.onDue('operator', async () => this.#look())
+    events.on('api-session.ended', ({ apiSessionId }) => {
+      for (const session of this.#sessions) if (session.apiSessionId === apiSessionId) session.end()
+    })
+  }
+
+  /** Begins a session of who was let through. */
+  open(call: Call, channel: OperatorChannel): OperatorSession {
+    const { timetable, clock } = this.#parts.context
+    const session: ConnectedOperator = new ConnectedOperator(this.#parts, call, channel, () => {
+      this.#sessions.delete(session)
+    })
+    const own = [...this.#sessions].filter(({ identityId }) => identityId === session.identityId)
+    if (own.length >= MOST_OF_ONE) own[0]?.end()
+    if (this.#sessions.size >= MOST) [...this.#sessions][0]?.end()
+    this.#sessions.add(session)
+    timetable.notLater('operator', 'look', clock.now() + LOOK_MS)
+    return session
+  }
+
+  /** Ends every session. */
+  close(): void {
+    for (const session of [...this.#sessions]) session.end()
+  }
+
+  /** Judges everybody again, because a write by this process or another one may have taken a right. */
+  async #look(): Promise<void> {
+    const { timetable, clock } = this.#parts.context
+    if (this.#sessions.size === 0) return
+    timetable.set('operator', 'look', clock.now() + LOOK_MS)
+    for (const session of [...this.#sessions]) await session.judge()
+  }
+}
+
+/** A program of an operator that is connected. */
+class ConnectedOperator implements OperatorSession {
+  readonly #parts: OperatorParts
+  readonly #channel: OperatorChannel
+  readonly #onOver: () => void
+  #call: Call
+  #isOver = false
+  #unsubscribe: () => void = () => undefined
+
+  constructor(parts: OperatorParts, call: Call, channel: OperatorChannel, onOver: () => void) {
+    this.#parts = parts
+    this.#call = call
+    this.#channel = channel
+    this.#onOver = onOver
+  }
+
+  get identityId(): string | undefined {
+    return this.#call.by === 'caller' ? this.#call.caller.identity.id : undefined
+  }
+
+  get apiSessionId(): string | undefined {
+    return this.#call.by === 'caller' ? this.#call.caller.apiSession.id : undefined
+  }
+
+  async receive(message: FromOperator): ReturnType<OperatorSession['receive']> {
+    if (this.#isOver) return undefined
+    try {
+      if (!(await this.judge())) return undefined
+      return await this.#handle(message)
+    } catch (error) {
+      this.#parts.context.logger.error('a message of an operator could not be handled', { error: String(error) })
+      return { reply: { type: 'result', success: false, message: 'the controller failed' } }
+    }
+  }
+
+  closed(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#unsubscribe()
+    this.#onOver()
+  }
+
+  /** Closes the channel. */
+  end(): void {
+    this.closed()
+    this.#channel.close()
+  }
+
+  /** Whether it still may be connected, by the rights of now; it is closed where it may not, or nobody can tell. */
+  async judge(): Promise<boolean> {
+    const standing = await standingCall(this.#parts.context, this.#call).catch(() => undefined)
+    if (standing !== undefined && mayOperate(standing)) {
+      this.#call = standing
+      return !this.#isOver
+    }
+    this.end()
+    return false
+  }
+
+  async #handle(message: FromOperator): ReturnType<OperatorSession['receive']> {
+    const { inspections, validations, feeds } = this.#parts
+    switch (message.type) {
+      case 'inspect':
+        return { reply: { type: 'inspected', ...(await inspections.inspect(message)) } }
+      case 'stream-events': {
+        const subscribed = feeds.subscribe(message.body, (kind, text) => this.#tell({ type: 'event', kind, text }))
+        if ('problem' in subscribed) return { reply: { type: 'result', success: false, message: subscribed.problem } }
+        const before = this.#unsubscribe
+        this.#unsubscribe = () => {
+          before()
+          subscribed.cancel()
+        }
+        return { reply: { type: 'result', success: true, message: 'success' }, begin: subscribed.begin }
+      }
+      case 'validate': {
+        const { begun, run } = await validations.begin(message.request)
+        const begin = () =>
+          void run(
+            (result) => this.#tell({ type: 'validated', result }),
+            () => this.#isOver,
+          )
+        return { reply: begun, begin }
+      }
+      case 'unsupported':
+        return {
+          reply: { type: 'result', success: false, message: `this controller does not ${message.what}` },
+        }
+    }
+  }
+
+  #tell(message: ToOperator): void {
+    if (!this.#isOver) this.#channel.send(message)
+  }
+}
+
+function mayOperate(call: Call): boolean {
+  if (call.by !== 'caller') return call.by === 'system'
+  const { identity } = call.caller
+  return isAdministrator(identity) || permits(identity.permissions, OPERATING)
+}

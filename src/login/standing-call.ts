@@ -1,0 +1,39 @@
+import { hasRights } from '../authority/authority.rules.ts'
+import { apiSessionValidity, callerOfSession } from '../credentials/api-session-validity.ts'
+import { withSignerProof } from '../credentials/signers/external-logins.ts'
+import type { Call, Caller, CallerCall } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
+import type { ReadTransaction } from '../ports/record-storage.ts'
+import { apiSessions } from './api-session.resource.ts'
+import { isTakenBack } from './revoked-tokens.ts'
+
+/**
+ * Judges once more who opened a stream or a channel earlier, by the tokens that it brought then: the same call with the
+ * rights that its identity has now; `undefined` once its API session or its token is over, a factor is missing that its auth
+ * policy demands now, or it holds no right any more.
+ */
+export async function standingCall(context: EngineContext, call: Call): Promise<Call | undefined> {
+  if (call.by === 'system') return call
+  if (call.by === 'anonymous') return undefined
+  const standing = await context.storage.read((tx) => judge(context, tx, call))
+  const caller = standing && (await withSignerProof(context, standing, call.bearerTokens ?? []))
+  return caller?.isFullyAuthenticated ? { ...call, caller } : undefined
+}
+
+async function judge(context: EngineContext, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
+  const now = context.clock.now()
+  const stored = await tx.collection(apiSessions).get(caller.apiSession.id)
+  if (stored === undefined) return undefined
+  // This process may remember a later use than the stored one.
+  const lastActivityAt = Math.max(caller.apiSession.lastActivityAt, stored.lastActivityAt)
+  const session = { ...stored, lastActivityAt }
+  const standing = await apiSessionValidity(context, tx, session, now)
+  if (standing.is !== 'underway' || !hasRights(standing.identity)) return undefined
+  const { accessToken } = caller
+  if (accessToken !== undefined) {
+    const ofSession = { z_asid: session.id, sub: standing.identity.id }
+    const isOver = accessToken.expiresAt * 1000 <= now
+    if (isOver || (await isTakenBack(tx, { ...accessToken, session: ofSession }, now))) return undefined
+  }
+  return { ...caller, ...(await callerOfSession(tx, session, standing, caller.token)) }
+}

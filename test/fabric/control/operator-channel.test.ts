@@ -1,0 +1,156 @@
+import { createController, createPkiMaterial } from 'portcullis'
+import { memoryStorage } from 'portcullis/memory'
+import { serve } from 'portcullis/node'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import {
+  OPERATOR_CONTENT,
+  VALIDATION_CONTENT,
+  ValidationBegun,
+} from '../../../adapters/fabric/operators/definitions.ts'
+import { message, OperatorClient } from '../../support/operator-client.ts'
+
+const MIB = 1_048_576
+
+/** A served controller, with a login of its admin. */
+async function servedWorld() {
+  const pki = await createPkiMaterial({ hosts: ['127.0.0.1'], trustDomain: 'test', now: Date.now() })
+  const admin = { username: 'admin', password: 'admin-password' }
+  const controller = await createController({ storage: memoryStorage(), pki, address: '127.0.0.1:1280', admin })
+  const server = await serve(controller, { port: 0, fabric: true })
+  onTestFinished(async () => {
+    await server.close({ graceMs: 0 })
+    await controller.close()
+  })
+  const send = async (method: string, path: string, body?: object, token = '') => {
+    const headers = { 'content-type': 'application/json', ...(token === '' ? {} : { 'zt-session': token }) }
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const answer = await controller.fetch(new Request(`https://localhost/edge/management/v1${path}`, init))
+    expect(answer.ok, `${method} ${path}`).toBe(true)
+    return ((await answer.json()) as { data: { token: string; id: string } }).data
+  }
+  const logIn = (username: string, password: string) =>
+    send('POST', '/authenticate?method=password', { username, password })
+  const { token } = await logIn('admin', 'admin-password')
+  const call = (method: string, path: string, body?: object) => send(method, path, body, token)
+  /** An identity with permissions, and a login of it. */
+  const delegate = async (name: string, permissions: readonly string[]) => {
+    const { id } = await call('POST', '/identities', { name, type: 'User', isAdmin: false, permissions })
+    const password = 'some-password'
+    await call('POST', '/authenticators', { method: 'updb', identityId: id, username: name, password })
+    return { id, token: (await logIn(name, password)).token }
+  }
+  const { port } = server
+  const dial = (own = token) => OperatorClient.dial({ port, headers: [`zt-session: ${own}`] })
+  return { controller, port, token, call, logIn, delegate, dial }
+}
+
+const subscribe = (...types: string[]) =>
+  Buffer.from(JSON.stringify({ format: 'json', subscriptions: types.map((type) => ({ type })) }))
+
+it('a program of an operator is told events as they happen, in the form of deployed controllers', async () => {
+  const { call, dial } = await servedWorld()
+  const client = await dial()
+  expect(client.status).toBe(101)
+  await client.ask(OPERATOR_CONTENT.streamEvents, subscribe('entityChange', 'fabric.routers'))
+  await call('POST', '/services', { name: 'web', encryptionRequired: true })
+  const event = await client.next(({ contentType }) => contentType === OPERATOR_CONTENT.event)
+  expect(JSON.parse(Buffer.concat(event.body).toString())).toMatchObject({
+    namespace: 'entityChange',
+    eventType: 'created',
+    entityType: 'services',
+  })
+})
+
+it('what is no list of subscriptions, and a filter that is none, is answered in words', async () => {
+  const { dial } = await servedWorld()
+  const client = await dial()
+  const refused = await client.ask(OPERATOR_CONTENT.streamEvents, subscribe('nonsense'))
+  expect(Buffer.concat(refused.body).toString()).toBe('invalid event type: nonsense')
+  const { request } = VALIDATION_CONTENT.links
+  const begun = ValidationBegun.decode(Buffer.concat((await client.ask(request, Buffer.from('\n\x03a b'))).body))
+  expect(begun).toMatchObject({ success: false, count: 0 })
+  expect(begun.message).not.toBe('')
+})
+
+it('nobody is let in without a login, or without the right to everything of the network', async () => {
+  const { port, dial, delegate } = await servedWorld()
+  expect((await OperatorClient.dial({ port })).status).toBe(401)
+  expect((await dial('11111111-2222-3333-4444-555555555555')).status).toBe(401)
+  const reader = await delegate('reader', ['admin_readonly', 'ops.read', 'ops.update'])
+  expect((await dial(reader.token)).status).toBe(401)
+  expect((await dial((await delegate('operator', ['ops'])).token)).status).toBe(101)
+})
+
+it('a login that ends closes the channel, and so does a right that is taken', async () => {
+  const { call, dial, logIn, delegate } = await servedWorld()
+  const session = await logIn('admin', 'admin-password')
+  const client = await dial(session.token)
+  await client.ask(OPERATOR_CONTENT.inspect)
+  await call('DELETE', `/api-sessions/${session.id}`)
+  await client.closed()
+  const operator = await delegate('operator', ['ops'])
+  const other = await dial(operator.token)
+  await other.ask(OPERATOR_CONTENT.inspect)
+  await call('PATCH', `/identities/${operator.id}`, { permissions: [] })
+  await other.closed()
+})
+
+it.each([
+  ['text', message(Buffer.from('hello'), 0x81)],
+  ['bytes without a mask', Buffer.from([0x82, 0x01, 0x00])],
+  ['an extension', message(Buffer.from('x'), 0xc2)],
+  ['a frame that is none', message(Buffer.alloc(64, 7))],
+  ['a frame that says to be huge', message(Buffer.from('0306090c0000000001000000ffffff7fffffff7f', 'hex'))],
+  ['a message that says to be huge', Buffer.from('82ffffffffffffffffff00000000', 'hex')],
+  ['a ping in parts', message(Buffer.from('x'), 0x09)],
+])('what no program sends ends the channel and nothing else: %s', async (_name, bytes) => {
+  const { dial } = await servedWorld()
+  const [hostile, other] = [await dial(), await dial()]
+  hostile.socket.write(bytes)
+  await hostile.closed()
+  expect((await other.ask(OPERATOR_CONTENT.inspect)).contentType).toBe(OPERATOR_CONTENT.inspected)
+})
+
+it('a message may come in parts, with a ping between them, which is answered', async () => {
+  const { dial } = await servedWorld()
+  const client = await dial()
+  const frame = Buffer.from('0306090c402700000500000000000000000000000000', 'hex').subarray(0, 20)
+  client.socket.write(
+    Buffer.concat([
+      message(frame.subarray(0, 7), 0x02),
+      message(Buffer.from('hi'), 0x89),
+      message(frame.subarray(7), 0x80),
+    ]),
+  )
+  expect((await client.next(() => true)).contentType).toBe(OPERATOR_CONTENT.inspected)
+})
+
+it('of one identity the oldest of too many channels ends', async () => {
+  const { dial } = await servedWorld()
+  const first = await dial()
+  await first.ask(OPERATOR_CONTENT.inspect)
+  const others = await Promise.all(Array.from({ length: 8 }, () => dial()))
+  await first.closed()
+  expect(others.every(({ socket }) => !socket.closed)).toBe(true)
+})
+
+it('a flood of requests is slowed down, and what a client does not read is bounded', async () => {
+  const { controller, dial } = await servedWorld()
+  const client = await dial()
+  await client.ask(OPERATOR_CONTENT.streamEvents, subscribe('alert'))
+  for (let sent = 0; sent < 3000; sent += 1) client.send(OPERATOR_CONTENT.inspect)
+  await vi.waitFor(() => expect(client.received.length).toBeGreaterThan(100))
+  expect(client.received.length).toBeLessThan(1500)
+  expect((await controller.fetch(new Request('https://localhost/edge/client/v1/version'))).status).toBe(200)
+  expect(process.memoryUsage().rss).toBeLessThan(4096 * MIB)
+})
+
+it('a plain request is told to go on as a websocket, and other protocols are not known', async () => {
+  const { controller, port, token } = await servedWorld()
+  const plain = await controller.fetch(
+    new Request('https://localhost/fabric/v1/ws-api', { headers: { 'zt-session': token } }),
+  )
+  expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket'])
+  const elsewhere = await OperatorClient.dial({ port, path: '/edge/client/v1/version' })
+  expect(elsewhere.status).toBe(200)
+})
