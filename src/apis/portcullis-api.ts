@@ -8,6 +8,12 @@ export { simulateOperation } from '../access/simulation/simulate.rows.ts'
 export { auditHeadOperation, auditOperation } from '../audit/audit.rows.ts'
 export { listServiceConfigsOperation } from '../configs/service-configs.rows.ts'
 export { graphMembersOperation, graphOperation, matrixOperation, searchOperation } from '../insight/graph/graph.rows.ts'
+export {
+  accessMapMembersOperation,
+  accessMapOperation,
+  findingsOperation,
+  reachOperation,
+} from '../insight/reach/reach.rows.ts'
 export { eventsOperation } from '../insight/timeline/events.rows.ts'
 export { listTrustOperation, setTrustOperation } from '../network/trust.rows.ts'
 export { validateModelOperation } from '../network/validate-model.rows.ts'

@@ -218,6 +218,12 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
       taken: { input: { identities: 'i', services: 's', limit: 4, identitiesAfter: 'a', servicesAfter: 'b' } },
     },
     search: { taken: { input: { q: 'x', limit: 4 } } },
+    reach: {
+      taken: { input: { identity: 'x', service: 'y', type: 'Dial', text: 't', limit: 4, cursor: '["a","b"]' } },
+    },
+    map: { taken: { input: { identities: '[]', services: '[]', type: 'Bind', groups: 4 } } },
+    mapMembers: { taken: { input: { kind: 'services', scope: '[]', text: 't', limit: 4, cursor: '["a","b"]' } } },
+    findings: { taken: { input: { finding: 'edge-routers-offline', limit: 4, cursor: '["a","b"]' } } },
   },
   audit: {
     read: { taken: { input: { entity: 'x', limit: 4 } } },

@@ -26,7 +26,7 @@ function sizesOf<K extends string>(
 /** What can be asked of both: everything but the sets that only mean something inside of an index. */
 export type ComparableAccess = Omit<
   AccessIndex,
-  'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'reachOf' | 'roster' | 'selection' | 'servicesIn'
+  'audienceOf' | 'entitiesNamed' | 'identitiesIn' | 'isIn' | 'reachOf' | 'roster' | 'selection' | 'servicesIn'
 >
 
 /** The oracle of the access index: plain maps, and the matching rule applied to every pair for every question. */

@@ -91,7 +91,8 @@ export async function explain(
   })
 }
 
-async function byIdOrName<R extends Resource>(
+/** Finds an entity by its id, else by its name: as it is, or as it would be after changes. */
+export async function byIdOrName<R extends Resource>(
   tx: ReadTransaction,
   resource: R,
   idOrName: string,

@@ -80,6 +80,12 @@ export class Selections {
     return this.entities[kind].roster()
   }
 
+  /** Reports whether the entity is in a set of this index. */
+  isIn(set: SlotSet, kind: EntityKind, id: string): boolean {
+    const slot = this.entities[kind].slotOf(id)
+    return slot !== undefined && set.has(slot)
+  }
+
   /** The `#` entries that select the entity; none for an unknown one. */
   rolesOf(kind: EntityKind, id: string): string[] {
     const slot = this.entities[kind].slotOf(id)

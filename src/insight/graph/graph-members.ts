@@ -4,7 +4,7 @@ import type { EngineContext } from '../../kernel/context/context.ts'
 import type { Turns } from '../../ports/runtime.ts'
 import { commonDigest, type GroupName, readGroupKey } from './draw-graph.ts'
 import { type Classified, groupKey } from './index.ts'
-import type { Names } from './names.ts'
+import { collect, type Names } from './names.ts'
 import type { Partition } from './partition.ts'
 
 /** How many entities or classes are looked at between two looks at the clock. */
@@ -35,21 +35,69 @@ export async function membersOf(
   group: string,
   { text, limit, cursor }: PageWanted,
 ): Promise<FoundMembers> {
-  const after = cursor === undefined ? undefined : readCursor(cursor)
-  if (cursor !== undefined && after === undefined) throw invalidField('cursor', 'is no nextCursor of members', cursor)
   const name = readGroupKey(group)
   const classified = partition.kinds.get(name.kind)
   const order = names.get(name.kind)
   if (classified === undefined || order === undefined) throw notFound('group', group)
   const classes = await classesOf(context, partition, classified, name)
   if (classes.size === 0) throw notFound('group', group)
+  return pageOfClasses(context, classified, classes, order, { text, limit, cursor })
+}
+
+/** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+export async function pageOfClasses(
+  context: EngineContext,
+  classified: Classified,
+  classes: ReadonlySet<number>,
+  order: NameOrder,
+  { text, limit, cursor }: PageWanted,
+): Promise<FoundMembers> {
   let count = 0
   for (const place of classes) count += classified.classes[place]?.count ?? 0
   const ids = await idsOf(context, classified, classes)
-  const found = await pickMembers(ids, order, { text, after, limit }, context.turns)
+  return { count, ...(await pageOfIds(ids, order, { text, limit, cursor }, context.turns)) }
+}
+
+/** A page of the entities of some ids, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
+export async function pageOfIds(
+  ids: Iterable<string>,
+  order: Pick<NameOrder, 'get'>,
+  { text, limit, cursor }: PageWanted,
+  turns: Turns,
+): Promise<Omit<FoundMembers, 'count'>> {
+  const found = await pickMembers(ids, order, { text, after: placeAfter(cursor), limit }, turns)
+  return pageOf(found, limit)
+}
+
+/**
+ * A page of the names for which `holds` is true, in order. It is quick where that is so for many of them. Error:
+ * `COULD_NOT_VALIDATE` for a cursor of another make.
+ */
+export async function pageOfNames(
+  order: NameOrder,
+  holds: (id: string) => boolean,
+  { text, limit, cursor }: PageWanted,
+  turns: Turns,
+): Promise<Omit<FoundMembers, 'count'>> {
+  const wanted = foldName(text)
+  const from = placeAfter(cursor) ?? { folded: '', id: '' }
+  const found = await collect(order, from, limit + 1, turns, ({ id, folded }) =>
+    folded.includes(wanted) && holds(id) ? 'found' : 'other',
+  )
+  return pageOf(found, limit)
+}
+
+function pageOf(found: readonly NameEntry[], limit: number): Omit<FoundMembers, 'count'> {
   const entries = found.slice(0, limit)
   const last = entries.at(-1)
-  return { count, entries, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : null }
+  return { entries, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : null }
+}
+
+function placeAfter(cursor: string | undefined): NamePlace | undefined {
+  if (cursor === undefined) return undefined
+  const place = readCursor(cursor)
+  if (place === undefined) throw invalidField('cursor', 'is no nextCursor of members', cursor)
+  return place
 }
 
 /** The places of the classes that make up a group; none for a group that is not there. */
@@ -100,7 +148,7 @@ export interface MembersWanted {
 /** Picks from the ids of members those of one page, by name, and one more where there is one. */
 async function pickMembers(
   ids: Iterable<string>,
-  order: NameOrder,
+  order: Pick<NameOrder, 'get'>,
   { text, after, limit }: MembersWanted,
   turns: Turns,
 ): Promise<readonly NameEntry[]> {

@@ -99,7 +99,8 @@ export async function searchNames(
   return [...found, ...others]
 }
 
-async function collect(
+/** Names in order from a place on, as `judge` finds them, up to a limit. */
+export async function collect(
   order: NameOrder,
   from: Pick<NameEntry, 'folded' | 'id'>,
   most: number,

@@ -1,9 +1,21 @@
 import type { z } from 'zod'
 import { ControllerError, notFound } from '../../base/errors.ts'
 import type { NameEntry } from '../../base/name-order.ts'
-import { type Call, mayRead } from '../../kernel/context/call.ts'
+import { type Call, mayRead, requireReading } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import { readRequest } from '../../kernel/requests/read-body.ts'
+import { accessMap, scopeMembers } from '../reach/access-map.ts'
+import { findings } from '../reach/findings.ts'
+import {
+  type AccessMap,
+  type Finding,
+  FindingsRequest,
+  MapRequest,
+  type Reach,
+  ReachRequest,
+  ScopeMembersRequest,
+} from '../reach/reach.resource.ts'
+import { reachOf } from '../reach/reach.ts'
 import { cellsOf, graphAnswer } from './draw-graph.ts'
 import {
   type AccessMatrix,
@@ -16,7 +28,6 @@ import {
   type NetworkGraph,
   SearchRequest,
 } from './graph.resource.ts'
-
 import { membersOf } from './graph-members.ts'
 import { NameIndex } from './names.ts'
 import { drawnFor } from './network-facts.ts'
@@ -78,6 +89,52 @@ export class NetworkGraphs {
       nextIdentities: identities.nextCursor,
       nextServices: services.nextCursor,
     }
+  }
+
+  /**
+   * A page of the services that an identity reaches, or of the identities that reach a service, with the policies that grant it.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for who may not read identities, services and service policies.
+   * @throws {ControllerError} NOT_FOUND for an unknown id or name.
+   */
+  async reach(call: Call, input: z.input<typeof ReachRequest>): Promise<Reach> {
+    const request = readRequest(ReachRequest, input)
+    requireReading(call, ['service-policy', 'identity', 'service'])
+    return reachOf(this.#context, await this.#names.current(), request)
+  }
+
+  /**
+   * Who may dial or bind what within two scopes, in few groups: by the role attributes that tell best apart what policies select.
+   *
+   * @throws {ControllerError} UNAUTHORIZED for who may not read identities, services and service policies.
+   */
+  async map(call: Call, input: z.input<typeof MapRequest> = {}): Promise<AccessMap> {
+    const request = readRequest(MapRequest, input)
+    requireReading(call, ['service-policy', 'identity', 'service'])
+    return accessMap(this.#context, await this.#partitions.of(call), request)
+  }
+
+  /**
+   * A page of the members of a scope of the access map, by name.
+   *
+   * @throws {ControllerError} NOT_FOUND for a kind that is not to be seen.
+   */
+  async mapMembers(call: Call, input: z.input<typeof ScopeMembersRequest>): Promise<GraphMembers> {
+    const request = readRequest(ScopeMembersRequest, input)
+    const partition = await this.#partitions.of(call)
+    const found = await scopeMembers(this.#context, partition, await this.#names.current(), request)
+    return {
+      count: found.count,
+      members: await this.#withStatus(request.kind, found.entries),
+      nextCursor: found.nextCursor,
+    }
+  }
+
+  /** Finds what is probably not meant so, of the kinds that the caller may read. */
+  async findings(call: Call, input: z.input<typeof FindingsRequest> = {}): Promise<readonly Finding[]> {
+    const request = readRequest(FindingsRequest, input)
+    const partition = await this.#partitions.of(call)
+    return findings(this.#context, call, partition, await this.#names.current(), request)
   }
 
   /** Searches the entities that the caller may read by name. */

@@ -34,6 +34,7 @@ export class Partition {
   revision: number
   readonly #turns: Turns
   readonly #drawn = new Map<string, Promise<DrawnGroups>>()
+  readonly #remembered = new Map<string, Promise<readonly string[]>>()
 
   private constructor(facts: NetworkFacts, kinds: ReadonlyMap<GroupedKind, Classified>, turns: Turns) {
     this.policies = facts.policies
@@ -62,6 +63,13 @@ export class Partition {
     const drawing = this.#draw(by, most)
     this.#drawn.set(key, drawing)
     return drawing
+  }
+
+  /** The answer to a question about this view by its name, worked out when it is first asked. */
+  remembered(question: string, answer: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const known = this.#remembered.get(question) ?? answer()
+    this.#remembered.set(question, known)
+    return known
   }
 
   async #draw(by: Grouping, most: number): Promise<DrawnGroups> {
@@ -132,7 +140,7 @@ export class Partitions {
 }
 
 /** Does work that yields between its small pieces, and lets others have the thread whenever it took a few milliseconds. */
-async function inSlices<T>(turns: Turns, work: Generator<void, T>): Promise<T> {
+export async function inSlices<T>(turns: Turns, work: Generator<void, T>): Promise<T> {
   const turn = turns.begin()
   for (;;) {
     const { done, value } = work.next()

@@ -1,0 +1,104 @@
+import type { z } from 'zod'
+import { invalidField, notFound } from '../../base/errors.ts'
+import type { EngineContext } from '../../kernel/context/context.ts'
+import { readRequest } from '../../kernel/requests/read-body.ts'
+import { type FoundMembers, pageOfClasses } from '../graph/graph-members.ts'
+import { edgesOf, type GroupedKind } from '../graph/index.ts'
+import type { Names } from '../graph/names.ts'
+import { inSlices, type Partition } from '../graph/partition.ts'
+import { type Divided, divide, isWithin, type Scope } from './divide.rules.ts'
+import {
+  type AccessMap,
+  type MapGroup,
+  type MapRequest,
+  type ScopeMembersRequest,
+  ScopeSteps,
+} from './reach.resource.ts'
+
+/** Who may dial or bind what within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for a scope of another make. */
+export async function accessMap(
+  { turns }: EngineContext,
+  partition: Partition,
+  { type, groups: most, ...within }: z.output<typeof MapRequest>,
+): Promise<AccessMap> {
+  const { policies } = partition
+  const isOfType = (place: number) => policies[place]?.type === type
+  const side = async (kind: 'identities' | 'services') => {
+    const scope = readScope(kind, within[kind])
+    const classes = classesWithin(partition, kind, scope)
+    return { scope, classes, ...(await inSlices(turns, divide(classes, most, isOfType))) }
+  }
+  const [from, to] = [await side('identities'), await side('services')]
+  const ends = [from, to].map(({ classes, groups, groupOf }) => ({ classes, groupOf, groups: groups.map(asGroup) }))
+  const [one, other] = ends
+  const edges = one && other ? await inSlices(turns, edgesOf(type, policies, one, other)) : []
+  return {
+    revision: partition.revision,
+    type,
+    identities: shown(from),
+    services: shown(to),
+    links: edges.map(({ policies: places, from: left, to: right, pairs, policyCount, isGuarded }) => ({
+      from: left,
+      to: right,
+      pairs,
+      policyCount,
+      isGuarded,
+      policies: places.flatMap((place) => policies[place] ?? []).map(({ id, name }) => ({ id, name })),
+    })),
+  }
+}
+
+/** A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that is not to be seen, `COULD_NOT_VALIDATE`. */
+export async function scopeMembers(
+  context: EngineContext,
+  partition: Partition,
+  names: Names,
+  { kind, scope: text, ...page }: z.output<typeof ScopeMembersRequest>,
+): Promise<FoundMembers> {
+  const classified = partition.kinds.get(kind)
+  const order = names.get(kind)
+  if (classified === undefined || order === undefined) throw notFound('kind', kind)
+  const scope = readScope('scope', text)
+  const turn = context.turns.begin()
+  const found = new Set<number>()
+  for (const [place, { attributes }] of classified.classes.entries()) {
+    if (isWithin(attributes, scope)) found.add(place)
+    await turn()
+  }
+  return pageOfClasses(context, classified, found, order, page)
+}
+
+function classesWithin(partition: Partition, kind: GroupedKind, scope: Scope) {
+  const classes = partition.kinds.get(kind)?.classes ?? []
+  return classes.filter(({ attributes, count }) => count > 0 && isWithin(attributes, scope))
+}
+
+function asGroup({ attributes, count }: Divided['groups'][number]) {
+  return { key: '', attributes, count }
+}
+
+function shown({ scope, groups, count }: Divided & { readonly scope: Scope }): AccessMap['identities'] {
+  return {
+    count,
+    groups: groups.map(
+      ({ steps, attributes, partOf, count: size, isRest }): MapGroup => ({
+        scope: JSON.stringify([...scope, ...steps]),
+        roleAttributes: attributes,
+        partOf,
+        count: size,
+        isRest,
+      }),
+    ),
+  }
+}
+
+/** Reads a scope from the text that stands for it. */
+function readScope(field: string, text: string): Scope {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalidField(field, 'is no scope of an access map', text)
+  }
+  return readRequest(ScopeSteps, value)
+}

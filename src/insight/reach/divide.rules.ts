@@ -1,0 +1,344 @@
+import type { EntityClass } from '../graph/groups.rules.ts'
+
+/** One condition of a scope: some role attribute of `any` is held, and none of `none`. An absent list asks for nothing. */
+export interface ScopeStep {
+  readonly any?: readonly string[] | undefined
+  readonly none?: readonly string[] | undefined
+}
+
+/** Those who fulfil every step; everybody where there is none. */
+export type Scope = readonly ScopeStep[]
+
+/** Some of the entities of a scope, as they are shown together. */
+export interface ScopeGroup {
+  /** The steps by which it is told from the scope that was divided. */
+  readonly steps: Scope
+  /** The role attributes that its members have one of, the most frequent first. */
+  readonly attributes: readonly string[]
+  /** The same of the larger group that it is a part of; empty where it is part of none. */
+  readonly partOf: readonly string[]
+  readonly count: number
+  /** It holds everybody who has none of the attributes of the other groups. */
+  readonly isRest: boolean
+}
+
+/** The entities of a scope in groups: each class belongs to one. */
+export interface Divided {
+  readonly groups: readonly ScopeGroup[]
+  readonly groupOf: Int32Array
+  readonly count: number
+}
+
+/** How many role attributes are looked at, the most frequent first. */
+const MOST_ATTRIBUTES = 256
+/** Attributes that hardly anybody has together are values of one property, such as the departments of a company. */
+const TOGETHER_AT_MOST = 0.02
+const MOST_FACETS = 24
+/** How many of them are tried out; the others tell less apart. */
+const MOST_TRIED = 5
+/** How many policies are compared: those that tell most apart. */
+const MOST_POLICIES = 64
+/** A rest above this share is divided again, while there is room. */
+const LARGE_REST = 0.1
+/** A group above this share is divided by another property, while there is room. */
+const LARGE_GROUP = 0.4
+const PIECE = 64
+const NONE: readonly string[] = []
+
+/** Reports whether somebody with these role attributes is in a scope. */
+export function isWithin(attributes: readonly string[], scope: Scope): boolean {
+  return scope.every(({ any, none }) => {
+    if (any !== undefined && !attributes.some((attribute) => any.includes(attribute))) return false
+    return none === undefined || !attributes.some((attribute) => none.includes(attribute))
+  })
+}
+
+/**
+ * Divides classes into at most `most` groups and a rest: by the property whose values tell best apart whom policies select.
+ * Values that are selected alike stand in one group. It yields between small pieces of work.
+ */
+export function* divide(
+  classes: readonly EntityClass[],
+  most: number,
+  isOfType: (policy: number) => boolean,
+): Generator<void, Divided> {
+  const count = classes.reduce((sum, one) => sum + one.count, 0)
+  const values = yield* frequent(classes, count)
+  const together = yield* countTogether(classes, values)
+  const facets = facetsOf(values, together)
+  let best: { readonly groups: readonly (readonly number[])[]; readonly score: number } | undefined
+  for (const facet of facets.slice(0, MOST_FACETS)) {
+    const profile = yield* profileOf(classes, values, facet, isOfType)
+    const groups = yield* cluster(facet, profile, most)
+    const score = yield* explained(profile, groups, count)
+    if (best === undefined || score > best.score) best = { groups, score }
+  }
+  const ordered = (best?.groups ?? [])
+    .map((group) => ({ group, count: group.reduce((sum, value) => sum + (values[value]?.count ?? 0), 0) }))
+    .sort((a, b) => b.count - a.count)
+    .map(({ group }) => group)
+  const again = { most, isOfType }
+  return yield* divideLargest(classes, yield* assign(classes, values, together, ordered, count, again), again)
+}
+
+/** What a division goes on with. */
+interface Again {
+  readonly most: number
+  readonly isOfType: (policy: number) => boolean
+}
+
+/** Divides the largest group where it holds much of all, as far as there is room. */
+function* divideLargest(
+  classes: readonly EntityClass[],
+  divided: Divided,
+  { most, isOfType }: Again,
+): Generator<void, Divided> {
+  const { groups, groupOf, count } = divided
+  const largest = groups.findIndex((group) => !group.isRest && group.count > count * LARGE_GROUP)
+  const group = groups[largest]
+  // Its place, and what is left beside a rest.
+  const room = most - groups.length + 1
+  if (group === undefined || room < 3) return divided
+  const places = [...classes.keys()].filter((at) => groupOf[at] === largest)
+  const members = places.flatMap((at) => classes[at] ?? [])
+  const inner = yield* divide(members, room - 1, isOfType)
+  if (inner.groups.length < 2) return divided
+  const parts = inner.groups.map((part) => ({
+    ...part,
+    steps: [...group.steps, ...part.steps],
+    partOf: part.partOf.length > 0 ? part.partOf : group.attributes,
+  }))
+  const after = groups.length - largest - 1
+  const moved = groupOf.map((at) => (at > largest ? at + parts.length - 1 : at))
+  for (const [position, at] of places.entries()) moved[at] = largest + (inner.groupOf[position] ?? 0)
+  return {
+    groups: [...groups.slice(0, largest), ...parts, ...groups.slice(groups.length - after)],
+    groupOf: moved,
+    count,
+  }
+}
+
+/** A role attribute, and how many of the scope have it. */
+interface Value {
+  readonly name: string
+  readonly count: number
+}
+
+/** The role attributes that some have and some have not, the most frequent first. */
+function* frequent(classes: readonly EntityClass[], all: number): Generator<void, readonly Value[]> {
+  const counts = new Map<string, number>()
+  for (const [place, { attributes, count }] of classes.entries()) {
+    if (place % PIECE === 0) yield
+    for (const name of attributes) counts.set(name, (counts.get(name) ?? 0) + count)
+  }
+  return [...counts]
+    .map(([name, count]) => ({ name, count }))
+    .filter(({ count }) => count < all)
+    .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .slice(0, MOST_ATTRIBUTES)
+}
+
+/** How many have two attributes, by the places of both. */
+type Together = (one: number, other: number) => number
+
+function* countTogether(classes: readonly EntityClass[], values: readonly Value[]): Generator<void, Together> {
+  const width = values.length
+  const places = new Map(values.map(({ name }, place) => [name, place]))
+  const counts = new Float64Array(width * width)
+  for (const [at, { attributes, count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const held = attributes.flatMap((name) => places.get(name) ?? [])
+    for (const one of held)
+      for (const other of held) counts[one * width + other] = (counts[one * width + other] ?? 0) + count
+  }
+  return (one, other) => counts[one * width + other] ?? 0
+}
+
+/** Sets of attributes of which hardly anybody has two. One that begins none may be in several. */
+function facetsOf(values: readonly Value[], together: Together): readonly (readonly number[])[] {
+  const areApart = (one: number, other: number) => {
+    const fewer = Math.min(values[one]?.count ?? 0, values[other]?.count ?? 0)
+    return together(one, other) <= fewer * TOGETHER_AT_MOST
+  }
+  const facets: number[][] = []
+  const begun = new Set<number>()
+  for (const seed of values.keys()) {
+    if (begun.has(seed)) continue
+    const facet = [seed]
+    for (const place of values.keys()) {
+      if (place !== seed && facet.every((other) => areApart(place, other))) facet.push(place)
+    }
+    for (const place of facet) begun.add(place)
+    facets.push(facet)
+  }
+  return facets
+    .map((facet) => ({ facet, covered: facet.reduce((sum, place) => sum + (values[place]?.count ?? 0), 0) }))
+    .sort((a, b) => b.covered - a.covered)
+    .slice(0, MOST_TRIED)
+    .map(({ facet }) => facet)
+}
+
+/** How often the policies select those who have each value of a facet, and those who have none of them. */
+interface Profile {
+  readonly policies: readonly number[]
+  /** By value; -1 stands for none of them. */
+  readonly counts: ReadonlyMap<number, { readonly size: number; readonly selected: Float64Array }>
+}
+
+function* profileOf(
+  classes: readonly EntityClass[],
+  values: readonly Value[],
+  facet: readonly number[],
+  isOfType: (policy: number) => boolean,
+): Generator<void, Profile> {
+  const placeOf = new Map(facet.map((place) => [values[place]?.name ?? '', place]))
+  const sums = new Map<number, { size: number; selected: Map<number, number> }>()
+  const totals = new Map<number, number>()
+  for (const [at, { attributes, policies, count }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const held = attributes.find((name) => placeOf.has(name))
+    const place = held === undefined ? -1 : (placeOf.get(held) ?? -1)
+    const sum = sums.get(place) ?? { size: 0, selected: new Map<number, number>() }
+    sums.set(place, sum)
+    sum.size += count
+    for (const policy of policies) {
+      if (!isOfType(policy)) continue
+      sum.selected.set(policy, (sum.selected.get(policy) ?? 0) + count)
+      totals.set(policy, (totals.get(policy) ?? 0) + count)
+    }
+  }
+  const all = [...sums.values()].reduce((sum, { size }) => sum + size, 0)
+  const spread = ([, total]: readonly [number, number]) => total * (1 - total / all)
+  const policies = [...totals]
+    .sort((a, b) => spread(b) - spread(a))
+    .slice(0, MOST_POLICIES)
+    .map(([policy]) => policy)
+  const dense = ({ size, selected }: { size: number; selected: ReadonlyMap<number, number> }) => ({
+    size,
+    selected: Float64Array.from(policies, (policy) => selected.get(policy) ?? 0),
+  })
+  return { policies, counts: new Map([...sums].map(([place, sum]) => [place, dense(sum)])) }
+}
+
+interface Cluster {
+  members: number[]
+  size: number
+  selected: Float64Array
+}
+
+/** Joins the two groups of values that are selected most alike, until there are few enough. */
+function* cluster(
+  facet: readonly number[],
+  { counts }: Profile,
+  most: number,
+): Generator<void, readonly (readonly number[])[]> {
+  const clusters = facet.flatMap((place): Cluster[] => {
+    const { size, selected } = counts.get(place) ?? {}
+    return size === undefined || selected === undefined ? [] : [{ members: [place], size, selected: selected.slice() }]
+  })
+  const fair = clusters.reduce((sum, { size }) => sum + size, 0) / most
+  while (clusters.length > most) {
+    let nearest = { one: 0, other: 1, cost: Number.POSITIVE_INFINITY }
+    for (const [one, first] of clusters.entries()) {
+      for (let other = one + 1; other < clusters.length; other += 1) {
+        const second = clusters[other]
+        if (second === undefined) continue
+        // A group that holds much more than its part of all says little.
+        const cost = costOfJoining(first, second) * (1 + ((first.size + second.size) / fair) ** 2)
+        if (cost < nearest.cost) nearest = { one, other, cost }
+      }
+      yield
+    }
+    const [kept, gone] = [clusters[nearest.one], clusters[nearest.other]]
+    if (kept === undefined || gone === undefined) break
+    kept.members.push(...gone.members)
+    kept.size += gone.size
+    for (const [place, selected] of gone.selected.entries())
+      kept.selected[place] = (kept.selected[place] ?? 0) + selected
+    clusters.splice(nearest.other, 1)
+  }
+  return clusters.map(({ members }) => members)
+}
+
+/** How much is told apart less when two groups become one (the criterion of Ward). */
+function costOfJoining(one: Cluster, other: Cluster): number {
+  let distance = 0
+  for (const [place, selected] of one.selected.entries()) {
+    const difference = selected / one.size - (other.selected[place] ?? 0) / other.size
+    distance += difference * difference
+  }
+  return (distance * one.size * other.size) / (one.size + other.size)
+}
+
+/**
+ * Which share of the differences in what policies select lies between the groups. It counts for less where most are in one
+ * group, or in none.
+ */
+function* explained(
+  { policies, counts }: Profile,
+  groups: readonly (readonly number[])[],
+  all: number,
+): Generator<void, number> {
+  const rest = counts.get(-1)?.size ?? 0
+  const sizes = groups.map((group) => group.reduce((sum, value) => sum + (counts.get(value)?.size ?? 0), 0))
+  const evenness = 1 - sizes.reduce((sum, size) => sum + (size / all) ** 2, 0)
+  let [between, total] = [0, 0]
+  for (const place of policies.keys()) {
+    const sums = [...groups, [-1]].map((group) => {
+      const parts = group.flatMap((value) => counts.get(value) ?? [])
+      const size = parts.reduce((sum, part) => sum + part.size, 0)
+      return { size, selected: parts.reduce((sum, part) => sum + (part.selected[place] ?? 0), 0) }
+    })
+    const selected = sums.reduce((sum, part) => sum + part.selected, 0)
+    between += sums.reduce((sum, part) => sum + (part.size === 0 ? 0 : part.selected ** 2 / part.size), 0)
+    between -= selected ** 2 / all
+    total += selected - selected ** 2 / all
+    yield
+  }
+  const covered = 1 - rest / all
+  return (total === 0 ? 0 : between / total) * evenness * (rest > all * LARGE_REST ? covered : 1) + covered / 1000
+}
+
+/** Puts each class into the first group one of whose values it has; what is left is the rest, divided again where it is large. */
+function* assign(
+  classes: readonly EntityClass[],
+  values: readonly Value[],
+  together: Together,
+  ordered: readonly (readonly number[])[],
+  count: number,
+  again: Again,
+): Generator<void, Divided> {
+  const nameOf = (place: number) => values[place]?.name ?? ''
+  const groups = ordered.map((group, position) => {
+    const earlier = ordered.slice(0, position).flat()
+    const none = earlier.filter((place) => group.some((own) => together(own, place) > 0)).map(nameOf)
+    const attributes = group.toSorted((a, b) => a - b).map(nameOf)
+    const steps = [{ any: attributes, ...(none.length > 0 && { none }) }]
+    return { steps, attributes, partOf: NONE, count: 0, isRest: false }
+  })
+  const groupOfName = new Map(ordered.flatMap((group, position) => group.map((place) => [nameOf(place), position])))
+  const groupOf = new Int32Array(classes.length)
+  let left = count
+  for (const [at, { attributes, count: size }] of classes.entries()) {
+    if (at % PIECE === 0) yield
+    const position = Math.min(...attributes.flatMap((name) => groupOfName.get(name) ?? []), groups.length)
+    groupOf[at] = position
+    const group = groups[position]
+    if (group === undefined) continue
+    group.count += size
+    left -= size
+  }
+  if (left === 0 && groups.length > 0) return { groups, groupOf, count }
+  const none = [...groupOfName.keys()]
+  const isDivisible = groups.length > 0 && left > count * LARGE_REST && groups.length + 1 < again.most
+  if (!isDivisible) {
+    const rest = { steps: none.length > 0 ? [{ none }] : [], attributes: NONE, partOf: NONE, count: left, isRest: true }
+    return { groups: [...groups, rest], groupOf, count }
+  }
+  const places = [...classes.keys()].filter((at) => groupOf[at] === groups.length)
+  const others = places.flatMap((at) => classes[at] ?? [])
+  const divided = yield* divide(others, again.most - groups.length - 1, again.isOfType)
+  for (const [position, at] of places.entries()) groupOf[at] = groups.length + (divided.groupOf[position] ?? 0)
+  const further = divided.groups.map((group) => ({ ...group, steps: [{ none }, ...group.steps] }))
+  return { groups: [...groups, ...further], groupOf, count }
+}

@@ -1,0 +1,134 @@
+import { createTestController } from 'portcullis/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { adminToken, ownApi } from '../support/delegate.ts'
+
+const MODEL = {
+  identities: [
+    ...['anna', 'ben', 'clara'].map((name) => ({
+      name,
+      type: 'Device' as const,
+      isAdmin: false,
+      roleAttributes: ['finance', 'laptops'],
+    })),
+    ...['dora', 'emil'].map((name) => ({
+      name,
+      type: 'Device' as const,
+      isAdmin: false,
+      roleAttributes: ['sales', 'laptops'],
+    })),
+    { name: 'host', type: 'Service' as const, isAdmin: false, roleAttributes: ['servers'] },
+    { name: 'stray', type: 'Device' as const, isAdmin: false },
+  ],
+  services: [
+    { name: 'payroll', roleAttributes: ['books'] },
+    { name: 'ledger', roleAttributes: ['books'] },
+    { name: 'wiki', roleAttributes: ['internal'] },
+    { name: 'attic' },
+  ],
+  servicePolicies: [
+    { name: 'money', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#finance'], serviceRoles: ['#books'] },
+    { name: 'all-wiki', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#laptops'], serviceRoles: ['@wiki'] },
+    { name: 'hosting', type: 'Bind', semantic: 'AnyOf', identityRoles: ['#servers'], serviceRoles: ['#books'] },
+    { name: 'nobody', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#ghosts'], serviceRoles: ['#books'] },
+  ],
+  edgeRouters: [{ name: 'edge' }],
+} as const
+
+async function scene() {
+  const net = await createTestController({ model: MODEL })
+  onTestFinished(() => net.close())
+  const api = ownApi(net, await adminToken(net))
+  return { net, api }
+}
+
+describe('GET /reach', () => {
+  it('lists who reaches a service and what an identity reaches, by name and in pages, with the policies', async () => {
+    const { api } = await scene()
+    const who = (await api.call('GET /reach', { query: { service: 'payroll', limit: '2' } })).data
+    expect(who).toMatchObject({ kind: 'services', entity: { name: 'payroll' }, counts: { dial: 3, bind: 1 } })
+    expect(who.reached).toMatchObject([
+      { name: 'anna', types: ['Dial'], policies: [{ name: 'money', type: 'Dial', isGuarded: false }] },
+      { name: 'ben' },
+    ])
+    const query = { service: 'payroll', cursor: who.nextCursor ?? '' }
+    expect((await api.call('GET /reach', { query })).data.reached.map(({ name, types }) => [name, types])).toEqual([
+      ['clara', ['Dial']],
+      ['host', ['Bind']],
+    ])
+    const bound = (await api.call('GET /reach', { query: { service: 'payroll', type: 'Bind' } })).data
+    expect(bound.reached.map(({ name }) => name)).toEqual(['host'])
+    const found = (await api.call('GET /reach', { query: { service: 'payroll', text: 'LAR' } })).data
+    expect(found.reached.map(({ name }) => name)).toEqual(['clara'])
+    const what = (await api.call('GET /reach', { query: { identity: 'dora' } })).data
+    expect([what.counts, what.reached.map(({ name, status }) => [name, status])]).toEqual([
+      { dial: 1, bind: 0 },
+      [['wiki', null]],
+    ])
+  })
+
+  it('says what it cannot answer', async () => {
+    const { api } = await scene()
+    await expect(api.call('GET /reach', { query: {} })).rejects.toMatchObject({ status: 400 })
+    await expect(api.call('GET /reach', { query: { service: 'nothing' } })).rejects.toMatchObject({ status: 404 })
+    await expect(api.call('GET /reach', { query: { service: 'wiki', cursor: 'x' } })).rejects.toMatchObject({
+      status: 400,
+    })
+  })
+})
+
+describe('GET /findings', () => {
+  it('finds who reaches nothing, what nobody reaches, what is offline and what selects nothing', async () => {
+    const { api } = await scene()
+    const { data } = await api.call('GET /findings')
+    const named = Object.fromEntries(data.map(({ finding, entities }) => [finding, entities.map(({ name }) => name)]))
+    expect(named).toMatchObject({
+      'edge-routers-offline': ['edge'],
+      'services-without-identities': ['attic'],
+      'services-without-terminators': ['attic', 'ledger', 'payroll', 'wiki'],
+      'policies-without-effect': ['nobody'],
+    })
+    expect(named['identities-without-services']).toContain('stray')
+    expect(named['identities-without-services']).not.toContain('anna')
+    const query = { finding: 'services-without-terminators' as const, limit: '3' }
+    const [page] = (await api.call('GET /findings', { query })).data
+    const [next] = (await api.call('GET /findings', { query: { ...query, cursor: page?.nextCursor ?? '' } })).data
+    expect([page?.count, page?.entities.length, next?.entities.map(({ name }) => name)]).toEqual([4, 3, ['wiki']])
+  })
+
+  it('tells invitations that ended, and those that end within a day', async () => {
+    const { net, api } = await scene()
+    const { id: identityId } = (
+      await net.admin.call('POST /identities', { body: { name: 'late', type: 'User', isAdmin: false } })
+    ).data
+    const expiresAt = new Date(net.clock.now() + 600_000).toISOString()
+    await net.admin.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt } })
+    const named = async (finding: 'invitations-ending' | 'invitations-ended') =>
+      (await api.call('GET /findings', { query: { finding } })).data[0]?.entities.map(({ name }) => name)
+    expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([['late'], []])
+    await net.elapse(1_200_000)
+    expect([await named('invitations-ending'), await named('invitations-ended')]).toEqual([[], ['late']])
+  })
+})
+
+describe('GET /access-map', () => {
+  it('puts everybody into one group, by the property that policies tell apart, and opens a group', async () => {
+    const { api } = await scene()
+    const { data } = await api.call('GET /access-map')
+    for (const side of [data.identities, data.services]) {
+      expect(side.groups.reduce((sum, { count }) => sum + count, 0)).toBe(side.count)
+    }
+    const titles = data.identities.groups.map(({ roleAttributes }) => roleAttributes.join())
+    expect(titles).toEqual(expect.arrayContaining(['finance', 'sales', 'servers']))
+    const finance = data.identities.groups[titles.indexOf('finance')]
+    const books = data.services.groups.findIndex(({ roleAttributes }) => roleAttributes.includes('books'))
+    expect(data.links.find(({ from, to }) => from === titles.indexOf('finance') && to === books)).toMatchObject({
+      pairs: 6,
+      policies: [{ name: 'money' }],
+    })
+    const scope = finance?.scope ?? ''
+    const members = (await api.call('GET /access-map/members', { query: { kind: 'identities', scope } })).data
+    expect([members.count, members.members.map(({ name }) => name)]).toEqual([3, ['anna', 'ben', 'clara']])
+    expect((await api.call('GET /access-map', { query: { identities: scope } })).data.identities.count).toBe(3)
+    await expect(api.call('GET /access-map', { query: { identities: 'x' } })).rejects.toMatchObject({ status: 400 })
+  })
+})
