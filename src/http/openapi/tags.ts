@@ -51,7 +51,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   [
     'Explorer',
     'The network as people look at it: drawn by groups, as a table, by name, and what happens in it.',
-    'graph matrix search events',
+    'access-map findings graph matrix reach search events',
   ],
 ]
 

@@ -81,7 +81,7 @@ export function* divide(
   return yield* divideLargest(classes, yield* assign(classes, values, together, ordered, count, again), again)
 }
 
-/** What a division goes on with. */
+/** The terms on which a part is divided further. */
 interface Again {
   readonly most: number
   readonly isOfType: (policy: number) => boolean

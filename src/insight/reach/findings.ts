@@ -13,7 +13,7 @@ import { FINDING_KINDS, type Finding, type FindingKind, type FindingsRequest } f
 /** An invitation that ends within this time (ms) is about to end. */
 const SOON_MS = 86_400_000
 
-/** What a finding is about, and what a caller must be able to read for it. */
+/** The kind of entity that a finding is about, and the permissions that it takes. */
 interface FindingFacts {
   readonly kind: string
   readonly reads: readonly string[]
@@ -121,7 +121,7 @@ type Structural = Exclude<
 
 const SERVICE_ACCESS: readonly LinkType[] = ['Dial', 'Bind']
 
-/** What an entity of a kind lacks when no policy of these types links it with anything of the other kind. */
+/** Findings of entities of a kind that no policy of these types links with anything of the other kind. */
 const LACKING: Readonly<
   Record<Exclude<Structural, 'policies-without-effect'>, { kind: GroupedKind; types: readonly LinkType[]; side: 0 | 1 }>
 > = {

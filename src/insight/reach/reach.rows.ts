@@ -231,7 +231,7 @@ const FindingsData: z.ZodType<readonly Finding[], readonly Finding[]> = z.array(
   ),
 )
 
-/** What is probably not meant so. */
+/** The operation that finds oddities. */
 export const findingsOperation = defineOperation(
   {
     route: 'GET /findings',

@@ -14,7 +14,7 @@ export interface Answer<T> {
 }
 
 interface Known<T> {
-  /** What was asked. */
+  /** The reasons by which it was asked. */
   readonly of: readonly unknown[]
   readonly data?: T
   readonly problem?: string
