@@ -39,6 +39,7 @@ export { ChangeRefused, type Progress } from './apply-changes.ts'
 export type { TestCase, TestResult } from './check-invariant.ts'
 export { checkMoved, leadsTo } from './check-moved.ts'
 export type { AdminOptions } from './model-connection.ts'
+export { modelSchema } from './model-schema.ts'
 export {
   AssertionsFailed,
   applyModel,

@@ -1,5 +1,5 @@
 import { ControllerError } from '../base/errors.ts'
-import { apiPathOf } from '../http/operations/paths.ts'
+import { type ApiPath, apiPathOf } from '../http/operations/paths.ts'
 import { Router } from '../http/pipeline/router.ts'
 import { APIS, type ClientApi, type ManagementApi, type PortcullisApi } from './apis.ts'
 
@@ -8,13 +8,13 @@ export type Route = keyof ClientApi | keyof ManagementApi | keyof PortcullisApi
 
 /** The operation that a request asks for. */
 export interface RequestedOperation {
-  readonly api: keyof typeof APIS
+  readonly api: ApiPath['api']
   readonly route: Route
   /** The texts that stand in its path for the names between braces. */
   readonly params: Readonly<Record<string, string>>
 }
 
-type Routers = { readonly [Api in keyof typeof APIS]: Router }
+type Routers = Readonly<Record<ApiPath['api'], Router>>
 
 let routers: Routers | undefined
 

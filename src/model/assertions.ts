@@ -74,6 +74,15 @@ function schemaOf(value: object): z.ZodType<Assertion> {
   return Object.hasOwn(value, 'never') ? InvariantAssertionSchema : AccessAssertionSchema
 }
 
+/** The JSON schema of assertions, for editors. */
+export function assertionSchema(): object {
+  const anyOf = [AccessAssertionSchema, InvariantAssertionSchema].map((schema) => {
+    const { $schema: _, ...written } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' })
+    return written
+  })
+  return { anyOf }
+}
+
 /** Tells the two kinds apart. */
 export function isInvariant(assertion: Assertion): assertion is InvariantAssertion {
   return 'never' in assertion

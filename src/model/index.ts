@@ -4,6 +4,7 @@ export {
   type AccessAssertion,
   type AssertedPosture,
   type Assertion,
+  assertionSchema,
   type InvariantAssertion,
   isInvariant,
 } from './assertions.ts'

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { hostname } from 'node:os'
+import { relative } from 'node:path'
 import { ControllerError, openOperator } from '../../../src/index.ts'
 import { openPkiDirectory } from '../../node/index.ts'
 import type { Answer, CommandCall } from '../command-line/command.ts'
@@ -28,6 +30,7 @@ export async function initialise(
     )
     const { weakness } = await operator.resetAdminPassword({ username, password }).catch(asUsageError)
     if (weakness !== null) terminal.tell(`warning: the password is weak: ${weakness}`)
+    const schema = schemaPath()
     const text = [
       `made ${PKI_DIRECTORY} for ${hosts.join(', ')}`,
       `made ${DEFAULT_STORAGE_FILE} with the admin ${username}`,
@@ -35,11 +38,19 @@ export async function initialise(
       'portcullis serve            serves it',
       'portcullis login            logs in to it, beside this folder',
       'portcullis identities list  asks it',
+      '',
+      `Model files (portcullis plan, test) are completed and checked by editors that read ${schema}; a YAML file says so in its`,
+      `first line: # yaml-language-server: $schema=${schema}`,
     ].join('\n')
-    return { text, value: { pki: PKI_DIRECTORY, storage: DEFAULT_STORAGE, username, hosts } }
+    return { text, value: { pki: PKI_DIRECTORY, storage: DEFAULT_STORAGE, username, hosts, schema } }
   } finally {
     await operator.close()
   }
+}
+
+/** The JSON Schema of model files in the package that runs, as seen from this folder. */
+function schemaPath(): string {
+  return relative('', createRequire(import.meta.url).resolve('portcullis/model.schema.json'))
 }
 
 function asUsageError(error: unknown): never {

@@ -1,0 +1,83 @@
+import { apiDocuments, VERSION } from '../../src/index.ts'
+import { assertionSchema, isMap, MODEL_KINDS, type ModelKind, SERVICE_CONFIGS } from '../../src/model/index.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/**
+ * The JSON Schema (draft 7) of model files, for editors: members, choices and their meanings follow from the declarations of the API. The
+ * package has it as `portcullis/model.schema.json`.
+ *
+ * @example
+ * await writeFile('model.schema.json', JSON.stringify(modelSchema(), null, 2))
+ */
+export function modelSchema(): JsonObject {
+  const { management } = apiDocuments(VERSION)
+  const kinds = MODEL_KINDS.map((kind) => {
+    const { name } = kind.resource
+    const request = at(management, 'paths', `/${name}`, 'post', 'requestBody', 'content', 'application/json', 'schema')
+    return [kind.key, { type: 'array', items: entitySchema(kind, request) }] as const
+  })
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'A network of Portcullis',
+    description: 'Entities as requests of the management API create them, with names where the API takes ids.',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...Object.fromEntries(kinds),
+      assertions: { type: 'array', description: 'What must hold in the network.', items: assertionSchema() },
+    },
+  }
+}
+
+function at(value: unknown, ...path: readonly string[]): JsonObject {
+  const found = path.reduce<unknown>((part, member) => (isMap(part) ? part[member] : undefined), value)
+  return isMap(found) ? found : {}
+}
+
+function entitySchema({ key, links }: ModelKind, request: JsonObject): JsonObject {
+  const properties = Object.fromEntries(
+    Object.entries(at(request, 'properties')).map(([name, schema]) => {
+      const link = links.find(({ path }) => path.length === 1 && path[0] === name)
+      const known = strict(schema)
+      return [name, link === undefined || !isMap(known) ? known : linkSchema(known, link)]
+    }),
+  )
+  const own = key === 'identities' ? { [SERVICE_CONFIGS]: PAIRS } : {}
+  return { ...request, properties: { ...properties, ...own }, additionalProperties: false }
+}
+
+type Link = ModelKind['links'][number]
+
+/** A member that refers to other entities, which models do by name. */
+function linkSchema(schema: JsonObject, { to, form }: Link): JsonObject {
+  if (form !== 'roles') return { ...schema, description: `${form === 'names' ? 'Names' : 'The name'} of ${to}.` }
+  const description = `Which ${to} are selected: #attribute, #all, or @ and a name.`
+  const items = { type: 'string', pattern: '^[#@].' }
+  return { ...schema, description, items }
+}
+
+const PAIRS: JsonObject = {
+  type: 'array',
+  description: "Configs that the identity sees for services instead of the services' own, by name.",
+  items: {
+    type: 'object',
+    required: ['service', 'config'],
+    additionalProperties: false,
+    properties: { service: { type: 'string' }, config: { type: 'string' } },
+  },
+}
+
+/** The schema in the words of JSON Schema alone, with every member that is declared and no other. */
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict)
+  if (!isMap(schema)) return schema
+  const { nullable, default: _, ...rest } = schema
+  const parts = Object.entries(rest).map(([name, part]) => [name, strict(part)] as const)
+  const read: Record<string, unknown> = Object.fromEntries(parts)
+  // `Invalid` is a word of the API for reading alone.
+  if (Array.isArray(read.enum)) read.enum = read.enum.filter((word) => word !== 'Invalid')
+  if (isMap(read.properties) && read.additionalProperties === undefined) read.additionalProperties = false
+  if (nullable !== true || typeof read.type !== 'string') return read
+  return { ...read, type: [read.type, 'null'], ...(Array.isArray(read.enum) && { enum: [...read.enum, null] }) }
+}
