@@ -1,8 +1,15 @@
 /**
- * The fabric API, to be read: the data plane as this process knows it. The exports are its rows; what is not exported is
+ * The fabric API: the data plane as this process knows it, and what it is made of. The exports are its rows; what is not exported is
  * not served.
  */
 export { circuitOperations } from '../fabric/circuits.rows.ts'
+export {
+  clusterOperations,
+  fabricDatabase,
+  fabricRouterChanges,
+  fabricServiceChanges,
+  fabricTerminatorChanges,
+} from '../fabric/fabric-changes.rows.ts'
 export { fabricRouterOperations } from '../fabric/fabric-routers.rows.ts'
 export { fabricServices, fabricTerminators } from '../fabric/fabric-terminators.rows.ts'
 export { inspectionOperation } from '../fabric/inspections/inspections.rows.ts'

@@ -1,7 +1,6 @@
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
-import type { Digest } from '../ports/credentials.ts'
 import type { ControlPlaneOptions } from '../ports/fabric/index.ts'
 import { type EdgeRouters, edgeRouters } from '../routers/edge-router.resource.ts'
 import type { Presence } from '../routers/presence.ts'
@@ -15,6 +14,7 @@ import { OpenCircuits } from './circuits/open-circuits.ts'
 import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
 import { ServiceRights } from './circuits/service-rights.ts'
+import { controllerIdOf } from './controller-id.ts'
 import { HostedTerminators, TerminatorValidation } from './hosted-terminators.ts'
 import { ControllerValues } from './inspections/controller-values.ts'
 import { Inspections } from './inspections/inspections.ts'
@@ -149,14 +149,4 @@ export interface FabricParts {
   readonly certificates: RouterCertificates
   /** Deletes a router at its own wish. */
   readonly decommission: (routerId: string, isEdgeRouter: boolean) => Promise<void>
-}
-
-const DIGITS = 16
-
-/**
- * The id by which routers know a controller: it follows from where they reach it, so that it is the same after a restart and
- * another one for each process.
- */
-export function controllerIdOf(digest: Digest, addresses: readonly string[]): string {
-  return `controller-${digest.sha256(addresses[0] ?? '').slice(0, DIGITS)}`
 }

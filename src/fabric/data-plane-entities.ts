@@ -9,9 +9,11 @@ import type { OpenOperatorSession } from '../ports/fabric/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterConnection, RouterPresence } from '../ports/router-presence.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
+import { controllerProcesses } from '../routers/router-connection.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { services } from '../services/service.resource.ts'
 import { terminators } from '../services/terminator.resource.ts'
+import { controllerIdOf } from './controller-id.ts'
 import { InspectionBody } from './inspections/inspection.resource.ts'
 import { LinkPatch } from './links.resource.ts'
 import type { InspectionResult, Link } from './rules/index.ts'
@@ -39,9 +41,9 @@ export const ROUTER_SYMBOLS: SymbolTable = {
 
 /** The data plane as this process knows it: nothing but routers while it is not open. */
 export class DataPlaneService {
-  readonly #context: Pick<EngineContext, 'dataPlane' | 'presence' | 'storage'>
+  readonly #context: Pick<EngineContext, 'clock' | 'dataPlane' | 'digest' | 'presence' | 'storage'>
 
-  constructor(context: Pick<EngineContext, 'dataPlane' | 'presence' | 'storage'>) {
+  constructor(context: Pick<EngineContext, 'clock' | 'dataPlane' | 'digest' | 'presence' | 'storage'>) {
     this.#context = context
   }
 
@@ -171,6 +173,15 @@ export class DataPlaneService {
     const { view } = this.#context.dataPlane
     if (view === undefined) throw notFound('data plane', 'of this process')
     return (channel) => view.openOperatorSession(call, channel)
+  }
+
+  /** The processes over this store that serve routers, this one first: by which routers know each, and where they reach it. */
+  async members(): Promise<readonly { readonly id: string; readonly address: string }[]> {
+    const { storage, clock, dataPlane, digest } = this.#context
+    const { items } = await storage.read((tx) => tx.collection(controllerProcesses).find())
+    const alive = items.filter(({ aliveUntil }) => clock.now() < aliveUntil)
+    const addresses = new Set([dataPlane.controlAddresses[0], ...alive.map(({ address }) => address)])
+    return [...addresses].flatMap((address) => (address ? [{ id: controllerIdOf(digest, [address]), address }] : []))
   }
 
   /** The names of routers and services by their ids. */

@@ -18,9 +18,10 @@ import type {
 } from '../ports/fabric/index.ts'
 import type { DisconnectReason } from '../ports/router-presence.ts'
 import type { Presence } from '../routers/presence.ts'
-import { assembleFabric, controllerIdOf, type FabricHost, type FabricParts } from './assemble-fabric.ts'
+import { assembleFabric, type FabricHost, type FabricParts } from './assemble-fabric.ts'
 import { ChangeFollower, disabledRouters, followChanges, termsOf } from './change-follower.ts'
 import { shutOut } from './circuits/shut-out.ts'
+import { controllerIdOf } from './controller-id.ts'
 
 import { FabricView } from './data-plane-view.ts'
 

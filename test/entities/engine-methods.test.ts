@@ -196,6 +196,7 @@ const CASES: { readonly [P in PartOf<ControllerEngine>]: { readonly [M in Method
     link: { ...ID, withoutCall: true },
     changeLink: { taken: { id: 'x', input: { staticCost: 1, down: true } }, withoutCall: true },
     cutLink: { ...ID, withoutCall: true },
+    members: INNER,
     operatorSessions: INNER,
     inspect: { taken: { input: { appRegex: 'x', requestedValues: ['y'] } }, withoutCall: true },
     circuits: INNER,

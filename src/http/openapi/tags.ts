@@ -36,7 +36,7 @@ const TOPICS: readonly (readonly [name: string, description: string, words: stri
   [
     'Data plane',
     'Links between routers, the circuits over them, and the state of routers.',
-    'links circuits inspections ws-api',
+    'links circuits inspections ws-api cluster raft',
   ],
   [
     'Posture',

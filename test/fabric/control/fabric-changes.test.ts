@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { fabricWorld } from './fabric-world.ts'
+
+const FABRIC = '/fabric/v1'
+
+it('services are made, changed and deleted, and keep what the fabric API does not know', async () => {
+  const world = await fabricWorld()
+  const id = await world.create(`${FABRIC}/services`, { name: 'web', terminatorStrategy: 'weighted' })
+  await world.call('PATCH', `/services/${id}`, { roleAttributes: ['public'] })
+  await world.call('PATCH', `${FABRIC}/services/${id}`, { maxIdleTimeMillis: 3000 })
+  expect(await world.call('GET', `/services/${id}`)).toMatchObject({
+    name: 'web',
+    terminatorStrategy: 'weighted',
+    maxIdleTimeMillis: 3000,
+    roleAttributes: ['public'],
+  })
+  await world.call('PUT', `${FABRIC}/services/${id}`, { name: 'site' })
+  expect(await world.call('GET', `${FABRIC}/services/${id}`)).toMatchObject({
+    name: 'site',
+    terminatorStrategy: 'smartrouting',
+    maxIdleTimeMillis: 0,
+    roleAttributes: ['public'],
+  })
+  await world.call('DELETE', `${FABRIC}/services/${id}`)
+  await expect(world.call('GET', `${FABRIC}/services/${id}`)).rejects.toThrow('404')
+})
+
+it.each(['edge-routers', 'transit-routers'])('%s are changed and deleted', async (kind) => {
+  const world = await fabricWorld()
+  const id = await world.create(`/${kind}`, { name: 'r1' })
+  await world.call('PATCH', `${FABRIC}/routers/${id}`, { cost: 7 })
+  expect(await world.call('GET', `${FABRIC}/routers/${id}`)).toMatchObject({ name: 'r1', cost: 7, noTraversal: false })
+  await world.call('PUT', `${FABRIC}/routers/${id}`, { name: 'r2', noTraversal: true })
+  expect(await world.call('GET', `/${kind}/${id}`)).toMatchObject({ name: 'r2', cost: 0, noTraversal: true })
+  await world.call('DELETE', `${FABRIC}/routers/${id}`)
+  await expect(world.call('PATCH', `${FABRIC}/routers/${id}`, { cost: 1 })).rejects.toThrow('404')
+})
+
+it('terminators are made, changed and deleted; nobody says of another that it hosts', async () => {
+  const world = await fabricWorld()
+  const service = await world.create('/services', { name: 'web', encryptionRequired: false })
+  const router = await world.create('/edge-routers', { name: 'r1' })
+  const facts = { service, router, binding: 'transport', address: 'tcp:127.0.0.1:80' }
+  const id = await world.create(`${FABRIC}/terminators`, { ...facts, instanceId: 'a', cost: 3 })
+  await world.call('PATCH', `${FABRIC}/terminators/${id}`, { precedence: 'required' })
+  expect(await world.call('GET', `${FABRIC}/terminators/${id}`)).toMatchObject({
+    address: 'tcp:127.0.0.1:80',
+    cost: 3,
+    precedence: 'required',
+    instanceId: 'a',
+  })
+  await expect(world.create(`${FABRIC}/terminators`, { ...facts, hostId: 'somebody' })).rejects.toThrow('hostId')
+  await world.call('DELETE', `${FABRIC}/terminators/${id}`)
+  await expect(world.call('GET', `${FABRIC}/terminators/${id}`)).rejects.toThrow('404')
+})
+
+it.each(['cluster/list-members', 'raft/list-members', 'raft/members'])(
+  'the processes over the store are its members: %s',
+  async (path) => {
+    const world = await fabricWorld()
+    const members = await world.call('GET', `${FABRIC}/${path}`)
+    expect(members).toMatchObject([{ address: 'tls:controller.test:6262', voter: true, connected: true }])
+  },
+)
+
+it('snapshots lie where the storage puts them', async () => {
+  const world = await fabricWorld()
+  await expect(world.call('POST', `${FABRIC}/database/snapshot`, { path: '/etc/passwd' })).rejects.toThrow('path')
+})
