@@ -1,5 +1,5 @@
 import type { FromRouter, PeerData, Route, ToRouter } from '../../src/ports/fabric/index.ts'
-import { type EgressOutcome, Forwarder } from './circuits/forwarder.ts'
+import { type EgressOutcome, Forwarder } from './forwarder.ts'
 import type { LinksSettings } from './links/link-dialer.ts'
 import { Links } from './links/links.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from './state/controllers.ts'

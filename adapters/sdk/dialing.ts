@@ -1,9 +1,9 @@
 import { routersToTry } from '../../src/data-plane/sdk/choose-routers.ts'
 import type { Timer } from '../channel/conversation.ts'
 import { ConnectionFailure } from './connection-failure.ts'
-import { RefusedByRouter } from './refused-by-router.ts'
-import type { RouterPool } from './router-pool.ts'
-import type { RouterDial } from './router-requests.ts'
+import { RefusedByRouter } from './routers/refused-by-router.ts'
+import type { RouterPool } from './routers/router-pool.ts'
+import type { RouterDial } from './routers/router-requests.ts'
 import type { ServiceAccess, UsableService } from './service-access.ts'
 import type { ServiceConnection } from './service-connection.ts'
 

@@ -15,6 +15,8 @@ export interface InProcess {
     greet(channel: Channel, stranger: OfProcess): void
   }
   readonly timer?: Timer
+  /** Milliseconds of a clock that only goes forward, that of `timer`. */
+  readonly now?: () => number
   /** Begins an API session of the identity; answers its token. */
   startSession(): Promise<string>
 }
@@ -30,8 +32,10 @@ export interface OfProcess {
  * An identity whose controller and router are in this process: no socket is opened, no certificate shown, and time is that of
  * `timer`. Policies decide as for everybody. It reaches those who host through this router, and no others.
  */
-export function inProcessIdentity({ origin, fetch, router, timer = processTimer, startSession }: InProcess): Identity {
+export function inProcessIdentity(surroundings: InProcess): Identity {
+  const { origin, fetch, router, timer = processTimer, now, startSession } = surroundings
   return identityOver({
+    ...(now !== undefined && { now }),
     ...{ controllers: [origin], fetch, timer, sessions: 'api-session', holdsProcess: false },
     logIn: async () => {
       try {

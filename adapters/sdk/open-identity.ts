@@ -13,7 +13,7 @@ import { appServer, type HostedApp, type HostedAppOptions } from './hosted-app.t
 import { type HostedService, type HostOptions, hostService } from './hosting.ts'
 import { clientIn, type SecondFactor, secondFactorOf } from './identity-client.ts'
 import { type Credentials, type EnrolledDevice, type IdentityFile, readIdentity } from './identity-file.ts'
-import { connectToRouter, RouterPool } from './router-pool.ts'
+import { connectToRouter, RouterPool } from './routers/router-pool.ts'
 import { ServiceAccess, type UsableService } from './service-access.ts'
 import {
   type FetchDispatcher,
@@ -162,6 +162,8 @@ export interface IdentitySurroundings extends IdentityOptions {
   readonly controllers: readonly string[]
   readonly fetch: Fetch
   readonly timer: Timer
+  /** Milliseconds of a clock that only goes forward; that of the process unless given. */
+  readonly now?: () => number
   connect(address: string): Promise<Channel>
   /** Begins a session in another way than by certificate; answers its token. */
   logIn?(): Promise<string>
@@ -201,7 +203,7 @@ export function identityOver(surroundings: IdentitySurroundings): Identity {
     return self
   }
   const routers = new RouterPool({
-    ...{ connect, timer },
+    ...{ connect, timer, now: surroundings.now ?? (() => performance.now()) },
     hello: async () => ({ apiSessionToken: await session.token(), identityId: (await whoAmI()).id }),
   })
   const [controller = ''] = surroundings.controllers

@@ -26,6 +26,12 @@ export interface ConnectionFacts {
   readonly isEncrypted: boolean
 }
 
+/** The secrets that both ends of a connection agreed on. */
+export interface Secrets {
+  readonly cipher: EndToEnd
+  readonly keys: SessionKeys
+}
+
 /** How a connection's messages get to its router. */
 export interface Line {
   /** Sends a message; answers false when the next should wait for `whenWritable`. */
@@ -40,7 +46,7 @@ export interface Line {
 
 /** Bytes in one message: as many as tunnelers of the field send at once, so that every peer has room. */
 const MESSAGE_BYTES = 32_768
-/** Bytes that may wait to be read before the router is slowed down, which slows other connections by it as well. */
+/** Bytes that may wait to be read before nothing more is taken in: a router that keeps no windows slows other connections then. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /**
@@ -48,7 +54,7 @@ const MOST_UNREAD_BYTES = 1024 * 1024
  * socket, also by `node:http`. It is destroyed with a {@link ConnectionFailure} when it cannot be carried on.
  */
 export class ServiceConnection extends Duplex {
-  readonly #line: Line
+  #line: Line
   #facts: ConnectionFacts
   #encryption: Encryption | undefined
   #decryption: Decryption | undefined
@@ -98,9 +104,10 @@ export class ServiceConnection extends Duplex {
     return this.#facts.caller?.name ?? this.#facts.service
   }
 
-  /** Data may flow. @internal */
-  begin(facts: ConnectionFacts, secrets?: { readonly cipher: EndToEnd; readonly keys: SessionKeys }): void {
+  /** Data may flow, by another line where one is given. @internal */
+  begin(facts: ConnectionFacts, secrets: Secrets | undefined, line: Line = this.#line): void {
     this.#facts = facts
+    this.#line = line
     if (secrets !== undefined) {
       this.#encryption = secrets.cipher.encrypt(secrets.keys.send)
       this.#decryption = secrets.cipher.decrypt(secrets.keys.receive)
@@ -161,8 +168,8 @@ export class ServiceConnection extends Duplex {
   }
 
   override _final(done: (error?: Error) => void): void {
-    if (!this.#isOver) this.#line.send(new Uint8Array(), DATA_FLAG.end)
-    done()
+    if (this.#isOver || this.#line.send(new Uint8Array(), DATA_FLAG.end)) done()
+    else this.#line.whenWritable(() => done())
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

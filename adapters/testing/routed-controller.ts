@@ -75,6 +75,7 @@ export async function withRouter({ net, fetch, origin, scheduler }: RoutedParts)
       origin,
       router,
       timer,
+      now,
       startSession,
       fetch: async (request) => fetch(request),
     })

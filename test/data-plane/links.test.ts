@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { writePayload } from '../../adapters/channel/circuit-frames.ts'
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/channel/header-values.ts'
-import { writePayload } from '../../adapters/router/circuits/circuit-frames.ts'
-import type { Destination } from '../../adapters/router/circuits/forwarder.ts'
+import type { Destination } from '../../adapters/router/forwarder.ts'
 import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/data-plane/forwarding/link-rules.ts'
 import { PlayedPeer, routerUnderTest, until } from '../support/played-peer.ts'
 

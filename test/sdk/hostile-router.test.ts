@@ -5,7 +5,7 @@ import { processTimer } from '../../adapters/channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/channel/frame.ts'
 import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
-import { RouterChannel } from '../../adapters/sdk/router-channel.ts'
+import { RouterChannel } from '../../adapters/sdk/routers/router-channel.ts'
 import type { ServiceConnection } from '../../adapters/sdk/service-connection.ts'
 
 /** A router that admits everybody and says then what a test wants. */
@@ -31,7 +31,11 @@ async function connected() {
     body?: Uint8Array,
   ) => send(contentType, [[EDGE_HEADER.replyFor, uint32Header(sequence)], ...headers], body)
   const hello = { apiSessionToken: 'token', identityId: 'me' }
-  const channel = await RouterChannel.open(own, hello, { timer: processTimer, onClose: () => undefined })
+  const channel = await RouterChannel.open(own, hello, {
+    timer: processTimer,
+    onClose: () => undefined,
+    now: () => performance.now(),
+  })
   const answerBy = (next: (frame: Frame) => void) => {
     answer = next
   }

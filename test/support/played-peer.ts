@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Duplex, duplexPair } from 'node:stream'
 import { encodeFrame, type Frame, FrameReader } from '../../adapters/channel/frame.ts'
-import { Forwarder } from '../../adapters/router/circuits/forwarder.ts'
+import { Forwarder } from '../../adapters/router/forwarder.ts'
 import type { LinksSettings } from '../../adapters/router/links/link-dialer.ts'
 import { type LinkHello, writeLinkHello } from '../../adapters/router/links/link-hello.ts'
 import { Links } from '../../adapters/router/links/links.ts'

@@ -1,7 +1,7 @@
 import type { Route } from '../../../src/ports/fabric/index.ts'
+import { CircuitEnds } from '../../channel/circuit-ends.ts'
 import type { Timer } from '../../channel/conversation.ts'
-import { CircuitEnds } from '../circuits/circuit-ends.ts'
-import type { Forwarder } from '../circuits/forwarder.ts'
+import type { Forwarder } from '../forwarder.ts'
 import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connection.ts'
 
 /** The surroundings of the circuits that begin or end at a router. */
@@ -29,7 +29,7 @@ export class EdgeCircuits implements ConnectionCircuits {
   constructor(parts: EdgeCircuitsParts) {
     this.#parts = parts
     this.forwarder = parts.forwarder
-    this.#ends = new CircuitEnds(parts.forwarder, parts.now, parts.timer)
+    this.#ends = new CircuitEnds(parts.now, parts.timer)
   }
 
   /** A host is being dialed: its end is there before it answers. */
@@ -93,17 +93,25 @@ export class EdgeCircuits implements ConnectionCircuits {
     const { circuitId, address, side } = connection
     this.detach(connection)
     const end = this.#ends.open(
-      { circuitId, address, side: side === 'ingress' ? 'initiator' : 'terminator' },
+      { circuitId, side: side === 'ingress' ? 'initiator' : 'terminator' },
       {
+        send: (message) => this.forwarder.forward(address, { ...message, sequence: 0 }),
         readable: () => connection.readable(),
         writable: () => connection.writable(),
         over: (reason) => {
+          detach()
           connection.writable()
           this.over(connection)
           connection.ended(reason === 'closed' ? '' : `the circuit ended: ${reason}`)
         },
       },
     )
+    const detach = this.forwarder.attach(address, {
+      // Bytes that are unread are bounded by the window that their sender is told.
+      ...{ isFull: false, whenRoom: (work: () => void) => work() },
+      take: (_circuitId, frame) => end.take(frame),
+      dropped: () => end.abort(),
+    })
     connection.keep(end)
     if (side === 'ingress') end.start()
   }

@@ -1,11 +1,11 @@
 import type { Reading } from '../../../src/data-plane/xgress/index.ts'
 import { PAYLOAD_ITEM } from '../../../src/data-plane/xgress/index.ts'
+import type { CircuitEnd } from '../../channel/circuit-ends.ts'
+import { forwarded } from '../../channel/circuit-frames.ts'
 import { bodyOf, DATA_FLAG, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
-import type { CircuitEnd } from '../circuits/circuit-ends.ts'
-import { forwarded } from '../circuits/circuit-frames.ts'
-import type { Destination, Forwarder } from '../circuits/forwarder.ts'
+import type { Destination, Forwarder } from '../forwarder.ts'
 import type { Endpoint, Room } from './endpoint.ts'
 
 /** Who dialed is at the ingress, who hosts at the egress. */

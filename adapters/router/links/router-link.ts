@@ -1,12 +1,12 @@
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { linkLiveness } from '../../../src/data-plane/forwarding/link-rules.ts'
 import type { Channel, ChannelTrouble } from '../../channel/channel.ts'
+import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
 import type { Message, Timer } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, uint32Header, uint64Header } from '../../channel/header-values.ts'
-import { forwarded, isOfCircuit } from '../circuits/circuit-frames.ts'
-import type { Destination } from '../circuits/forwarder.ts'
+import type { Destination } from '../forwarder.ts'
 import { LINK_SOCKET } from './link-hello.ts'
 
 /** A link as it was agreed. */

@@ -105,6 +105,13 @@ export class XgressEnd {
     return this.#isOver
   }
 
+  /** Whether time changes nothing until something is written or arrives: {@link tick} need not be called before. */
+  get isQuiet(): boolean {
+    const isEnding = this.#closing !== undefined || this.#done !== undefined
+    const isOwing = this.#owed.length > 0 || this.#owesNews
+    return this.#isOver || (this.#isStarted && !isEnding && !isOwing && this.#sender.isDrained)
+  }
+
   /** Bytes that were written and wait for room: who writes stops while there are many. */
   get waitingBytes(): number {
     return this.#waitingBytes

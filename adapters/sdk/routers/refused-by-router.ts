@@ -1,8 +1,8 @@
-import { meaningOf, type RouterRefusal } from '../../src/data-plane/sdk/dial-refusal.ts'
-import { EDGE_HEADER, textIn } from '../channel/edge-messages.ts'
-import type { Frame } from '../channel/frame.ts'
-import { readText, readUint32 } from '../channel/header-values.ts'
-import { ConnectionFailure } from './connection-failure.ts'
+import { meaningOf, type RouterRefusal } from '../../../src/data-plane/sdk/dial-refusal.ts'
+import { EDGE_HEADER, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readText, readUint32 } from '../../channel/header-values.ts'
+import { ConnectionFailure } from '../connection-failure.ts'
 
 /** Characters of a router's words that go into an error. */
 const LONGEST_TEXT = 1000

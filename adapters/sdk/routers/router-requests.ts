@@ -1,6 +1,6 @@
-import type { ConnectionFailure } from './connection-failure.ts'
-import type { KeyPair } from './end-to-end.ts'
-import type { Caller, ServiceConnection } from './service-connection.ts'
+import type { ConnectionFailure } from '../connection-failure.ts'
+import type { KeyPair } from '../end-to-end.ts'
+import type { Caller, ServiceConnection } from '../service-connection.ts'
 
 /** How a service is dialed through one router. */
 export interface RouterDial {

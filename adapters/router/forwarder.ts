@@ -1,9 +1,9 @@
-import { ForwardFaults, ForwardingTable } from '../../../src/data-plane/forwarding/index.ts'
-import type { FromRouter, PeerData, Route } from '../../../src/ports/fabric/index.ts'
-import { processTimer, type Timer } from '../../channel/conversation.ts'
-import { EDGE_TYPE } from '../../channel/edge-messages.ts'
-import type { Frame } from '../../channel/frame.ts'
-import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from './circuit-frames.ts'
+import { ForwardFaults, ForwardingTable } from '../../src/data-plane/forwarding/index.ts'
+import type { FromRouter, PeerData, Route } from '../../src/ports/fabric/index.ts'
+import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
+import { processTimer, type Timer } from '../channel/conversation.ts'
+import { EDGE_TYPE } from '../channel/edge-messages.ts'
+import type { Frame } from '../channel/frame.ts'
 
 /** The destination of messages of circuits: a link to another router, or an end of a circuit at this one. */
 export interface Destination {

@@ -1,16 +1,16 @@
-import type { Channel } from '../channel/channel.ts'
-import { Conversation, NoAnswer, type Timer } from '../channel/conversation.ts'
-import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../channel/edge-messages.ts'
-import type { Frame } from '../channel/frame.ts'
-import { readBool, readText, readUint32, textHeader, uint32Header } from '../channel/header-values.ts'
-import { ConnectionFailure } from './connection-failure.ts'
-import { type EndToEnd, loadEndToEnd, type SessionKeys } from './end-to-end.ts'
+import type { Channel } from '../../channel/channel.ts'
+import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
+import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { ConnectionFailure } from '../connection-failure.ts'
+import { loadEndToEnd } from '../end-to-end.ts'
+import { type Caller, type Line, type Secrets, ServiceConnection } from '../service-connection.ts'
 import { RefusedByRouter } from './refused-by-router.ts'
+import { type LineClock, RouterLines } from './router-lines.ts'
 import type { RouterBind, RouterBinding, RouterDial } from './router-requests.ts'
-import { type Caller, type Line, ServiceConnection } from './service-connection.ts'
+import type { WindowedFacts, WindowedLine } from './windowed-line.ts'
 
-/** Bytes that wait for a router beyond which whoever writes waits. */
-const MOST_WAITING_BYTES = 256 * 1024
 /** Milliseconds between two questions whether the router is there. */
 const PROBE_MS = 30_000
 /** Questions without any sign of the router after which it counts as gone. */
@@ -23,6 +23,11 @@ const ANNOUNCED_MS = 5000
 const JUDGE_MS = 4500
 const PRECEDENCE = { default: 0, required: 1, failed: 2 } as const
 
+/** The surroundings of a channel to a router. */
+export interface RouterChannelParts extends LineClock {
+  readonly onClose: () => void
+}
+
 /**
  * The channel between an identity and one router, with every connection that goes through it and every service that is hosted
  * there. It is over when its socket is, and everything on it then.
@@ -32,12 +37,10 @@ export class RouterChannel {
   readonly #talk: Conversation
   readonly #timer: Timer
   readonly #connections = new Map<number, ServiceConnection>()
+  readonly #lines: RouterLines
   readonly #bindings = new Map<number, RouterBind>()
   /** Services whose router said that it would tell when callers can reach them. */
   readonly #unannounced = new Map<number, () => void>()
-  readonly #waitingWriters: (() => void)[] = []
-  /** Connections that nobody reads from. */
-  #holding = 0
   #lastId = 0
   #unanswered = 0
   #isOpen = true
@@ -45,7 +48,7 @@ export class RouterChannel {
   #announcesBindings = false
   readonly #onClose: () => void
 
-  private constructor(channel: Channel, timer: Timer, onClose: () => void) {
+  private constructor(channel: Channel, { timer, now, onClose }: RouterChannelParts) {
     this.#channel = channel
     this.#timer = timer
     this.#onClose = onClose
@@ -53,20 +56,21 @@ export class RouterChannel {
       channel,
       {
         onMessage: (message) => this.#take(message),
-        onDrain: () => this.#drained(),
+        onDrain: () => this.#lines.drained(),
         onClose: () => this.#closed(),
       },
       timer,
     )
+    this.#lines = new RouterLines(channel, this.#talk, { timer, now })
   }
 
   /** Greets a router. Rejects with a {@link ConnectionFailure} when it does not let the identity in. */
   static async open(
     channel: Channel,
     hello: { readonly apiSessionToken: string; readonly identityId: string },
-    { timer, onClose }: { readonly timer: Timer; readonly onClose: () => void },
+    parts: RouterChannelParts,
   ): Promise<RouterChannel> {
-    const router = new RouterChannel(channel, timer, onClose)
+    const router = new RouterChannel(channel, parts)
     const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(hello.apiSessionToken)]])
     const body = [textHeader(hello.identityId)]
     try {
@@ -93,12 +97,12 @@ export class RouterChannel {
 
   /** Whether somebody does not read, for whom everything on this channel has to wait. */
   get isHeld(): boolean {
-    return this.#holding > 0
+    return this.#lines.isHeld
   }
 
   /** Whether nothing goes through it. */
   get isIdle(): boolean {
-    return this.#connections.size === 0 && this.#bindings.size === 0
+    return this.#connections.size === 0 && this.#bindings.size === 0 && this.#lines.windowed === 0
   }
 
   /** The id of the router, as it calls itself. */
@@ -126,19 +130,24 @@ export class RouterChannel {
         [EDGE_HEADER.callerName, textHeader(dial.callerName)],
         [EDGE_HEADER.applicationData, dial.applicationData],
         [EDGE_HEADER.instance, dial.instance === undefined ? undefined : textHeader(dial.instance)],
+        [EDGE_HEADER.usesXgress, TRUE],
       ] as const
       const request = edgeMessage(EDGE_TYPE.connect, id, headers, textHeader(dial.sessionToken))
       const answer = await this.#ask(request, dial.timeoutMs, dial.service)
       if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, dial.service)
-      const secrets: { cipher: EndToEnd; keys: SessionKeys } | undefined = cipher &&
+      const secrets: Secrets | undefined = cipher &&
         keys && { cipher, keys: cipher.agree('client', keys, answer.headers.get(EDGE_HEADER.publicKey)) }
       const circuitId = readText(answer.headers, EDGE_HEADER.circuit) ?? ''
       const applicationData = dial.applicationData ?? new Uint8Array()
       const facts = { service: dial.service, caller: undefined, applicationData, circuitId }
-      connection.begin({ ...facts, isEncrypted: secrets !== undefined }, secrets)
+      const line = this.#windowsOf(answer, connection, { connectionId: id, circuitId, side: 'initiator' })
+      connection.begin({ ...facts, isEncrypted: secrets !== undefined }, secrets, line)
+      line?.start()
+      this.#lines.decided(id)
       setImmediate(() => connection.off('error', ignore))
       return connection
     } catch (error) {
+      this.#lines.decided(id)
       connection.destroy()
       throw error
     }
@@ -157,6 +166,7 @@ export class RouterChannel {
         [EDGE_HEADER.listener, textHeader(bind.listenerId)],
         [EDGE_HEADER.supportsInspection, TRUE],
         [EDGE_HEADER.supportsBindSuccess, TRUE],
+        [EDGE_HEADER.usesXgress, TRUE],
         [EDGE_HEADER.instance, bind.instance === undefined ? undefined : textHeader(bind.instance)],
         [EDGE_HEADER.cost, bind.cost === undefined ? undefined : Uint8Array.of(bind.cost & 255, bind.cost >> 8)],
         [EDGE_HEADER.precedence, bind.precedence && Uint8Array.of(PRECEDENCE[bind.precedence])],
@@ -215,6 +225,10 @@ export class RouterChannel {
     this.#unanswered = 0
     const id = readUint32(message.headers, EDGE_HEADER.connection)
     if (id === undefined) return
+    if (message.contentType === EDGE_TYPE.payload || message.contentType === EDGE_TYPE.acknowledgement) {
+      this.#lines.take(id, message, this.#connections.has(id))
+      return
+    }
     if (message.contentType === EDGE_TYPE.bindSuccess) this.#unannounced.get(id)?.()
     if (message.contentType === EDGE_TYPE.data) {
       this.#connections.get(id)?.arrived(bodyOf(message), readUint32(message.headers, EDGE_HEADER.flags) ?? 0)
@@ -224,14 +238,20 @@ export class RouterChannel {
     } else if (message.contentType === EDGE_TYPE.inspect) this.#inspected(id, message)
   }
 
+  #windowsOf(granted: Frame, connection: ServiceConnection, facts: WindowedFacts): WindowedLine | undefined {
+    return this.#lines.windowsOf(granted, connection, facts, () => void this.#connections.delete(facts.connectionId))
+  }
+
   /** Whether it is a connection that is over, or a service that is not hosted there any more. */
   #end(id: number, message: Frame): void {
     const connection = this.#connections.get(id)
+    const refusal = new RefusedByRouter(message, connection?.service ?? '')
+    // Who closes says nothing, or free words; a router that cuts gives a number.
+    if (connection !== undefined && refusal.hasCode) connection.over(refusal)
+    if (this.#lines.cut(id)) return
     if (connection !== undefined) {
       this.#connections.delete(id)
-      const refusal = new RefusedByRouter(message, connection.service)
-      // Who closes says nothing, or free words; a router that cuts gives a number.
-      connection.over(refusal.hasCode ? refusal : undefined)
+      connection.over()
       return
     }
     const bind = this.#bindings.get(id)
@@ -263,9 +283,11 @@ export class RouterChannel {
     const success = edgeMessage(EDGE_TYPE.dialSuccess, bindId, [], uint32Header(id))
     this.#talk.reply(message, success)
     const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
+    const line = this.#windowsOf(message, connection, { connectionId: id, circuitId, side: 'terminator' })
     const facts = { service: bind.service, caller, applicationData, circuitId, isEncrypted: keys !== undefined }
-    connection.begin(facts, cipher && keys && { cipher, keys })
+    connection.begin(facts, cipher && keys && { cipher, keys }, line)
     bind.accept(connection)
+    this.#lines.decided(id)
   }
 
   async #judged(bind: RouterBind, caller: Caller, applicationData: Uint8Array): Promise<string | undefined> {
@@ -291,39 +313,12 @@ export class RouterChannel {
   }
 
   #lineOf(id: number): Line {
-    return {
-      send: (body, flags) => {
-        const headers = flags === 0 ? [] : [[EDGE_HEADER.flags, uint32Header(flags)] as const]
-        if (this.#isOpen) this.#talk.send(edgeMessage(EDGE_TYPE.data, id, headers, body))
-        return !this.#isOpen || this.#channel.queuedBytes < MOST_WAITING_BYTES
-      },
-      whenWritable: (work) => {
-        this.#waitingWriters.push(work)
-      },
-      hold: () => this.#hold(1),
-      release: () => this.#hold(-1),
-      close: () => {
-        if (this.#connections.delete(id) && this.#isOpen) this.#talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
-      },
-    }
-  }
-
-  #hold(more: 1 | -1): void {
-    this.#holding += more
-    if (this.#holding === 0) this.#channel.resume()
-    else this.#channel.pause()
-  }
-
-  /** Those who waited write in turn, until the router has enough again. */
-  #drained(): void {
-    while (this.#waitingWriters.length > 0 && (!this.#isOpen || this.#channel.queuedBytes < MOST_WAITING_BYTES)) {
-      this.#waitingWriters.shift()?.()
-    }
+    return this.#lines.ofRouter(id, () => this.#connections.delete(id))
   }
 
   #nextId(): number {
     do this.#lastId = (this.#lastId % 0x7f_ff_ff_fe) + 1
-    while (this.#connections.has(this.#lastId) || this.#bindings.has(this.#lastId))
+    while ([this.#connections, this.#lines, this.#bindings].some((known) => known.has(this.#lastId)))
     return this.#lastId
   }
 
@@ -358,7 +353,7 @@ export class RouterChannel {
     this.#connections.clear()
     this.#bindings.clear()
     for (const connection of connections) connection.over(lost(connection.service))
-    this.#drained()
+    this.#lines.closed()
     for (const settle of [...this.#unannounced.values()]) settle()
     for (const bind of bindings) bind.onEnd(lost(bind.service))
     this.#onClose()

@@ -1,9 +1,9 @@
-import type { Acknowledgement, Payload } from '../../../src/data-plane/xgress/index.ts'
-import { PAYLOAD_FLAG } from '../../../src/data-plane/xgress/index.ts'
-import type { Message } from '../../channel/conversation.ts'
-import { bodyOf, CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE } from '../../channel/edge-messages.ts'
-import type { Frame } from '../../channel/frame.ts'
-import { readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import type { Acknowledgement, Payload } from '../../src/data-plane/xgress/index.ts'
+import { PAYLOAD_FLAG } from '../../src/data-plane/xgress/index.ts'
+import type { Message } from './conversation.ts'
+import { bodyOf, CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE } from './edge-messages.ts'
+import type { Frame } from './frame.ts'
+import { readUint32, textHeader, uint32Header } from './header-values.ts'
 
 /** The first key of the items of a payload. */
 const FIRST_ITEM = 2000

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Channel } from '../channel/channel.ts'
-import { ChannelSocket } from '../channel/channel-socket.ts'
-import type { Timer } from '../channel/conversation.ts'
-import { ConnectionFailure } from './connection-failure.ts'
-import type { Credentials } from './identity-file.ts'
+import type { Channel } from '../../channel/channel.ts'
+import { ChannelSocket } from '../../channel/channel-socket.ts'
+import type { Timer } from '../../channel/conversation.ts'
+import { ConnectionFailure } from '../connection-failure.ts'
+import type { Credentials } from '../identity-file.ts'
 import { RouterChannel } from './router-channel.ts'
 
 /** The surroundings of an identity that speaks with routers. */
@@ -14,6 +14,8 @@ export interface RouterAccess {
   /** Whom the identity is greeted as. */
   hello(): Promise<{ readonly apiSessionToken: string; readonly identityId: string }>
   readonly timer: Timer
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number
 }
 
 /** The channels of an identity to its routers, opened when they are needed and shared by everything that goes there. */
@@ -75,7 +77,11 @@ export class RouterPool {
     // It may close before it is open.
     let known: RouterChannel | undefined
     const onClose = () => known && this.#forget(address, known)
-    const opened = await RouterChannel.open(channel, hello, { timer: this.#access.timer, onClose })
+    const opened = await RouterChannel.open(channel, hello, {
+      timer: this.#access.timer,
+      now: this.#access.now,
+      onClose,
+    })
     known = opened
     if (this.#isClosed) {
       opened.close()

@@ -1,21 +1,20 @@
-import { type CircuitSide, type EndReason, type Reading, XgressEnd } from '../../../src/data-plane/xgress/index.ts'
-import type { Chunk } from '../../../src/data-plane/xgress/payload.ts'
-import { processTimer, type Timer } from '../../channel/conversation.ts'
-import { EDGE_TYPE } from '../../channel/edge-messages.ts'
-import type { Frame } from '../../channel/frame.ts'
+import { type CircuitSide, type EndReason, type Reading, XgressEnd } from '../../src/data-plane/xgress/index.ts'
+import type { Chunk } from '../../src/data-plane/xgress/payload.ts'
 import { readAcknowledgement, readPayload, writeAcknowledgement, writePayload } from './circuit-frames.ts'
-import type { Destination, Forwarder } from './forwarder.ts'
+import { type Message, processTimer, type Timer } from './conversation.ts'
+import { EDGE_TYPE } from './edge-messages.ts'
+import type { Frame } from './frame.ts'
 
-/** An end of a circuit that is to be opened at this router. */
+/** An end of a circuit that is to be opened. */
 export interface EndFacts {
   readonly circuitId: string
-  /** The address that the controller gave to the end. */
-  readonly address: string
   readonly side: CircuitSide
 }
 
-/** Who reads and writes at an end. */
+/** Who reads and writes at an end, and the way to the other one. */
 export interface EndListener {
+  /** A payload or an acknowledgement for the other end. */
+  send(message: Message): void
   /** {@link CircuitEnd.read} has something. */
   readable(): void
   /** Everything that was written has gone out. */
@@ -27,17 +26,17 @@ export interface EndListener {
 /** Milliseconds between two looks at what has to be sent again. */
 const TICK_MS = 100
 
-/** The ends of circuits at this router that are no business of anybody else: endpoints that leave windows and order to it. */
+/** The ends of circuits that this process keeps order and windows for. */
 export class CircuitEnds {
-  readonly #forwarder: Forwarder
   readonly #now: () => number
   readonly #timer: Timer
   readonly #ends = new Set<CircuitEnd>()
+  /** Those for which time counts: something is under way, or they are about to end. */
+  readonly #busy = new Set<CircuitEnd>()
   #cancel: (() => void) | undefined
 
   /** `now` is ms of a clock that only goes forward. */
-  constructor(forwarder: Forwarder, now: () => number, timer: Timer = processTimer) {
-    this.#forwarder = forwarder
+  constructor(now: () => number, timer: Timer = processTimer) {
     this.#now = now
     this.#timer = timer
   }
@@ -46,21 +45,25 @@ export class CircuitEnds {
     return this.#ends.size
   }
 
-  /** Opens an end and attaches it to its address; the one that dialed begins by {@link CircuitEnd.start}. */
+  /** Opens an end; the one that dialed begins by {@link CircuitEnd.start}. */
   open(facts: EndFacts, listener: EndListener): CircuitEnd {
-    const end: CircuitEnd = new CircuitEnd(facts, this.#forwarder, this.#now, {
-      ...listener,
-      readable: () => listener.readable(),
-      writable: () => listener.writable(),
-      over: (reason) => {
-        detach()
-        this.#ends.delete(end)
-        listener.over(reason)
+    const end: CircuitEnd = new CircuitEnd(
+      facts,
+      this.#now,
+      {
+        send: (message) => listener.send(message),
+        readable: () => listener.readable(),
+        writable: () => listener.writable(),
+        over: (reason) => {
+          this.#ends.delete(end)
+          this.#busy.delete(end)
+          listener.over(reason)
+        },
       },
-    })
-    const detach = this.#forwarder.attach(facts.address, end)
+      () => this.#watch(end),
+    )
     this.#ends.add(end)
-    this.#cancel ??= this.#timer(TICK_MS, () => this.#tick())
+    this.#watch(end)
     return end
   }
 
@@ -71,28 +74,36 @@ export class CircuitEnds {
     for (const end of this.#ends) end.abort()
   }
 
+  #watch(end: CircuitEnd): void {
+    if (end.isOver) return
+    this.#busy.add(end)
+    this.#cancel ??= this.#timer(TICK_MS, () => this.#tick())
+  }
+
   #tick(): void {
-    for (const end of this.#ends) end.tick()
-    this.#cancel = this.#ends.size === 0 ? undefined : this.#timer(TICK_MS, () => this.#tick())
+    for (const end of this.#busy) {
+      end.tick()
+      if (end.isQuiet) this.#busy.delete(end)
+    }
+    this.#cancel = this.#busy.size === 0 ? undefined : this.#timer(TICK_MS, () => this.#tick())
   }
 }
 
 /** One end of a circuit: what is written comes out at the other one, whole and in order, and the other way round. */
-export class CircuitEnd implements Destination {
-  /** Bytes that are unread are bounded by the window that their sender is told. */
-  readonly isFull = false
+export class CircuitEnd {
   readonly #end: XgressEnd
   readonly #now: () => number
+  readonly #active: () => void
   #isAcknowledging = false
 
-  constructor({ circuitId, address, side }: EndFacts, forwarder: Forwarder, now: () => number, listener: EndListener) {
+  constructor({ circuitId, side }: EndFacts, now: () => number, listener: EndListener, active: () => void) {
     this.#now = now
-    const send = (message: ReturnType<typeof writePayload>) => forwarder.forward(address, { ...message, sequence: 0 })
+    this.#active = active
     this.#end = new XgressEnd(
       { circuitId, side, now: now() },
       {
-        payload: (payload) => send(writePayload(payload)),
-        acknowledgement: (acknowledgement) => send(writeAcknowledgement(acknowledgement)),
+        payload: (payload) => listener.send(writePayload(payload)),
+        acknowledgement: (acknowledgement) => listener.send(writeAcknowledgement(acknowledgement)),
         readable: () => listener.readable(),
         writable: () => listener.writable(),
         over: (reason) => listener.over(reason),
@@ -104,6 +115,11 @@ export class CircuitEnd implements Destination {
     return this.#end.isOver
   }
 
+  /** Whether time changes nothing until something is written or arrives. */
+  get isQuiet(): boolean {
+    return this.#end.isQuiet
+  }
+
   /** Bytes that were written and wait for room: who writes stops while there are many. */
   get waitingBytes(): number {
     return this.#end.waitingBytes
@@ -111,21 +127,26 @@ export class CircuitEnd implements Destination {
 
   start(): void {
     this.#end.start(this.#now())
+    this.#active()
   }
 
   /** Answers whether nothing waits: `writable` is called later otherwise. */
   write(chunk: Chunk): boolean {
-    return this.#end.write(chunk, this.#now())
+    const isFree = this.#end.write(chunk, this.#now())
+    this.#active()
+    return isFree
   }
 
   /** Nothing more is written; the other direction may go on. */
   finish(): void {
     this.#end.finish(this.#now())
+    this.#active()
   }
 
   /** Ends both directions; what was written still goes out. */
   close(): void {
     this.#end.close(this.#now())
+    this.#active()
   }
 
   /** Ends at once: the circuit is gone. */
@@ -141,7 +162,8 @@ export class CircuitEnd implements Destination {
     this.#end.tick(this.#now())
   }
 
-  take(_circuitId: string, frame: Frame): void {
+  /** Takes a payload or an acknowledgement of the other end. */
+  take(frame: Frame): void {
     if (frame.contentType === EDGE_TYPE.payload) {
       const payload = readPayload(frame)
       if (payload === undefined) return
@@ -151,14 +173,7 @@ export class CircuitEnd implements Destination {
       const acknowledgement = readAcknowledgement(frame)
       if (acknowledgement !== undefined) this.#end.takeAcknowledgement(acknowledgement, this.#now())
     }
-  }
-
-  dropped(): void {
-    this.#end.abort()
-  }
-
-  whenRoom(work: () => void): void {
-    work()
+    this.#active()
   }
 
   /** Frames that came together are acknowledged together. */

@@ -1,0 +1,148 @@
+import type { Channel } from '../../channel/channel.ts'
+import { CircuitEnds } from '../../channel/circuit-ends.ts'
+import type { Conversation, Message, Timer } from '../../channel/conversation.ts'
+import { EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
+import type { Frame } from '../../channel/frame.ts'
+import { readBool, uint32Header } from '../../channel/header-values.ts'
+import type { Line, ServiceConnection } from '../service-connection.ts'
+import { type SharedWay, type WindowedFacts, WindowedLine } from './windowed-line.ts'
+
+/** Bytes that wait for a router beyond which whoever writes waits. */
+const MOST_WAITING_BYTES = 256 * 1024
+/** Messages of one circuit that are kept until its line is there; what is beyond is sent again. */
+const MOST_EARLY = 64
+
+/** How lines tell the time. */
+export interface LineClock {
+  readonly timer: Timer
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number
+}
+
+/**
+ * The lines of the connections of one channel to a router. Where the router lets endpoints keep windows, a connection that nobody
+ * reads waits by itself; where it does not, everything on the channel waits with it.
+ */
+export class RouterLines implements SharedWay {
+  readonly ends: CircuitEnds
+  readonly #channel: Channel
+  readonly #talk: Pick<Conversation, 'send'>
+  readonly #windowed = new Map<number, WindowedLine>()
+  /** Messages of circuits whose lines are about to be there, by connection. */
+  readonly #early = new Map<number, Frame[]>()
+  readonly #waitingWriters: (() => void)[] = []
+  /** Connections that nobody reads from, and that hold the channel. */
+  #holding = 0
+  #isOpen = true
+
+  constructor(channel: Channel, talk: Pick<Conversation, 'send'>, { timer, now }: LineClock) {
+    this.#channel = channel
+    this.#talk = talk
+    this.ends = new CircuitEnds(now, timer)
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  get hasRoom(): boolean {
+    return !this.#isOpen || this.#channel.queuedBytes < MOST_WAITING_BYTES
+  }
+
+  /** Whether somebody does not read, for whom everything on the channel has to wait. */
+  get isHeld(): boolean {
+    return this.#holding > 0
+  }
+
+  /** Lines whose windows are kept here; they last a little longer than their connections. */
+  get windowed(): number {
+    return this.#windowed.size
+  }
+
+  send(message: Message): void {
+    if (this.#isOpen) this.#talk.send(message)
+  }
+
+  whenRoom(work: () => void): void {
+    this.#waitingWriters.push(work)
+  }
+
+  /** Whether the id of a connection is in use, though the connection may be over. */
+  has(id: number): boolean {
+    return this.#windowed.has(id)
+  }
+
+  /** The line of a connection whose windows its router keeps; `onClose` answers whether the router has to hear that it is over. */
+  ofRouter(id: number, onClose: () => boolean): Line {
+    return {
+      send: (body, flags) => {
+        const headers = flags === 0 ? [] : [[EDGE_HEADER.flags, uint32Header(flags)] as const]
+        this.send(edgeMessage(EDGE_TYPE.data, id, headers, body))
+        return this.hasRoom
+      },
+      whenWritable: (work) => this.whenRoom(work),
+      hold: () => this.#hold(1),
+      release: () => this.#hold(-1),
+      close: () => {
+        if (onClose()) this.send(edgeMessage(EDGE_TYPE.stateClosed, id))
+      },
+    }
+  }
+
+  /** The line of a connection whose windows are kept here; undefined where the router did not grant that. */
+  windowsOf(
+    granted: Frame,
+    connection: ServiceConnection,
+    facts: WindowedFacts,
+    onOver: () => void,
+  ): WindowedLine | undefined {
+    if (readBool(granted.headers, EDGE_HEADER.usesXgress) !== true || facts.circuitId === '') return undefined
+    const { connectionId } = facts
+    const line = new WindowedLine(this, facts, connection, () => {
+      this.#windowed.delete(connectionId)
+      onOver()
+    })
+    this.#windowed.set(connectionId, line)
+    return line
+  }
+
+  /** A payload or an acknowledgement, which may come right behind the answer to a dial: one that `isExpected` is kept until then. */
+  take(id: number, message: Frame, isExpected: boolean): void {
+    const line = this.#windowed.get(id)
+    const early = this.#early.get(id) ?? []
+    if (line !== undefined) line.take(message)
+    else if (isExpected && early.length < MOST_EARLY) this.#early.set(id, [...early, message])
+  }
+
+  /** A dial is decided: its line gets what came meanwhile, if there is one. */
+  decided(id: number): void {
+    const early = this.#early.get(id) ?? []
+    this.#early.delete(id)
+    for (const message of early) this.#windowed.get(id)?.take(message)
+  }
+
+  /** The router ended a circuit; answers whether its windows were kept here. */
+  cut(id: number): boolean {
+    const line = this.#windowed.get(id)
+    line?.cut()
+    return line !== undefined
+  }
+
+  /** Those who waited write in turn, until the router has enough again. */
+  drained(): void {
+    while (this.#waitingWriters.length > 0 && this.hasRoom) this.#waitingWriters.shift()?.()
+  }
+
+  /** The channel is over. */
+  closed(): void {
+    this.#isOpen = false
+    this.ends.close()
+    this.drained()
+  }
+
+  #hold(more: 1 | -1): void {
+    this.#holding += more
+    if (this.#holding === 0) this.#channel.resume()
+    else this.#channel.pause()
+  }
+}
