@@ -257,7 +257,7 @@ describe.skipIf(ziti === undefined)('the SDK through real routers', () => {
     open.on('error', (error) => changes.push(`open: ${Reflect.get(error, 'code')}`))
     router.kill('SIGKILL')
     await lost
-    expect(hosted.routers).toEqual([])
+    await expect.poll(() => hosted.routers).toEqual([])
     await expect(laptop.dial('app', { timeoutMs: 3000 })).rejects.toMatchObject({
       code: expect.stringMatching(/ROUTER|TIMED_OUT/),
     })

@@ -38,7 +38,9 @@ describe('readers that stand still', () => {
 
   afterAll(() => network.close())
 
-  it('delay nobody on the same way to the router, and what waits for them is bounded', { timeout: 60_000 }, async () => {
+  it('delay nobody on the same way to the router, and what waits for them is bounded', {
+    timeout: 60_000,
+  }, async () => {
     const silent: ServiceConnection[] = []
     await using _silent = await box.host('plain', (connection: ServiceConnection) => void silent.push(connection))
     await using _echo = await box.host('app', (connection: ServiceConnection) => void connection.pipe(connection))
