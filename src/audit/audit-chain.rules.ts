@@ -38,6 +38,12 @@ export function recordId(era: number, revision: number, place: number): string {
   )
 }
 
+/** The era in which a store at `revision` goes on after the record `last`: a new one where that has a revision yet to come. */
+export function nextEra(last: string, revision: number): number {
+  const era = Number(last.slice(0, ERA_DIGITS))
+  return Number(last.slice(ERA_DIGITS, ERA_DIGITS + REVISION_DIGITS)) > revision ? era + 1 : era
+}
+
 /** The id of a seal, by its number. */
 export function sealId(number: number): string {
   return String(number).padStart(REVISION_DIGITS, '0')

@@ -77,7 +77,7 @@ const RECORD_DEFINITION = {
   required: [],
   indexed: ['entityId', 'actorId'],
   isWrittenByEndpoints: true,
-  isUnlimited: true,
+  isJournal: true,
   operations: [],
 } as const satisfies ResourceDefinition
 
@@ -115,7 +115,7 @@ const SEAL_DEFINITION = {
   },
   required: [],
   isWrittenByEndpoints: true,
-  isUnlimited: true,
+  isJournal: true,
   operations: [],
 } as const satisfies ResourceDefinition
 
@@ -138,8 +138,6 @@ const STATE_DEFINITION = {
   permission: 'audit',
   writable: {},
   system: {
-    /** Stands before the ids of records: a store that was copied begins another, as its revisions begin anew. */
-    era: z.int(),
     sealed: z.string(),
     seals: z.int(),
     hash: z.string(),
@@ -156,7 +154,6 @@ const STATE_DEFINITION = {
 /** How far the chain goes: one record, under the id `chain`. */
 export interface AuditStates extends Resource<typeof STATE_DEFINITION> {}
 export const auditStates: AuditStates = defineResource(STATE_DEFINITION, {
-  era: 'Counts the stores that the trail was copied through.',
   sealed: 'The id of the last sealed record; empty before the first.',
   seals: 'The number of the last seal.',
   hash: 'The hash of the last seal.',

@@ -19,8 +19,7 @@ export interface Keeping {
 export const CHAIN = 'chain'
 
 /** A chain without a seal. */
-export const FIRST_STATE = {
-  era: 0,
+const FIRST_STATE = {
   sealed: '',
   seals: 0,
   hash: NO_HASH,

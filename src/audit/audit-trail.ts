@@ -8,9 +8,9 @@ import type { ControllerEvents } from '../ports/events.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { traitsOf } from '../resources/index.ts'
 import { type Budget, fullBudget, spend } from './audit-budget.rules.ts'
-import { recordId } from './audit-chain.rules.ts'
-import { auditRecords, auditStates } from './audit-record.resource.ts'
-import { CHAIN, FIRST_STATE, sealNext } from './audit-sealing.ts'
+import { nextEra, recordId } from './audit-chain.rules.ts'
+import { auditRecords } from './audit-record.resource.ts'
+import { sealNext } from './audit-sealing.ts'
 import { authorOf, circumstancesOf, type Observation, observationsOf, STRANGERS } from './audited-changes.ts'
 
 /** Milliseconds after which what was not written with a change is written, and everything is sealed. */
@@ -223,11 +223,16 @@ export class AuditTrail {
     })
   }
 
+  /** The era of this store: another one than that of records whose revisions are yet to come here, for they were copied. */
   async #eraIn(tx: WriteTransaction): Promise<number> {
-    this.#era ??= (await tx.collection(auditStates).get(CHAIN))?.era ?? FIRST_STATE.era
+    if (this.#era !== undefined) return this.#era
+    const [last] = await tx.collection(auditRecords).findIds({ orderBy: LATEST_FIRST, limit: 1 })
+    this.#era = last === undefined ? 0 : nextEra(last, tx.revision)
     return this.#era
   }
 }
+
+const LATEST_FIRST = [{ field: 'id', kind: 'string', direction: 'desc' }] as const
 
 async function insert(
   tx: WriteTransaction,

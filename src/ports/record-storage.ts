@@ -27,6 +27,12 @@ export interface RecordKind<T extends StoredRecord = StoredRecord> {
   readonly defaults?: Readonly<Record<string, unknown>>
   /** Fields that records had once: what is stored of them stays, and no record shows it. */
   readonly retired?: Readonly<Record<string, FieldKind>>
+  /**
+   * True for records that are added, read seldom and never changed. A storage may put them off to the end of the write that adds
+   * them, and need not tell the change feed of them; whoever reads them in that write finds them all the same. Their ids are
+   * unique by the way they are made.
+   */
+  readonly isJournal?: boolean
   /** Carries the record's type; never present at run time. */
   readonly recordType?: T
 }

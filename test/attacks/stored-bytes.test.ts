@@ -34,7 +34,7 @@ const LARGE: Readonly<Record<string, (bytes: number) => unknown>> = {
 }
 
 /** Each stored field whose kind does not say how large it is, with the bytes that it may have. */
-const FIELDS = RESOURCES.filter(({ definition }) => definition.isUnlimited !== true).flatMap((resource) =>
+const FIELDS = RESOURCES.filter(({ definition }) => definition.isJournal !== true).flatMap((resource) =>
   Object.entries(resource.fields).flatMap(([field, kind]) => {
     const makeValue = LARGE[kind]
     const ofTags = resource.definition.isWrittenByEndpoints ? endpointTagBytes : tagBytes

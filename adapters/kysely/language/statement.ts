@@ -22,12 +22,11 @@ export function statement(database: Database, text: Sql): Statement {
 /** How many rows go into one statement, as many as possible; few sizes, so that few statements are prepared. */
 const SIZES = [64, 8, 1] as const
 
-/** Makes the statements that add any number of rows to a table. */
-export function rowInserter(
-  database: Database,
-  table: string,
-  columns: readonly string[],
-): (rows: readonly (readonly unknown[])[]) => Generator<CompiledQuery> {
+/** Makes the statements that add any number of rows to one table. */
+export type RowInserter = (rows: readonly (readonly unknown[])[]) => Generator<CompiledQuery>
+
+/** The inserter of a table. */
+export function rowInserter(database: Database, table: string, columns: readonly string[]): RowInserter {
   const statements = new Map<number, Statement>()
   const ofSize = (size: number) => {
     let made = statements.get(size)

@@ -39,17 +39,9 @@ export function changeFeed(database: Database) {
       return { revision: Number(row.revision), forgotten: Number(row.forgotten) }
     },
 
-    /** Stores the changes of one write. */
-    async append(connection: Connection, changes: readonly Change[]): Promise<void> {
-      const rows = changes.map(({ revision, kind, id, operation }, position) => [
-        revision,
-        position,
-        kind,
-        id,
-        operation,
-      ])
-      for (const query of insert(rows)) await connection.run(query)
-    },
+    /** The inserter of changes, and the row of each. */
+    insert,
+    rowOf: ({ revision, kind, id, operation }: Change, position: number) => [revision, position, kind, id, operation],
 
     /** Stores the revision that a commit reaches, and forgets what is too old. */
     async advance(connection: Connection, before: StoredState, revision: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 import type { Database } from '../language/database.ts'
 import type { Sql } from '../language/language.ts'
-import { rowInserter, type Statement, statement } from '../language/statement.ts'
+import { type RowInserter, rowInserter, type Statement, statement } from '../language/statement.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
 import { searchColumns } from '../schema/search-rows.ts'
 import { allOf, anyOf, toSql } from './filter/value-test.ts'
@@ -22,6 +22,8 @@ export interface RecordStatements {
   /** The record that holds a text in a unique field. */
   getUnique(field: string, value: string): CompiledQuery
   readonly insert: Statement
+  /** Adds any number of records of a journal, whose fields are not searched. */
+  readonly insertRows: RowInserter
   /** Values of the row, the id; then the id and the unique values again: changes nothing while another record holds one. */
   readonly update: Statement
   readonly delete: Statement
@@ -62,6 +64,7 @@ export function recordStatements(database: Database, { table: name, fields }: Re
       return known.query(Array.from({ length: known.times }, () => value))
     },
     get: make(sql`select ${selected} from ${table} where id = ${''}`),
+    insertRows: rowInserter(database, name, columns),
     insert: make(sql`insert into ${table} (${sql.join(columns.map((column) => sql.id(column)))})
       values (${sql.join(columns.map(() => sql`${0}`))}) on conflict do nothing`),
     update: make(sql`update ${table} set ${assignments} where id = ${''}

@@ -4,6 +4,7 @@ import { type Change, DamagedRecord, type StoredRecord, UniqueViolation } from '
 import type { Row } from '../driver/connections.ts'
 import type { Database } from '../language/database.ts'
 import type { SqlLanguage } from '../language/language.ts'
+import type { RowInserter } from '../language/statement.ts'
 import { decode, encode, foldedText, UNREADABLE } from '../schema/field-value.ts'
 import type { FieldColumn, RecordTable } from '../schema/record-table.ts'
 import { searchRows } from '../schema/search-rows.ts'
@@ -15,6 +16,8 @@ export interface WriteUnderWay {
   run(query: CompiledQuery): Promise<number>
   rows(query: CompiledQuery): Promise<readonly Row[]>
   note(kind: string, id: string, operation: Change['operation']): void
+  /** Adds a row by the end of the write, and tells nobody of it. */
+  defer(inserter: RowInserter, values: readonly unknown[]): void
 }
 
 /** The records of one kind, as one write may change them. */
@@ -30,6 +33,10 @@ export async function insertRecord(writer: RecordWriter, record: StoredRecord): 
   const { database, table, write } = writer
   const { insert, searched } = writer.statements
   const encoded = encodeRecord(database.language, table, record)
+  if (table.kind.isJournal) {
+    write.defer(writer.statements.insertRows, encoded.values)
+    return
+  }
   // The members are read before anything is awaited, for the record is the caller's.
   const members = searched.map(({ field }) => searchRows(field, encoded.id, Reflect.get(record, field.field)))
   if ((await write.run(insert(encoded.values))) === 0) {

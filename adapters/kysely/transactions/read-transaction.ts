@@ -61,7 +61,10 @@ export function readCollection<T extends StoredRecord>(
     find: (query = {}) => search(query, (row) => decodeRecord(table, row)),
   }
   const collection =
-    cached === undefined ? inTables : cachedCollection(cached, { connection, table, statements, find: search })
+    // A journal is what it is in its table: who verifies it asks for that.
+    cached === undefined || kind.isJournal
+      ? inTables
+      : cachedCollection(cached, { connection, table, statements, find: search })
   return {
     async get(id) {
       lifetime.assertOpen()

@@ -5,6 +5,7 @@ import type { RecordCache } from '../cache/record-cache.ts'
 import type { Connection, ConnectionSource } from '../driver/connections.ts'
 
 import { beginWrite } from '../language/statement.ts'
+import { DeferredRows } from './deferred-rows.ts'
 import type { StoredTables } from './read-transaction.ts'
 import { Draft, writeTransaction } from './write-transaction.ts'
 
@@ -115,6 +116,7 @@ export class WriteQueue {
     const uncommitted = new Uncommitted()
     // Nobody else commits meanwhile: what the cache knows stays true, except of what this group changes.
     const cached = cache && (await levelReads(cache, feed, connection, before, known, uncommitted))
+    const deferred = new DeferredRows(connection)
     const outcomes: Outcome[] = []
     const changes: Change[] = []
     const since = performance.now()
@@ -123,13 +125,14 @@ export class WriteQueue {
       const next = this.#waiting.shift()
       if (next === undefined) break
       group.push(next)
-      const draft = new Draft(connection, state, uncommitted)
+      const draft = new Draft(connection, state, uncommitted, deferred)
       const outcome = await this.#runOne(connection, draft, next, cached)
       outcomes.push(outcome)
       if (!outcome.isDone || draft.changes.length === 0) continue
       for (const change of draft.changes) changes.push(change)
       state = { ...state, revision: state.revision + 1 }
     } while (group.length < GROUP_SIZE && performance.now() - since < GROUP_MS)
+    await deferred.flush()
     if (state.revision > before.revision) await this.#stored.feed.advance(connection, before, state.revision)
     return { outcomes, before: before.revision, changes, revision: state.revision }
   }
@@ -147,8 +150,10 @@ export class WriteQueue {
       const result = await this.#current.run(draft.lifetime, work, tx)
       if (draft.failure !== undefined) throw draft.failure
       draft.lifetime.end()
-      await this.#stored.feed.append(connection, draft.changes)
       await connection.command('release savepoint one_write')
+      const { insert, rowOf } = this.#stored.feed
+      for (const [position, change] of draft.changes.entries()) draft.defer(insert, rowOf(change, position))
+      draft.deferred.keep()
       return { isDone: true, result }
     } catch (reason) {
       draft.lifetime.end()
@@ -156,6 +161,7 @@ export class WriteQueue {
       const failure = [reason, draft.failure].find((error) => error instanceof StorageUnavailable)
       if (failure !== undefined) throw failure
       await connection.command('rollback to savepoint one_write')
+      draft.deferred.undo()
       await connection.command('release savepoint one_write')
       return { isDone: false, reason }
     }

@@ -2,7 +2,8 @@ import type { CompiledQuery } from 'kysely'
 import type { Collection, RecordKind, StoredRecord, WriteTransaction } from '../../../src/storage.ts'
 import { type Change, Lifetime } from '../../../src/storage.ts'
 import type { CachedReads, Uncommitted } from '../cache/cached-collection.ts'
-import type { Connection, Row } from '../driver/connections.ts'
+import type { Connection, Row, RowSource } from '../driver/connections.ts'
+import type { RowInserter } from '../language/statement.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import {
   deleteRecord,
@@ -11,33 +12,52 @@ import {
   updateRecord,
   type WriteUnderWay,
 } from '../records/write-record.ts'
+import type { DeferredRows } from './deferred-rows.ts'
 import { readCollection, readTransaction, type StoredTables, TRANSACTION_OVER } from './read-transaction.ts'
 
 /** Reads and changes of one write; what is not changed yet is read from the cache, where one is given that is level with it. */
 export function writeTransaction(stored: StoredTables, draft: Draft, cached?: CachedReads): WriteTransaction {
-  const { connection, lifetime, state } = draft
+  const { connection, lifetime, state, deferred } = draft
+  const reads = readTransaction(stored, connection, state, lifetime, cached)
   return {
-    ...readTransaction(stored, connection, state, lifetime, cached),
+    ...reads,
+    async changesSince(revision) {
+      // Those of writes of the same commit may still wait.
+      await deferred.flush()
+      return reads.changesSince(revision)
+    },
     collection<T extends StoredRecord>(kind: RecordKind<T>): Collection<T> {
       lifetime.assertOpen()
       const table = stored.tableOf(kind)
       const { database } = stored
       const writer: RecordWriter = { database, table, statements: stored.statementsOf(table), write: draft }
       return {
-        ...readCollection<T>(stored, connection, kind, lifetime, cached),
+        ...readCollection<T>(stored, kind.isJournal ? flushing(draft) : connection, kind, lifetime, cached),
         async insert(record) {
           lifetime.assertOpen()
           await insertRecord(writer, record)
         },
         async update(record) {
           lifetime.assertOpen()
+          if (kind.isJournal) await deferred.flush()
           return updateRecord(writer, record)
         },
         async delete(id) {
           lifetime.assertOpen()
+          if (kind.isJournal) await deferred.flush()
           return deleteRecord(writer, id)
         },
       }
+    },
+  }
+}
+
+/** The connection of a write for who reads rows that may still wait. */
+function flushing({ connection, deferred }: Draft): RowSource {
+  return {
+    async rows(query) {
+      await deferred.flush()
+      return connection.rows(query)
     },
   }
 }
@@ -49,11 +69,13 @@ export class Draft implements WriteUnderWay {
   readonly lifetime = new Lifetime(TRANSACTION_OVER)
   readonly changes: Change[] = []
   readonly #uncommitted: Uncommitted
+  readonly deferred: DeferredRows
   /** The first error by which a change may have been left half done; the write is then rolled back, caught or not. */
   failure: unknown
 
-  /** Its changes are noted in `uncommitted` too. */
-  constructor(connection: Connection, state: StoredState, uncommitted: Uncommitted) {
+  /** Its changes are noted in `uncommitted` too; `deferred` is that of the group. */
+  constructor(connection: Connection, state: StoredState, uncommitted: Uncommitted, deferred: DeferredRows) {
+    this.deferred = deferred
     this.connection = connection
     this.#uncommitted = uncommitted
     this.state = state
@@ -70,6 +92,10 @@ export class Draft implements WriteUnderWay {
   note(kind: string, id: string, operation: Change['operation']): void {
     this.#uncommitted.add(kind, id)
     this.changes.push({ revision: this.state.revision + 1, kind, id, operation })
+  }
+
+  defer(inserter: RowInserter, values: readonly unknown[]): void {
+    this.deferred.add(inserter, values)
   }
 
   async #watched<T>(work: () => Promise<T>): Promise<T> {

@@ -135,7 +135,7 @@ function refusalOf({ field, size, most, limit }: Excess): ControllerError {
 }
 
 function* excessesOf(kind: RecordKind, record: StoredRecord, limits: Limits): Generator<Excess> {
-  if (UNLIMITED.has(kind.name)) return
+  if (kind.isJournal) return
   for (const [field, fieldKind] of [['id', 'string'] as const, ...Object.entries(kind.fields)]) {
     const value: unknown = Reflect.get(record, field)
     if (value === null || value === undefined) continue
@@ -164,11 +164,6 @@ function* excessesOfTags({ name }: RecordKind, tags: unknown, limits: Limits): G
 /** The kinds of which endpoints make as many records as they like. */
 const WRITTEN_BY_ENDPOINTS: ReadonlySet<string> = new Set(
   RESOURCES.flatMap(({ name, definition }) => (definition.isWrittenByEndpoints ? [name] : [])),
-)
-
-/** The kinds of which the controller alone makes records. */
-const UNLIMITED: ReadonlySet<string> = new Set(
-  RESOURCES.flatMap(({ name, definition }) => (definition.isUnlimited ? [name] : [])),
 )
 
 /** The bytes of a text, or its length where that is enough to know that they are within the limit. */

@@ -37,6 +37,7 @@ export function defineResource<const D extends ResourceDefinition>(
     definition,
     name: definition.name,
     fields,
+    ...(definition.isJournal && { isJournal: true }),
     unique: definition.unique ?? [],
     indexed: definition.indexed ?? [],
     searchedJson: [...searched.filter((field) => !unsearched.includes(field)), ...(definition.searchedInside ?? [])],

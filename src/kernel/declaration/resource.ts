@@ -97,8 +97,8 @@ export interface ResourceDefinition {
   readonly computed?: Readonly<Record<string, ComputedSymbol>>
   /** True when endpoints make records of it as they like: their tags are small, and nothing is kept to search them. */
   readonly isWrittenByEndpoints?: true
-  /** True when the controller alone makes records of it, as large as they have to be: limits do not ask for them. */
-  readonly isUnlimited?: true
+  /** True when the controller alone adds records of it, as large as they have to be, and changes none: no limit asks for them. */
+  readonly isJournal?: true
   /** How many records of it one owner has at most. */
   readonly mostPerOwner?: MostPerOwner
   /** JSON fields into which the engine looks, besides those that a filter may name. */
