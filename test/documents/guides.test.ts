@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -59,4 +60,26 @@ describe('the guide to errors', () => {
   it('tells of no others', () => {
     expect([...told.keys()].filter((code) => !(code in STATUS_OF))).toEqual([])
   })
+})
+
+describe('paths of the repository', () => {
+  const pathsIn = (text: string) =>
+    [...text.matchAll(/`((?:src|test|adapters|scripts|bench)\/[^`\s]*)`/g)].map(([, path = '']) => path)
+  // These two are for who changes the product, and say so.
+  const OF_CONTRIBUTORS = ['decisions.md', 'performance.md']
+
+  it.each(guides.filter((name) => !OF_CONTRIBUTORS.includes(name)))('are not in %s, which the package has', (name) => {
+    expect(pathsIn(readFileSync(join(folder, name), 'utf8'))).toEqual([])
+  })
+
+  it.each(OF_CONTRIBUTORS)('that %s names are there', (name) => {
+    const paths = pathsIn(readFileSync(join(folder, name), 'utf8'))
+    expect(paths.filter((path) => !existsSync(join(root, path)) && !existsSync(join(root, `${path}.ts`)))).toEqual([])
+  })
+})
+
+it('the guide to permissions names every one that there is', () => {
+  const text = readFileSync(join(folder, 'permissions.md'), 'utf8')
+  const kinds = new Set(PERMISSIONS.map((permission) => permission.replace(/\.(read|create|update|delete)$/, '')))
+  expect([...kinds].filter((kind) => !text.includes(`\`${kind}\``))).toEqual([])
 })
