@@ -1,18 +1,17 @@
 import { indexedScope, type Scope } from '../entities/entity-reader.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
 import { ids } from '../kernel/filter/index.ts'
 import { readId } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { factsFor, reachableServices } from './decision.ts'
 import type { AccessIndex } from './index/index.ts'
-import { policyAdvice } from './policy-advice.ts'
+import { type AdvicePorts, policyAdvice } from './policy-advice.ts'
 import { edgeRoutersFor } from './sessions/session-members.ts'
 
 /** The services that policies let identities reach, posture aside. */
 export class Access {
-  readonly #context: EngineContext
+  readonly #context: AdvicePorts
 
-  constructor(context: EngineContext) {
+  constructor(context: AdvicePorts) {
     this.#context = context
   }
 

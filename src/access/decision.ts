@@ -8,7 +8,8 @@ import { servicePolicies } from './policy.resource.ts'
 import { type CheckedGrant, checkedGrants, posturesOf } from './posture/posture-of.ts'
 import { evaluatePolicies, type PolicyFailure } from './posture/rules/index.ts'
 
-type Context = Pick<EngineContext, 'access' | 'settings' | 'turns'>
+/** The ports that every decision about access takes. */
+export type DecisionPorts = Pick<EngineContext, 'access' | 'settings' | 'turns'>
 
 /** The services that an identity may dial or bind, whatever its posture: ids in ascending order. */
 export function reachableServices(index: AccessIndex, identityId: string): readonly string[] {
@@ -55,7 +56,7 @@ export interface LoadedFacts extends DecisionFacts {
  * that are disabled are told by whoever asks, which knows them.
  */
 export async function factsFor(
-  context: Context,
+  context: DecisionPorts,
   tx: ReadTransaction,
   pairs: readonly AccessPair[],
   asked: FactsInQuestion = {},
@@ -98,7 +99,7 @@ export async function factsFor(
 
 /** Decides many questions, in their order, by the facts of one snapshot at `now` (epoch ms). */
 export async function decide(
-  context: Context,
+  context: DecisionPorts,
   tx: ReadTransaction,
   questions: readonly AccessQuestion[],
   now: number,

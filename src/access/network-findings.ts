@@ -10,6 +10,9 @@ import { services } from '../services/service.resource.ts'
 import type { AccessIndex, EntityKind, PolicyKind } from './index/index.ts'
 import { edgeRouterPolicies, serviceEdgeRouterPolicies, servicePolicies } from './policy.resource.ts'
 
+/** The ports of findings about the network. */
+type FindingPorts = Pick<EngineContext, 'access' | 'clock' | 'pki' | 'storage'>
+
 /** Something in a network that nobody can have meant. */
 export interface NetworkFinding {
   readonly kind: 'no-administrator' | 'policy-selects-nothing' | 'service-without-routers' | 'clock-behind'
@@ -36,7 +39,7 @@ const POLICIES: readonly PolicySides[] = [
  * Finds oddities of a network: no administrator can log in, policies that select nothing on one side, services that no edge
  * router serves, and changes that were made later than now.
  */
-export function networkFindings(context: EngineContext): Promise<readonly NetworkFinding[]> {
+export function networkFindings(context: FindingPorts): Promise<readonly NetworkFinding[]> {
   const now = context.clock.now()
   return context.storage.read(async (tx) => {
     const index = await context.access.at(tx)

@@ -10,8 +10,11 @@ import type { RouterPresence } from '../ports/router-presence.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { services } from '../services/service.resource.ts'
 import { decideAccess } from './decision.rules.ts'
-import { factsFor } from './decision.ts'
+import { type DecisionPorts, factsFor } from './decision.ts'
 import type { AccessType } from './index/index.ts'
+
+/** The ports of advice on policies. */
+export interface AdvicePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'texts'> {}
 
 type EdgeRouter = RecordOf<typeof edgeRouters>
 /** An edge router that both may use, as a reference. */
@@ -21,7 +24,7 @@ type CommonRouter = EntityRef & { readonly isOnline: boolean }
  * Why an identity can or cannot use a service: what policies allow, and which edge routers both may use. Posture counts
  * for nothing here. Error: `NOT_FOUND` for the identity or the service.
  */
-export function policyAdvice(context: EngineContext, identityId: string, serviceId: string) {
+export function policyAdvice(context: AdvicePorts, identityId: string, serviceId: string) {
   const now = context.clock.now()
   return context.storage.read(async (tx) => {
     const identity = await tx.collection(identities).get(identityId)

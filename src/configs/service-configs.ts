@@ -12,6 +12,9 @@ import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.
 import { services } from '../services/service.resource.ts'
 import { configs, configTypes, ServiceConfigPairs, serviceConfigs } from './config.resource.ts'
 
+/** The ports of configs given to identities. */
+type ServiceConfigPorts = Pick<EngineContext, 'clock' | 'random' | 'storage' | 'writes'>
+
 type Pairs = z.input<typeof ServiceConfigPairs>
 type Pair = Pairs[number]
 /** Refuses a pair, or answers the config type that it is about. */
@@ -19,9 +22,9 @@ type Judge = (tx: ReadTransaction, pair: Pair) => Promise<string>
 
 /** Configs that one identity sees for services instead of the services' own. */
 export class ServiceConfigs {
-  readonly #context: EngineContext
+  readonly #context: ServiceConfigPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: ServiceConfigPorts) {
     this.#context = context
   }
 

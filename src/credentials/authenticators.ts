@@ -24,12 +24,18 @@ import {
   PasswordReplacement,
 } from './authenticator.resource.ts'
 import { trustedCertificate } from './certificate-holder.ts'
-import { insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
+import { type InvitationPorts, insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
 import { NO_FAILED_ATTEMPTS } from './lockout.rules.ts'
 import { endApiSessions, endLoginsUnderWay } from './login-ends.ts'
 import { requirePasswordRate } from './login-rate-limits.ts'
 import { admitPassword, newAuthenticator, newPasswordHash } from './new-authenticator.ts'
-import { recordWrongPassword } from './wrong-passwords.ts'
+import { recordWrongPassword, type WrongPasswordPorts } from './wrong-passwords.ts'
+
+/** The ports of authenticators. */
+interface AuthenticatorPorts
+  extends WrongPasswordPorts,
+    InvitationPorts,
+    Pick<EngineContext, 'passwordHasher' | 'rateLimiters' | 'storage'> {}
 
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -38,9 +44,9 @@ type Change = z.output<typeof PasswordChange>
 
 /** The credentials of identities, as admins manage them and as identities manage their own. */
 export class Authenticators {
-  readonly #context: EngineContext
+  readonly #context: AuthenticatorPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: AuthenticatorPorts) {
     this.#context = context
   }
 

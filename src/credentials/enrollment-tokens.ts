@@ -9,6 +9,9 @@ import type { Behaviour } from '../kernel/records/behaviour.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 
+/** The ports by which an enrollment token is issued. */
+export type InvitationPorts = Pick<EngineContext, 'dataPlane' | 'random' | 'settings' | 'tokens'>
+
 type Enrollment = RecordOf<typeof enrollments>
 
 /** Whom an enrollment invites, and how. */
@@ -20,7 +23,7 @@ export type Invitation = Pick<Enrollment, 'method'> &
  * the server it talks to. `expiresAt` is in epoch milliseconds. Call it before the transaction: signing is slow work.
  */
 export async function inviteToEnroll(
-  context: EngineContext,
+  context: InvitationPorts,
   invitation: Invitation,
   now: number,
   expiresAt = now + durationOf(context, invitation),
@@ -65,12 +68,12 @@ export async function refuseInvited(tx: ReadTransaction, { identityId, method }:
   }
 }
 
-function durationOf({ settings }: EngineContext, { method }: Invitation): number {
+function durationOf({ settings }: Pick<EngineContext, 'settings'>, { method }: Invitation): number {
   return ROUTER_METHODS.has(method) ? settings.routerEnrollmentDurationMs : settings.enrollmentDurationMs
 }
 
 /** Where a router finds the control channel. */
-function controlClaims({ dataPlane: { controlAddresses } }: EngineContext, { method }: Invitation) {
+function controlClaims({ dataPlane: { controlAddresses } }: Pick<EngineContext, 'dataPlane'>, { method }: Invitation) {
   return controlAddresses.length === 0 || !ROUTER_METHODS.has(method) ? {} : { ctrls: controlAddresses }
 }
 

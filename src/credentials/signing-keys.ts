@@ -4,6 +4,9 @@ import { newRecord } from '../kernel/records/read-records.ts'
 import type { TokenJudgement } from '../ports/credentials.ts'
 import { signingKeys } from './signing-key.resource.ts'
 
+/** The ports by which a signing key is published. */
+type SigningKeyPorts = Pick<EngineContext, 'clock' | 'logger' | 'pki' | 'storage' | 'tokens' | 'writes'>
+
 /** How many certificates are kept; with the life of one at a year, tokens of earlier ones have expired. */
 const MAX_KEPT = 20
 
@@ -11,7 +14,7 @@ const MAX_KEPT = 20
  * Makes it known by what this process signs, to every process over the same store and to its own next start, so that a
  * token stays good when its key is replaced or its controller starts again. What others made known is recognised here.
  */
-export async function publishSigningKey(context: EngineContext): Promise<void> {
+export async function publishSigningKey(context: SigningKeyPorts): Promise<void> {
   const { clock, pki, storage, writes } = context
   const { fingerprint: id, pem: certPem, notAfter: expiresAt } = await pki.serverCertificate()
   const { items: known } = await storage.read((tx) =>
@@ -28,7 +31,9 @@ export async function publishSigningKey(context: EngineContext): Promise<void> {
 }
 
 /** The keys that sign tokens, also those that other processes made known since this one started; for whoever verifies. */
-export async function publishedKeys(context: EngineContext): Promise<readonly object[]> {
+export async function publishedKeys(
+  context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
+): Promise<readonly object[]> {
   const known = await context.tokens.publicKeys()
   const { items } = await context.storage.read((tx) => tx.collection(signingKeys).find({ limit: MAX_KEPT }))
   const further = items.filter(({ id }) => !known.some(({ kid }) => kid === id))
@@ -37,7 +42,11 @@ export async function publishedKeys(context: EngineContext): Promise<readonly ob
 }
 
 /** Judges a token at `now` (epoch ms), also one that another process signed with a key made known since. */
-export async function judgeToken(context: EngineContext, token: string, now: number): Promise<TokenJudgement> {
+export async function judgeToken(
+  context: Pick<EngineContext, 'logger' | 'storage' | 'tokens'>,
+  token: string,
+  now: number,
+): Promise<TokenJudgement> {
   const judgement = await context.tokens.judge(token, now)
   if (judgement.outcome !== 'unknown-key') return judgement
   const key = await context.storage.read((tx) => tx.collection(signingKeys).get(judgement.kid))
@@ -46,7 +55,10 @@ export async function judgeToken(context: EngineContext, token: string, now: num
 }
 
 /** A certificate that cannot be read stands for no key: nothing else suffers from it. */
-async function recognise({ logger, tokens }: EngineContext, certPem: string): Promise<boolean> {
+async function recognise(
+  { logger, tokens }: Pick<EngineContext, 'logger' | 'tokens'>,
+  certPem: string,
+): Promise<boolean> {
   try {
     await tokens.recognise(certPem)
     return true

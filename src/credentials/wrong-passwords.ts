@@ -12,6 +12,9 @@ import { authenticators } from './authenticator.resource.ts'
 import { afterFailure, isLocked, type LockoutRules } from './lockout.rules.ts'
 import { endApiSessions } from './login-ends.ts'
 
+/** The ports by which a wrong password is recorded. */
+export type WrongPasswordPorts = Pick<EngineContext, 'clock' | 'pki' | 'settings' | 'writes'>
+
 type Authenticator = RecordOf<typeof authenticators>
 
 /** How long (ms) wrong passwords lock the password without which no administrator could log in, at a policy that locks for longer than an hour. */
@@ -23,7 +26,7 @@ const LAST_LOCK_MS = 60_000
  * for as long as the password is locked, and ends its API sessions.
  */
 export async function recordWrongPassword(
-  context: EngineContext,
+  context: WrongPasswordPorts,
   { id, identityId }: Pick<Authenticator, 'id' | 'identityId'>,
   rules: LockoutRules,
   now: number,
@@ -54,7 +57,7 @@ export async function recordWrongPassword(
 
 /** Answers whether the identity is disabled by this. Wrong passwords disable nobody for long without whom none could let others in. */
 async function disable(
-  context: EngineContext,
+  context: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,
   locked: Authenticator,
   now: number,
@@ -70,7 +73,7 @@ async function disable(
 
 /** Reports whether no administrator could log in any more, of whom this identity is one. */
 async function wasLastAdministrator(
-  { pki }: EngineContext,
+  { pki }: Pick<EngineContext, 'pki'>,
   tx: WriteTransaction,
   id: string,
   now: number,

@@ -1,5 +1,5 @@
 import { isIndexed } from '../access/access-feed.ts'
-import { endOverdueSessions, enforceAccess, resume } from '../access/sessions/enforcement.ts'
+import { type EnforcementPorts, endOverdueSessions, enforceAccess, resume } from '../access/sessions/enforcement.ts'
 import { sessions } from '../access/sessions/session.resource.ts'
 import { containRights } from '../authority/containment.ts'
 import { keepAnAdministrator } from '../authority/last-administrator.ts'
@@ -13,8 +13,13 @@ import type { ApiSessions } from '../login/api-sessions.ts'
 import type { Revocations } from '../login/revocations.ts'
 import { tellChanges } from './tell-changes.ts'
 
+/** The ports of all guards and followers. */
+interface FollowerPorts
+  extends EnforcementPorts,
+    Pick<EngineContext, 'digest' | 'logger' | 'otherClocks' | 'pki' | 'presence'> {}
+
 /** Everything that judges a write before it is committed, whoever writes. */
-export function guardWrites(context: EngineContext): void {
+export function guardWrites(context: FollowerPorts): void {
   const { writes, clock } = context
   writes.admit((tx, call) => requireValidSession(context, tx, call, clock.now()))
   writes.guard(containRights)
@@ -26,7 +31,7 @@ export function guardWrites(context: EngineContext): void {
  * that lost the right to be connected are let go of, API sessions that stood on what was withdrawn end, and sessions that no
  * policy carries any more. Then the host is told.
  */
-export function followWrites(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
+export function followWrites(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { presence, writes } = context
   writes.follow(({ changes }) => presence.follow(changes))
   writes.follow((write) => revocations.follow(write))
@@ -40,7 +45,7 @@ export function followWrites(context: EngineContext, apiSessions: ApiSessions, r
 }
 
 /** Compares this clock with the instants of records before their change, which whichever process wrote. */
-function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedChange[]): void {
+function seeInstants({ otherClocks }: Pick<EngineContext, 'otherClocks'>, changes: readonly RecordedChange[]): void {
   for (const { before } of changes) {
     const writtenAt: unknown = before === undefined ? undefined : Reflect.get(before, 'updatedAt')
     if (typeof writtenAt === 'number') otherClocks.seen(writtenAt)
@@ -48,7 +53,7 @@ function seeInstants({ otherClocks }: EngineContext, changes: readonly RecordedC
 }
 
 /** Everything that time brings by itself. */
-export function followTime(context: EngineContext, apiSessions: ApiSessions, revocations: Revocations): void {
+export function followTime(context: FollowerPorts, apiSessions: ApiSessions, revocations: Revocations): void {
   const { timetable } = context
   timetable.onDue('overdue', () => endOverdue(context, apiSessions))
   timetable.onDue('access', () => resume(context))
@@ -60,7 +65,7 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
  * Ends the sessions that are over by time, whichever process began them: that one may be gone. The timetable looks again
  * when the next of the store is due.
  */
-async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Promise<void> {
+async function endOverdue(context: FollowerPorts, apiSessions: ApiSessions): Promise<void> {
   const note = (next: number | undefined) => {
     if (next !== undefined) context.timetable.notLater('overdue', 'next', next)
   }
@@ -71,13 +76,16 @@ async function endOverdue(context: EngineContext, apiSessions: ApiSessions): Pro
 }
 
 /** The timetable looks when a session of the write is due. */
-function noteDue({ timetable }: EngineContext, changes: readonly RecordedChange[]): void {
+function noteDue({ timetable }: Pick<EngineContext, 'timetable'>, changes: readonly RecordedChange[]): void {
   for (const { after } of [...changesTo(changes, apiSessionRecords), ...changesTo(changes, sessions)]) {
     if (after !== undefined && after.dueAt !== NEVER) timetable.notLater('overdue', 'next', after.dueAt)
   }
 }
 
 /** Brings the access index level with every single write, so that what one write gives and the next one takes is noticed. */
-async function seeEachChange({ storage, access }: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
+async function seeEachChange(
+  { storage, access }: Pick<EngineContext, 'access' | 'storage'>,
+  changes: readonly RecordedChange[],
+): Promise<void> {
   if (changes.some(({ kind }) => isIndexed(kind))) await storage.read((tx) => access.at(tx))
 }

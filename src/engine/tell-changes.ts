@@ -12,7 +12,10 @@ import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
 import { traitsOf } from '../resources/index.ts'
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
-export function tellChanges(context: EngineContext, { call, changes, reasons }: RecordedWrite): void {
+export function tellChanges(
+  context: Pick<EngineContext, 'clock' | 'events'>,
+  { call, changes, reasons }: RecordedWrite,
+): void {
   const { events } = context
   const at = context.clock.now()
   const author = knownCaller(call)?.identity.id

@@ -22,6 +22,12 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { cas } from './ca.resource.ts'
 import { checkClaimedFields, refusingUsedCertificate } from './enrollment.ts'
 
+/** The ports of enrollment by a CA. */
+type CaEnrollmentPorts = Pick<
+  EngineContext,
+  'clock' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+>
+
 type Ca = RecordOf<typeof cas>
 
 /** A number as large as that stands behind no name. */
@@ -29,9 +35,9 @@ const MAX_NAMES = 1_000_000
 
 /** Makes identities for the holders of certificates of third parties that were trusted with it. */
 export class CaEnrollment {
-  readonly #context: EngineContext
+  readonly #context: CaEnrollmentPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: CaEnrollmentPorts) {
     this.#context = context
   }
 

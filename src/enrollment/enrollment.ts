@@ -16,6 +16,12 @@ import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.t
 import { cas } from './ca.resource.ts'
 import { enrollments } from './enrollment.resource.ts'
 
+/** The ports of enrollment by every method. */
+type EnrollmentPorts = Pick<
+  EngineContext,
+  'clock' | 'ownerCounts' | 'passwordHasher' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+>
+
 type EnrollmentRecord = RecordOf<typeof enrollments>
 
 /** An enrollment that may be used now, and the identity that it invites. */
@@ -26,9 +32,9 @@ interface Invited {
 
 /** Turns one-time tokens into credentials. A token is good once: of many concurrent callers exactly one enrolls. */
 export class Enrollment {
-  readonly #context: EngineContext
+  readonly #context: EnrollmentPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: EnrollmentPorts) {
     this.#context = context
   }
 

@@ -4,7 +4,12 @@ import { refuseQuestionsAboutSecrets } from '../authority/invitation-secrets.ts'
 import { administrators } from '../authority/trust.ts'
 import { ControllerError, invalidField, notFound, unacceptableField } from '../base/errors.ts'
 import { EnrollmentExpiry } from '../credentials/authenticator.resource.ts'
-import { type Invitation, insertInvitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import {
+  type Invitation,
+  type InvitationPorts,
+  insertInvitation,
+  inviteToEnroll,
+} from '../credentials/enrollment-tokens.ts'
 import type { EntityReader } from '../entities/entity-reader.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, isAdminCall } from '../kernel/context/call.ts'
@@ -18,16 +23,19 @@ import type { DetailOf } from '../resources/wire-forms.ts'
 import { cas } from './ca.resource.ts'
 import { type EnrollmentCreate, EnrollmentCreation, enrollments } from './enrollment.resource.ts'
 
+/** The ports of stored enrollments. */
+interface EnrollmentRecordPorts extends InvitationPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}
+
 type Enrollment = RecordOf<typeof enrollments>
 
 type Creation = z.output<typeof EnrollmentCreation>
 
 /** Invitations to enroll, as admins manage them. A caller who is no admin never sees those of admins. */
 export class Enrollments {
-  readonly #context: EngineContext
+  readonly #context: EnrollmentRecordPorts
   readonly #reader: EntityReader
 
-  constructor(context: EngineContext, reader: EntityReader) {
+  constructor(context: EnrollmentRecordPorts, reader: EntityReader) {
     this.#context = context
     this.#reader = reader
   }

@@ -11,6 +11,9 @@ import { enrollments } from './enrollment.resource.ts'
 
 import { certify, issueRouterChains } from './router-enrollment.ts'
 
+/** The ports by which a router of this process gets its certificate. */
+export type OwnRouterPorts = Pick<EngineContext, 'clock' | 'pki' | 'sealer' | 'storage' | 'writes'>
+
 type EdgeRouter = RecordOf<EdgeRouters>
 type RouterKey = RecordOf<typeof routerKeys>
 
@@ -30,7 +33,7 @@ interface Known {
  * last two are renewed a month before they expire. Rejects where a router of the name was enrolled elsewhere.
  */
 export async function provideOwnRouter(
-  context: EngineContext,
+  context: OwnRouterPorts,
   createRouter: (body: { readonly name: string; readonly roleAttributes: readonly string[] }) => Promise<unknown>,
   request: OwnRouterRequest,
 ): Promise<OwnRouter> {
@@ -51,7 +54,7 @@ function knownRouter(tx: ReadTransaction, name: string): Promise<EdgeRouter | un
 }
 
 /** The router with the key that it has; undefined where it has to get one, or the next one. */
-async function usable(context: EngineContext, router: EdgeRouter): Promise<OwnRouter | undefined> {
+async function usable(context: OwnRouterPorts, router: EdgeRouter): Promise<OwnRouter | undefined> {
   const key = await context.storage.read((tx) => tx.collection(routerKeys).get(router.id))
   if (key === undefined) {
     if (router.isVerified) {
@@ -65,7 +68,7 @@ async function usable(context: EngineContext, router: EdgeRouter): Promise<OwnRo
   return keyPem === undefined ? undefined : ownRouter(context, { router, key }, keyPem)
 }
 
-async function newlyCertified(context: EngineContext, router: EdgeRouter, request: OwnRouterRequest) {
+async function newlyCertified(context: OwnRouterPorts, router: EdgeRouter, request: OwnRouterRequest) {
   const now = context.clock.now()
   const { keyPem, clientCsrPem, serverCsrPem } = await request.newKey(router.id)
   const requests = { clientCsr: clientCsrPem, serverCsr: serverCsrPem }
@@ -89,7 +92,7 @@ async function newlyCertified(context: EngineContext, router: EdgeRouter, reques
   return ownRouter(context, { router, key }, keyPem)
 }
 
-function ownRouter(context: EngineContext, { router, key }: Known, keyPem: string): OwnRouter {
+function ownRouter(context: Pick<EngineContext, 'pki'>, { router, key }: Known, keyPem: string): OwnRouter {
   const { fingerprint, certPem, serverCertPem, expiresAt } = key
   const { caBundlePem: caPem } = context.pki
   const renewAt = expiresAt - RENEW_BEFORE_MS

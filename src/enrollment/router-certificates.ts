@@ -11,11 +11,14 @@ import {
   type RouterRequests,
 } from './router-enrollment.ts'
 
+/** The ports by which certificates of routers are renewed. */
+type RouterCertificatePorts = Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'>
+
 /** Renews the certificates of routers that are connected: the current one is good until the new one is confirmed. */
 export class RouterCertificates {
-  readonly #context: EngineContext
+  readonly #context: RouterCertificatePorts
 
-  constructor(context: EngineContext) {
+  constructor(context: RouterCertificatePorts) {
     this.#context = context
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ControllerError, notFound } from '../base/errors.ts'
 import { isValidAt } from '../credentials/certificate-holder.ts'
-import { inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { type InvitationPorts, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { type Call, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
@@ -14,6 +14,9 @@ import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { transitRouters } from '../routers/transit-router.resource.ts'
 import { enrollments } from './enrollment.resource.ts'
 import { usableEnrollment } from './enrollment.ts'
+
+/** The ports of the enrollment of routers. */
+interface RouterEnrollmentPorts extends InvitationPorts, Pick<EngineContext, 'clock' | 'pki' | 'storage' | 'writes'> {}
 
 /** The fields that edge routers and transit routers have in common. */
 export type EnrolledRouter = Pick<
@@ -44,9 +47,9 @@ export interface RouterChains {
 
 /** Gives routers their certificates: once by token, and from then on by the certificate that they have. */
 export class RouterEnrollment {
-  readonly #context: EngineContext
+  readonly #context: RouterEnrollmentPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: RouterEnrollmentPorts) {
     this.#context = context
   }
 
@@ -131,7 +134,7 @@ const Requests = z.object({ clientCsr: z.string(), serverCsr: z.string() })
 
 /** Issues the certificates that a router asks for. Error: `COULD_NOT_PROCESS_CSR`. */
 export async function issueRouterChains(
-  { pki }: EngineContext,
+  { pki }: Pick<EngineContext, 'pki'>,
   routerId: string,
   method: RouterMethod,
   { clientCsr: clientCsrPem, serverCsr: serverCsrPem }: RouterRequests,
@@ -180,7 +183,7 @@ function refusedRouterCsr(of: 'client' | 'server', problem: CsrProblem | 'wrong-
  * Takes the certificate from an edge router and invites it to enroll anew: a connected one is refused until it has, and an
  * outstanding token is replaced. Error: `NOT_FOUND`.
  */
-async function reEnrollEdgeRouter(context: EngineContext, call: Call, id: string): Promise<void> {
+async function reEnrollEdgeRouter(context: RouterEnrollmentPorts, call: Call, id: string): Promise<void> {
   const now = context.clock.now()
   const enrollment = await inviteToEnroll(context, { method: 'erott', edgeRouterId: id }, now)
   await context.writes.run(call, async (tx) => {

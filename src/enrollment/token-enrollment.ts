@@ -17,11 +17,17 @@ import { readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { checkClaimedFields } from './enrollment.ts'
 
+/** The ports of enrollment by a token of a signer. */
+type TokenEnrollmentPorts = Pick<
+  EngineContext,
+  'clock' | 'externalTokens' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+>
+
 /** Makes identities for the holders of tokens whose external signer allows it. */
 export class TokenEnrollment {
-  readonly #context: EngineContext
+  readonly #context: TokenEnrollmentPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: TokenEnrollmentPorts) {
     this.#context = context
   }
 

@@ -17,6 +17,7 @@ import type { DetailOf } from '../resources/wire-forms.ts'
 import { edgeRouters } from '../routers/edge-router.resource.ts'
 import { type TransitRouters, transitRouters } from '../routers/transit-router.resource.ts'
 import { type Services, services } from '../services/service.resource.ts'
+import type { SymbolPorts } from './entity-symbols.ts'
 import { findAmong, findBySymbols } from './find-by-symbols.ts'
 import { resourceCounts } from './related.ts'
 import { refuseUnreadable } from './resolve-filter.ts'
@@ -212,7 +213,7 @@ function rendered<D>(detail: D | undefined): D {
 export type Within<R extends Resource> = (tx: ReadTransaction, record: RecordOf<R>) => Promise<boolean>
 
 async function pageWithin<R extends Resource>(
-  context: EngineContext,
+  context: SymbolPorts,
   tx: ReadTransaction,
   resource: R,
   query: FindQuery,

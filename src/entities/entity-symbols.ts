@@ -53,16 +53,19 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : null
 }
 
+/** The ports by which computed symbols are worked out. */
+export type SymbolPorts = Pick<EngineContext, 'access' | 'presence'>
+
 /** The scope in which computed symbols are worked out: one resource in one snapshot. */
 export interface SymbolScope {
-  readonly context: EngineContext
+  readonly context: SymbolPorts
   readonly tx: ReadTransaction
   readonly resource: Resource
   /** Every record of the resource, read once however many symbols ask. */
   records(): Promise<readonly RecordOf<Resource>[]>
 }
 
-export function symbolScope(context: EngineContext, tx: ReadTransaction, resource: Resource): SymbolScope {
+export function symbolScope(context: SymbolPorts, tx: ReadTransaction, resource: Resource): SymbolScope {
   let all: Promise<readonly RecordOf<Resource>[]> | undefined
   return {
     context,

@@ -1,9 +1,8 @@
-import type { EngineContext } from '../kernel/context/context.ts'
 import type { RecordOf, Resource } from '../kernel/declaration/resource.ts'
 import { both, compareBy, type Filter } from '../kernel/filter/index.ts'
 import { collectionOf, pageOf } from '../kernel/records/read-records.ts'
 import type { FindQuery, Page, ReadTransaction } from '../ports/record-storage.ts'
-import { computedSymbol, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
+import { computedSymbol, type SymbolPorts, type SymbolScope, symbolScope, symbolValues } from './entity-symbols.ts'
 import { resolveFilter } from './resolve-filter.ts'
 
 /**
@@ -11,7 +10,7 @@ import { resolveFilter } from './resolve-filter.ts'
  * of it as speaks of stored fields; an order by a computed symbol is made here.
  */
 export async function findBySymbols<R extends Resource>(
-  context: EngineContext,
+  context: SymbolPorts,
   tx: ReadTransaction,
   resource: R,
   query: FindQuery,
@@ -49,7 +48,7 @@ export async function findBySymbols<R extends Resource>(
  * record of.
  */
 export async function findAmong<R extends Resource>(
-  context: EngineContext,
+  context: SymbolPorts,
   tx: ReadTransaction,
   resources: readonly R[],
   query: FindQuery,

@@ -13,6 +13,9 @@ import type { AnnouncedApiSession, ToRouter } from '../ports/fabric/index.ts'
 import type { Change, ReadTransaction } from '../ports/record-storage.ts'
 import type { ConnectedRouter, ConnectedRouters, Owed } from './routers/connected-routers.ts'
 
+/** The ports by which API sessions are announced to routers. */
+export type AnnouncementPorts = Pick<EngineContext, 'clock' | 'digest' | 'random' | 'sealer' | 'storage' | 'turns'>
+
 type ApiSession = RecordOf<typeof apiSessions>
 
 /** The sessions that routers may know, and when (epoch ms) they were read. */
@@ -38,7 +41,7 @@ const MOST_GONE = 10_000
  * closes what somebody opened whom it is told to forget.
  */
 export class AnnouncedSessions {
-  readonly #context: EngineContext
+  readonly #context: AnnouncementPorts
   readonly #routers: ConnectedRouters
   /** Tokens by session: who is to be forgotten is named by token, which nothing stores in the open. */
   readonly #tokens = new Map<string, string>()
@@ -50,7 +53,7 @@ export class AnnouncedSessions {
   readonly #owed: Owed
   #syncs = 0
 
-  constructor(context: EngineContext, routers: ConnectedRouters, owed: Owed) {
+  constructor(context: AnnouncementPorts, routers: ConnectedRouters, owed: Owed) {
     this.#context = context
     this.#routers = routers
     this.#owed = owed

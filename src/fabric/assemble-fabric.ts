@@ -1,3 +1,4 @@
+import type { OwnRouterPorts } from '../enrollment/own-router.ts'
 import { RouterCertificates } from '../enrollment/router-certificates.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
 import type { ApiSessions } from '../login/api-sessions.ts'
@@ -5,25 +6,25 @@ import type { ControlPlaneOptions } from '../ports/fabric/index.ts'
 import { type EdgeRouters, edgeRouters } from '../routers/edge-router.resource.ts'
 import type { Presence } from '../routers/presence.ts'
 import { type TransitRouters, transitRouters } from '../routers/transit-router.resource.ts'
-import { AnnouncedSessions } from './announced-sessions.ts'
+import { AnnouncedSessions, type AnnouncementPorts } from './announced-sessions.ts'
 import { AccessLoss } from './circuits/access-loss.ts'
 import { CircuitEnds } from './circuits/circuit-end.ts'
-import { CircuitSetup } from './circuits/circuit-setup.ts'
+import { CircuitSetup, type CircuitSetupPorts } from './circuits/circuit-setup.ts'
 import { LinkReports } from './circuits/link-reports.ts'
 import { OpenCircuits } from './circuits/open-circuits.ts'
 import { Rerouting } from './circuits/rerouting.ts'
 import { RouteExchange } from './circuits/route-exchange.ts'
-import { ServiceRights } from './circuits/service-rights.ts'
+import { type ServiceRightPorts, ServiceRights } from './circuits/service-rights.ts'
 import { controllerIdOf } from './controller-id.ts'
-import { HostedTerminators, TerminatorValidation } from './hosted-terminators.ts'
+import { HostedTerminators, type HostingPorts, TerminatorValidation } from './hosted-terminators.ts'
 import { ControllerValues } from './inspections/controller-values.ts'
 import { Inspections } from './inspections/inspections.ts'
 import { RouterInspections } from './inspections/router-inspections.ts'
-import { ModelSubscriptions } from './model/model-subscriptions.ts'
+import { ModelSubscriptions, type SubscriptionPorts } from './model/model-subscriptions.ts'
 import { ModelValidation } from './model/model-validation.ts'
 import { DeployedEvents } from './operators/deployed-events.ts'
 import { EventFeeds } from './operators/event-feeds.ts'
-import { OperatorSessions } from './operators/operator-sessions.ts'
+import { type OperatorPorts, OperatorSessions } from './operators/operator-sessions.ts'
 import { ConnectedRouters, Owed } from './routers/connected-routers.ts'
 import { Network } from './routers/network.ts'
 import { Peers } from './routers/peers.ts'
@@ -31,9 +32,20 @@ import { RouterComparisons } from './validations/router-comparisons.ts'
 import { TerminatorComparisons } from './validations/terminator-comparisons.ts'
 import { Validations } from './validations/validations.ts'
 
+/** The ports of the fabric. */
+interface FabricPorts
+  extends ServiceRightPorts,
+    HostingPorts,
+    SubscriptionPorts,
+    CircuitSetupPorts,
+    AnnouncementPorts,
+    OwnRouterPorts,
+    OperatorPorts,
+    Pick<EngineContext, 'jsonSchema'> {}
+
 /** The parts of the engine that the data plane needs. */
 export interface FabricHost {
-  readonly context: EngineContext
+  readonly context: FabricPorts
   readonly apiSessions: ApiSessions
   /** Makes an edge router, as an operator does, that may host and dial for itself. */
   createEdgeRouter(body: { readonly name: string; readonly roleAttributes: readonly string[] }): Promise<unknown>
@@ -122,7 +134,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
 
 /** The parts that the sessions of routers share. */
 export interface FabricParts {
-  readonly context: EngineContext
+  readonly context: FabricPorts
   readonly presence: Presence
   readonly apiSessions: ApiSessions
   readonly rights: ServiceRights

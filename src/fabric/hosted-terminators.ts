@@ -17,12 +17,22 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import { terminators } from '../services/terminator.resource.ts'
 import { claimOf, type GrantedClaim, granted, ownClaim } from './circuits/dial-rights.ts'
 import { recordedPeerData } from './circuits/peer-data.ts'
-import { requireApiSession, requireSession, verifyPresented } from './circuits/presented-tokens.ts'
+import {
+  type PresentedTokenPorts,
+  requireApiSession,
+  requireSession,
+  verifyPresented,
+} from './circuits/presented-tokens.ts'
 import type { ServiceRights } from './circuits/service-rights.ts'
 import type { Terminator } from './circuits/terminator-selection.ts'
 import { RouterRefusal } from './routers/admission.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
 import type { Precedence } from './rules/index.ts'
+
+/** The ports by which terminators are hosted. */
+export interface HostingPorts
+  extends PresentedTokenPorts,
+    Pick<EngineContext, 'digest' | 'ownerCounts' | 'settings' | 'writes'> {}
 
 /** An address of a service at a router, as it is registered. */
 interface Registration {
@@ -53,10 +63,10 @@ const MOST_OF_A_SERVICE = 10_000
  * outlive the controller's process; who dials them is told apart from who registered them by the host's identity.
  */
 export class HostedTerminators {
-  readonly #context: EngineContext
+  readonly #context: HostingPorts
   readonly #rights: ServiceRights
 
-  constructor(context: EngineContext, rights: ServiceRights) {
+  constructor(context: HostingPorts, rights: ServiceRights) {
     this.#context = context
     this.#rights = rights
   }

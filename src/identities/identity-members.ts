@@ -15,9 +15,12 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../ports/router-presence.ts'
 import type { identities } from './identity.resource.ts'
 
+/** The ports that computed members of identities take. */
+type IdentityMemberPorts = Pick<EngineContext, 'clock' | 'credentials' | 'presence' | 'settings' | 'texts'>
+
 /** Credentials, outstanding enrollments and liveness of identities. */
 export async function identityMembers(
-  context: EngineContext,
+  context: IdentityMemberPorts,
   tx: ReadTransaction,
   call: Call,
   records: readonly RecordOf<typeof identities>[],
@@ -95,7 +98,7 @@ function outstanding(
 
 /** Those of the identities that have an API session which goes on at `now`; the caller has one. */
 async function identitiesWithSession(
-  { settings }: EngineContext,
+  { settings }: Pick<EngineContext, 'settings'>,
   tx: ReadTransaction,
   call: Call,
   identityIds: readonly string[],
@@ -111,7 +114,7 @@ async function identitiesWithSession(
 
 /** A router's own identity is connected while the router is. */
 function connectionStatus(
-  { presence }: EngineContext,
+  { presence }: Pick<EngineContext, 'presence'>,
   routers: RouterPresence,
   { id, typeId }: RecordOf<typeof identities>,
 ): IdentityConnectionStatus {

@@ -19,9 +19,9 @@ const MINUTE_MS = 60_000
 
 /** Shuts identities out and lets them in again. Only admins do it to admins. */
 export class IdentityState {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'writes'>
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'writes'>) {
     this.#context = context
   }
 

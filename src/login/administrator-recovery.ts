@@ -25,6 +25,9 @@ import { apiSessions } from './api-session.resource.ts'
 import { AdministratorReset } from './login-requests.resource.ts'
 import { mfas } from './mfa/mfa.resource.ts'
 
+/** The ports by which administrators are let in again. */
+type RecoveryPorts = Pick<EngineContext, 'clock' | 'passwordHasher' | 'random' | 'storage' | 'writes'>
+
 type Identity = RecordOf<typeof identities>
 type Authenticator = RecordOf<typeof authenticators>
 
@@ -65,9 +68,9 @@ const USUAL_USERNAME = 'admin'
 
 /** Opens the last way in again, for whoever holds the store. */
 export class AdministratorRecovery {
-  readonly #context: EngineContext
+  readonly #context: RecoveryPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: RecoveryPorts) {
     this.#context = context
   }
 

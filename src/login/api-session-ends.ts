@@ -20,12 +20,18 @@ import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from 
 import { apiSessions } from './api-session.resource.ts'
 import type { SessionActivity } from './api-session-activity.ts'
 
+/** The ports by which API sessions end. */
+export type SessionEndPorts = Pick<
+  EngineContext,
+  'clock' | 'digest' | 'settings' | 'storage' | 'timetable' | 'turns' | 'writes'
+>
+
 /** How API sessions end: by somebody, by time, or with the credentials that they stand on. Their service sessions end with them. */
 export class SessionEnds {
-  readonly #context: EngineContext
+  readonly #context: SessionEndPorts
   readonly #activity: SessionActivity
 
-  constructor(context: EngineContext, activity: SessionActivity) {
+  constructor(context: SessionEndPorts, activity: SessionActivity) {
     this.#context = context
     this.#activity = activity
   }
@@ -104,7 +110,7 @@ interface Withdrawn {
  * the writer is answered. Between the writes, and after a crash there, such a session is refused wherever it is used.
  */
 export async function endWithdrawn(
-  context: EngineContext,
+  context: SessionEndPorts,
   ends: SessionEnds,
   changes: readonly RecordedChange[],
 ): Promise<void> {
@@ -119,7 +125,7 @@ export async function endWithdrawn(
 }
 
 /** Judges every API session, because a withdrawal could not be enforced. */
-export async function endAllWithdrawn(context: EngineContext, ends: SessionEnds): Promise<void> {
+export async function endAllWithdrawn(context: SessionEndPorts, ends: SessionEnds): Promise<void> {
   await endOver(context, ends, await context.storage.read((tx) => tx.collection(apiSessions).findIds()))
 }
 
@@ -148,7 +154,10 @@ function withdrawnBy(changes: readonly RecordedChange[]): Withdrawn {
   }
 }
 
-async function* sessionsOn({ storage }: EngineContext, withdrawn: Withdrawn): AsyncGenerator<readonly string[]> {
+async function* sessionsOn(
+  { storage }: Pick<EngineContext, 'storage'>,
+  withdrawn: Withdrawn,
+): AsyncGenerator<readonly string[]> {
   const sessionsWhere = (where: Filter) => storage.read((tx) => tx.collection(apiSessions).findIds({ where }))
   const { identities: named, authenticators: replaced, trustAnchors } = withdrawn
   if (named.length > 0) yield await sessionsWhere(isIn('identityId', named))
@@ -164,7 +173,7 @@ async function* sessionsOn({ storage }: EngineContext, withdrawn: Withdrawn): As
 }
 
 /** Ends those of the API sessions that are over; the others cost a read. */
-async function endOver(context: EngineContext, ends: SessionEnds, ids: readonly string[]): Promise<void> {
+async function endOver(context: SessionEndPorts, ends: SessionEnds, ids: readonly string[]): Promise<void> {
   const turn = context.turns.begin()
   for (let first = 0; first < ids.length; first += JUDGED_AT_ONCE) {
     const batch = ids.slice(first, first + JUDGED_AT_ONCE)
@@ -175,7 +184,7 @@ async function endOver(context: EngineContext, ends: SessionEnds, ids: readonly 
 }
 
 async function overAmong(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'digest' | 'settings'>,
   tx: ReadTransaction,
   ids: readonly string[],
 ): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import { callerOfSession } from '../credentials/api-session-validity.ts'
 import { authPolicies } from '../credentials/auth-policy.resource.ts'
 import { dueAtOf, type LetIn, type SignerProof } from '../credentials/login-basis.rules.ts'
 import { requireBasis } from '../credentials/login-basis.ts'
-import { withKeptProof } from '../credentials/signers/external-logins.ts'
+import { type SignerProofPorts, withKeptProof } from '../credentials/signers/external-logins.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, type Caller, redeemed } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
@@ -22,6 +22,9 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { LoginRequest } from './login-requests.resource.ts'
 import { mfas } from './mfa/mfa.resource.ts'
+
+/** The ports by which an API session starts. */
+export interface SessionStartPorts extends SignerProofPorts, Pick<EngineContext, 'ownerCounts' | 'random' | 'sealer'> {}
 
 type ApiSession = RecordOf<typeof apiSessions>
 type Identity = RecordOf<typeof identities>
@@ -74,7 +77,7 @@ export interface Start extends LetIn {
 
 /** Starts an API session. The identity is looked at again inside the write, so that no session outlives its identity. */
 export async function startApiSession(
-  context: EngineContext,
+  context: SessionStartPorts,
   call: Call,
   who: { readonly identity: Identity },
   start: Start,
@@ -139,7 +142,7 @@ export async function startApiSession(
  * began.
  */
 async function recordEndpoint(
-  context: EngineContext,
+  context: Pick<EngineContext, 'settings'>,
   tx: WriteTransaction,
   apiSession: ApiSession,
   sdkInfo: ClientInfo['sdkInfo'],

@@ -15,20 +15,29 @@ import type { ReadToken } from '../oidc/token-claims.rules.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { SessionActivity } from './api-session-activity.ts'
-import { endAllWithdrawn, endWithdrawn, SessionEnds } from './api-session-ends.ts'
-import { readClientInfo, type SentClientInfo, type Start, startApiSession } from './api-session-start.ts'
+import { endAllWithdrawn, endWithdrawn, type SessionEndPorts, SessionEnds } from './api-session-ends.ts'
+import {
+  readClientInfo,
+  type SentClientInfo,
+  type SessionStartPorts,
+  type Start,
+  startApiSession,
+} from './api-session-start.ts'
 import { currentApiSessionMembers } from './current-api-session.ts'
+
+/** The ports of API sessions. */
+interface ApiSessionPorts extends SessionStartPorts, SessionEndPorts, Pick<EngineContext, 'otherClocks'> {}
 
 /**
  * API sessions: started by an authentication, kept alive by use, ended by logout, by {@link EngineSettings.apiSessionTimeoutMs}
  * without use, or with the identity or authenticator behind them. Service sessions end with their API session.
  */
 export class ApiSessions {
-  readonly #context: EngineContext
+  readonly #context: ApiSessionPorts
   readonly #activity: SessionActivity
   readonly #ends: SessionEnds
 
-  constructor(context: EngineContext) {
+  constructor(context: ApiSessionPorts) {
     this.#context = context
     this.#activity = new SessionActivity(context)
     this.#ends = new SessionEnds(context, this.#activity)

@@ -8,7 +8,7 @@ import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../cred
 import { requirePasswordRate } from '../credentials/login-rate-limits.ts'
 import { admitPassword } from '../credentials/new-authenticator.ts'
 import { tokenHolder } from '../credentials/signers/external-logins.ts'
-import { recordWrongPassword } from '../credentials/wrong-passwords.ts'
+import { recordWrongPassword, type WrongPasswordPorts } from '../credentials/wrong-passwords.ts'
 import { identities } from '../identities/identity.resource.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
@@ -17,6 +17,11 @@ import { findOne } from '../kernel/records/read-records.ts'
 import { readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from './api-session-start.ts'
+
+/** The ports of authentication. */
+interface AuthenticationPorts
+  extends WrongPasswordPorts,
+    Pick<EngineContext, 'digest' | 'events' | 'externalTokens' | 'passwordHasher' | 'rateLimiters' | 'storage'> {}
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -49,11 +54,11 @@ class VerifierReplaced extends Error {}
  * costs the same time for a known and an unknown username.
  */
 export class Authentication<Begun> {
-  readonly #context: EngineContext
+  readonly #context: AuthenticationPorts
   readonly #begin: BeginLogin<Begun>
 
   /** `begin` is asked once the credentials are good. */
-  constructor(context: EngineContext, begin: BeginLogin<Begun>) {
+  constructor(context: AuthenticationPorts, begin: BeginLogin<Begun>) {
     this.#context = context
     this.#begin = begin
   }

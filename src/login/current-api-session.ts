@@ -26,7 +26,7 @@ export const apiSessionBehaviour: Behaviour<ApiSessions> = {
 }
 
 /** Makes the members that the holder of an API session sees besides: its token, the factors to be proved, and when it ends. */
-export function currentApiSessionMembers(context: EngineContext, caller: Caller) {
+export function currentApiSessionMembers(context: Pick<EngineContext, 'clock' | 'settings'>, caller: Caller) {
   const { accessToken } = caller
   return {
     _links: {
@@ -40,7 +40,7 @@ export function currentApiSessionMembers(context: EngineContext, caller: Caller)
 }
 
 /** A session of `zt-session` ends when nobody uses it. */
-function idleMembers({ settings }: EngineContext, { apiSession }: Caller) {
+function idleMembers({ settings }: Pick<EngineContext, 'settings'>, { apiSession }: Caller) {
   const { apiSessionTimeoutMs } = settings
   return {
     expirationSeconds: Math.floor(apiSessionTimeoutMs / 1000),
@@ -49,7 +49,7 @@ function idleMembers({ settings }: EngineContext, { apiSession }: Caller) {
 }
 
 /** A session that is made of tokens looks as its access token does. */
-function tokenMembers({ clock }: EngineContext, token: NonNullable<Caller['accessToken']>) {
+function tokenMembers({ clock }: Pick<EngineContext, 'clock'>, token: NonNullable<Caller['accessToken']>) {
   const { issuedAt, expiresAt } = token
   return {
     createdAt: instant(issuedAt * 1000),

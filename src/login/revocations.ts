@@ -18,6 +18,9 @@ import type { WriteTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { RevocationCreation, revocations } from './revocation.resource.ts'
 
+/** The ports of revocations. */
+type RevocationPorts = Pick<EngineContext, 'clock' | 'ownerCounts' | 'settings' | 'storage' | 'timetable' | 'writes'>
+
 type Revocation = RecordOf<typeof revocations>
 
 /** A UUID of any version, the nil one too, as deployed controllers read it: also in braces, as a URN, without hyphens. */
@@ -29,9 +32,9 @@ const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
 
 /** Revoked tokens, by the id of what they were issued for. */
 export class Revocations {
-  readonly #context: EngineContext
+  readonly #context: RevocationPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: RevocationPorts) {
     this.#context = context
   }
 
@@ -144,7 +147,7 @@ export class Revocations {
  * holds all of them. Error: `COULD_NOT_VALIDATE` naming the limit.
  */
 export function requireRevocationQuota(
-  context: EngineContext,
+  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
   tx: WriteTransaction,
   identityId: string,
 ): Promise<void> {

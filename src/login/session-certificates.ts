@@ -12,15 +12,21 @@ import { readId, readValue } from '../kernel/requests/read-body.ts'
 import type { FindQuery, Page } from '../ports/record-storage.ts'
 import { apiSessionCertificates, apiSessions } from './api-session.resource.ts'
 
+/** The ports of certificates of API sessions. */
+type SessionCertificatePorts = Pick<
+  EngineContext,
+  'clock' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+>
+
 type Certificate = RecordOf<typeof apiSessionCertificates>
 
 const LIFETIME_MS = 12 * 60 * 60_000
 
 /** Client certificates for the time of an API session, for callers that authenticated without one. */
 export class SessionCertificates {
-  readonly #context: EngineContext
+  readonly #context: SessionCertificatePorts
 
-  constructor(context: EngineContext) {
+  constructor(context: SessionCertificatePorts) {
     this.#context = context
   }
 

@@ -7,12 +7,15 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { apiSessions } from './api-session.resource.ts'
 import { isTakenBack } from './revoked-tokens.ts'
 
+/** The ports by which a call is judged once more. */
+export type StandingPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'storage'>
+
 /**
  * Judges once more who opened a stream or a channel earlier, by the tokens that it brought then: the same call with the
  * rights that its identity has now; `undefined` once its API session or its token is over, a factor is missing that its auth
  * policy demands now, or it holds no right any more.
  */
-export async function standingCall(context: EngineContext, call: Call): Promise<Call | undefined> {
+export async function standingCall(context: StandingPorts, call: Call): Promise<Call | undefined> {
   if (call.by === 'system') return call
   if (call.by === 'anonymous') return undefined
   const standing = await context.storage.read((tx) => judge(context, tx, call))
@@ -20,7 +23,7 @@ export async function standingCall(context: EngineContext, call: Call): Promise<
   return caller?.isFullyAuthenticated ? { ...call, caller } : undefined
 }
 
-async function judge(context: EngineContext, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
+async function judge(context: StandingPorts, tx: ReadTransaction, { caller }: CallerCall): Promise<Caller | undefined> {
   const now = context.clock.now()
   const stored = await tx.collection(apiSessions).get(caller.apiSession.id)
   if (stored === undefined) return undefined

@@ -9,6 +9,9 @@ import { redirectUriProblem } from '../oidc/auth-request.rules.ts'
 import type { ReadTransaction, WriteTransaction } from '../ports/record-storage.ts'
 import { controllerSettings, SettingsChange, SettingsCreation } from './controller-settings.resource.ts'
 
+/** The ports of the settings of the controller. */
+type SettingsPorts = Pick<EngineContext, 'clock' | 'settings' | 'storage' | 'writes'>
+
 /** The id of the one controller of the network. */
 export const CONTROLLER_ID = 'controller'
 
@@ -33,10 +36,10 @@ export interface SettingsView {
 
 /** Settings that administrators change while the controller runs. They hold at once, in every process over the store. */
 export class ControllerSettingsService {
-  readonly #context: EngineContext
+  readonly #context: SettingsPorts
   readonly #startedAt: number
 
-  constructor(context: EngineContext) {
+  constructor(context: SettingsPorts) {
     this.#context = context
     this.#startedAt = context.clock.now()
   }
@@ -127,7 +130,7 @@ export class ControllerSettingsService {
 }
 
 /** Where clients may be sent now. */
-export function effectiveUris({ settings }: EngineContext, stored: Stored | undefined): OpenIdUris {
+export function effectiveUris({ settings }: Pick<EngineContext, 'settings'>, stored: Stored | undefined): OpenIdUris {
   return {
     redirectUris: stored?.redirectUris ?? settings.openIdUris.redirectUris,
     postLogoutUris: stored?.postLogoutUris ?? settings.openIdUris.postLogoutUris,

@@ -6,7 +6,10 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import { holdsKey } from './proof-of-possession.ts'
 import type { ReadToken } from './token-claims.rules.ts'
 import type { ProviderContext } from './token-issue.ts'
-import { judgePresented, VerifiedTokens } from './token-sessions.ts'
+import { judgePresented, type TokenSessionPorts, VerifiedTokens } from './token-sessions.ts'
+
+/** The ports by which an access token is taken. */
+interface BearerPorts extends TokenSessionPorts, Pick<ProviderContext, 'pki'> {}
 
 /** Why no access token among the bearer tokens of a request was good. */
 export type BearerProblem = 'missing' | 'invalid' | 'expired'
@@ -18,11 +21,11 @@ interface AccessToken {
 
 /** Finds out who calls with an access token (RFC 6750) instead of the secret of an API session. */
 export class BearerSessions {
-  readonly #context: ProviderContext
+  readonly #context: BearerPorts
   readonly #apiSessions: ApiSessions
   readonly #verified = new VerifiedTokens()
 
-  constructor(context: ProviderContext, apiSessions: ApiSessions) {
+  constructor(context: BearerPorts, apiSessions: ApiSessions) {
     this.#context = context
     this.#apiSessions = apiSessions
   }

@@ -59,7 +59,7 @@ export interface UserInfo {
 
 /** Who holds an access token; `undefined` when it is not good. Name and rights need the scope `openid`. */
 export async function userInfo(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'storage'>,
   sessions: BearerSessions,
   accessToken: string,
 ): Promise<UserInfo | undefined> {

@@ -12,7 +12,7 @@ export type BoundToken = Pick<ReadToken, 'session'>
  * one that the network issued for its session. A token that names no certificate is bound to none.
  */
 export async function holdsKey(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'clock' | 'pki'>,
   { session }: BoundToken,
   chain: readonly Uint8Array[],
 ): Promise<boolean> {
@@ -31,7 +31,7 @@ export async function holdsKey(
  * the connection holds, null for a token that names none; `undefined` where it holds none of them.
  */
 export async function namedKey(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'pki'>,
   { session }: BoundToken,
   chain: readonly Uint8Array[],
 ): Promise<string | null | undefined> {
@@ -45,7 +45,10 @@ export function isBound({ session: { z_cfs } }: BoundToken): boolean {
   return z_cfs !== null && z_cfs.length > 0
 }
 
-async function leafOf({ pki }: ProviderContext, [leaf]: readonly Uint8Array[]): Promise<CertificateFacts | undefined> {
+async function leafOf(
+  { pki }: Pick<ProviderContext, 'pki'>,
+  [leaf]: readonly Uint8Array[],
+): Promise<CertificateFacts | undefined> {
   return leaf && pki.readClientCertificate(leaf)
 }
 
@@ -67,7 +70,7 @@ export interface SessionCertificate {
  * request only the key is taken. Error: `invalid_request` for a request that cannot be processed.
  */
 export async function issueSessionCertificate(
-  { clock, pki, random }: ProviderContext,
+  { clock, pki, random }: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,
   identityId: string,
   apiSessionId: string,
   csrPem: string,

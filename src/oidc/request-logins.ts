@@ -20,6 +20,21 @@ import type { AuthRequest, AuthRequests } from './auth-requests.ts'
 import { missingOfRequest, policyOf } from './request-totp.ts'
 import type { ProviderContext } from './token-issue.ts'
 
+/** The ports of logins to an authorization request. */
+type RequestLoginPorts = Pick<
+  ProviderContext,
+  | 'clock'
+  | 'digest'
+  | 'events'
+  | 'externalTokens'
+  | 'passwordHasher'
+  | 'pki'
+  | 'rateLimiters'
+  | 'settings'
+  | 'storage'
+  | 'writes'
+>
+
 /** The facts that a client sends with its credentials. */
 export interface LoginClient extends ClientInfo {
   /** A signing request for a certificate of the session; judged when the code is exchanged. */
@@ -55,10 +70,10 @@ interface Holder {
  * and lockouts; what was proved before on the request counts on for the same identity alone.
  */
 export class RequestLogins {
-  readonly #context: ProviderContext
+  readonly #context: RequestLoginPorts
   readonly #requests: AuthRequests
 
-  constructor(context: ProviderContext, requests: AuthRequests) {
+  constructor(context: RequestLoginPorts, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }

@@ -23,15 +23,21 @@ import type { RequestLogin } from './auth-request.rules.ts'
 import type { AuthRequests } from './auth-requests.ts'
 import type { ProviderContext } from './token-issue.ts'
 
+/** The ports of one-time passwords of an authorization request. */
+type RequestTotpPorts = Pick<
+  ProviderContext,
+  'clock' | 'digest' | 'random' | 'sealer' | 'settings' | 'storage' | 'totp' | 'writes'
+>
+
 /**
  * The second factor of a login: proving it, or enrolling in it on the way. Only a request on which somebody logged in has
  * an identity whose factor this could be. Codes are limited and good once, as everywhere.
  */
 export class RequestTotp {
-  readonly #context: ProviderContext
+  readonly #context: RequestTotpPorts
   readonly #requests: AuthRequests
 
-  constructor(context: ProviderContext, requests: AuthRequests) {
+  constructor(context: RequestTotpPorts, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }

@@ -6,15 +6,14 @@ import { type WriteBatch, writeInBatches } from '../kernel/records/write-batches
 import { apiSessions } from '../login/api-session.resource.ts'
 import type { Revocations } from '../login/revocations.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
-import type { ProviderContext } from './token-issue.ts'
-import { judgePresented } from './token-sessions.ts'
+import { judgePresented, type TokenSessionPorts } from './token-sessions.ts'
 
 /** Takes tokens back, and ends sessions, on behalf of whoever holds a token of them. */
 export class SessionEnd {
-  readonly #context: ProviderContext
+  readonly #context: TokenSessionPorts
   readonly #revocations: Revocations
 
-  constructor(context: ProviderContext, revocations: Revocations) {
+  constructor(context: TokenSessionPorts, revocations: Revocations) {
     this.#context = context
     this.#revocations = revocations
   }

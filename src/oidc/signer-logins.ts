@@ -20,6 +20,12 @@ import type { LoginStep, RequestLogins } from './request-logins.ts'
 import type { RequestTotp } from './request-totp.ts'
 import type { ProviderContext } from './token-issue.ts'
 
+/** The ports of logins by external signers. */
+type SignerLoginPorts = Pick<
+  ProviderContext,
+  'clock' | 'digest' | 'externalTokens' | 'keySets' | 'random' | 'sealer' | 'storage' | 'writes'
+>
+
 /** How long a description is believed, and how long one that could not be fetched is not asked for again, in ms. */
 const FRESH_MS = 300_000
 const RETRY_MS = 5_000
@@ -102,7 +108,7 @@ export interface SignerAnswer {
  * the signer. One that is demanded as second factor is taken for the identity that logged in before.
  */
 export class SignerLogins {
-  readonly #context: ProviderContext
+  readonly #context: SignerLoginPorts
   readonly #requests: AuthRequests
   readonly #logins: RequestLogins
   readonly #totp: RequestTotp
@@ -110,7 +116,7 @@ export class SignerLogins {
   readonly #providers: KnownProviders
 
   constructor(
-    context: ProviderContext,
+    context: SignerLoginPorts,
     { requests, logins, totp }: { requests: AuthRequests; logins: RequestLogins; totp: RequestTotp },
     endpoints: TokenEndpoints,
   ) {

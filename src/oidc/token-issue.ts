@@ -2,6 +2,9 @@ import type { EngineContext } from '../kernel/context/context.ts'
 import { leftHalf } from './auth-request.rules.ts'
 import { type IdTokenFacts, type Issue, idTokenClaims, type SessionClaims, tokenClaims } from './token-claims.rules.ts'
 
+/** The ports by which tokens are issued. */
+type TokenIssuePorts = Pick<ProviderContext, 'clock' | 'digest' | 'provider' | 'random' | 'settings' | 'tokens'>
+
 /** To whom tokens are issued, by which issuer. */
 export interface IssuedTo {
   readonly issuer: string
@@ -18,9 +21,9 @@ export interface IssuedToken {
 
 /** Signs the tokens of sessions. Signing is slow: none of it belongs inside a write. */
 export class TokenIssue {
-  readonly #context: ProviderContext
+  readonly #context: TokenIssuePorts
 
-  constructor(context: ProviderContext) {
+  constructor(context: TokenIssuePorts) {
     this.#context = context
   }
 

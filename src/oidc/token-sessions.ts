@@ -15,6 +15,12 @@ import type { LiveToken } from './grants/refresh-tokens.rules.ts'
 import { type ReadToken, readToken, refreshedClaims, type SessionClaims } from './token-claims.rules.ts'
 import type { ProviderContext } from './token-issue.ts'
 
+/** The ports of sessions that stand by tokens. */
+export type TokenSessionPorts = Pick<
+  ProviderContext,
+  'clock' | 'digest' | 'externalTokens' | 'logger' | 'provider' | 'settings' | 'storage' | 'tokens' | 'writes'
+>
+
 /** A session whose tokens may be renewed: who it is, and what the next tokens say. */
 export interface LiveSession {
   readonly apiSession: RecordOf<typeof apiSessions>
@@ -34,7 +40,7 @@ export type NotRenewed = 'over' | 'reused'
  * successor is: the session ends, and all of its tokens with it. `tokensExpireAt` is epoch ms.
  */
 export async function renewSession(
-  context: ProviderContext,
+  context: TokenSessionPorts,
   call: Call,
   token: ReadToken,
   renewal: Renewal,
@@ -59,7 +65,7 @@ export async function renewSession(
 
 /** The session of a verified token, unless the token was taken back, or its session or identity is gone or shut out. */
 export async function liveSession(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'clock' | 'digest' | 'settings'>,
   tx: ReadTransaction,
   token: ReadToken,
 ): Promise<LiveSession | undefined> {
@@ -85,7 +91,7 @@ export type Presented =
  * Judges a token at `now` (epoch ms) by its signature, issuer and time: whether it is an access or refresh token of this
  * provider. Revocations and the session are another question.
  */
-export async function judgePresented(context: ProviderContext, token: string, now: number): Promise<Presented> {
+export async function judgePresented(context: TokenSessionPorts, token: string, now: number): Promise<Presented> {
   const issuer = context.externalTokens.issuerOf(token)
   if (issuer === undefined) return { outcome: isJwt(token) ? 'foreign' : 'invalid' }
   if (!context.provider.issuers.includes(issuer)) return { outcome: 'foreign' }

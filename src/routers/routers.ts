@@ -2,11 +2,10 @@ import { edgeRouterPolicies } from '../access/policy.resource.ts'
 import { shownSecrets } from '../authority/invitation-secrets.ts'
 import { instant } from '../base/time.ts'
 import { checkAttachedConfigs } from '../configs/config-map.ts'
-import { type Invitation, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
+import { type Invitation, type InvitationPorts, inviteToEnroll } from '../credentials/enrollment-tokens.ts'
 import { enrollments } from '../enrollment/enrollment.resource.ts'
 import { identities, PLAIN_IDENTITY } from '../identities/identity.resource.ts'
 import type { Call } from '../kernel/context/call.ts'
-import type { EngineContext } from '../kernel/context/context.ts'
 import { whatIsLeft } from '../kernel/context/recorded-changes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { isIn } from '../kernel/filter/index.ts'
@@ -143,7 +142,7 @@ async function outstandingEnrollments(
 }
 
 /** Makes the enrollment that will give a new router of either kind its certificate. */
-async function inviteRouter(context: EngineContext, invitation: Invitation, now: number) {
+async function inviteRouter(context: InvitationPorts, invitation: Invitation, now: number) {
   const enrollment = await inviteToEnroll(context, invitation, now)
   return { dependents: (tx: WriteTransaction) => tx.collection(enrollments).insert(enrollment) }
 }

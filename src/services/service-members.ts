@@ -1,5 +1,5 @@
 import { decideAccess, type SessionReport } from '../access/decision.rules.ts'
-import { carries, factsFor, type LoadedFacts } from '../access/decision.ts'
+import { carries, type DecisionPorts, factsFor, type LoadedFacts } from '../access/decision.ts'
 import type { AccessType } from '../access/index/index.ts'
 import { postureChecks } from '../access/posture/posture-check.resource.ts'
 import type { CheckedGrant } from '../access/posture/posture-of.ts'
@@ -14,6 +14,9 @@ import type { WireTexts } from '../kernel/records/wire-texts.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { services } from './service.resource.ts'
 
+/** The ports that computed members of services take. */
+interface ServiceMemberPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'texts'> {}
+
 /** The permissions that a service may show, each list one object: what is made of it is kept. */
 const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: ['Bind', 'Dial'] } as const
 
@@ -22,7 +25,7 @@ const PERMISSIONS = { none: ['Invalid'], Bind: ['Bind'], Dial: ['Dial'], both: [
  * queries before them, and the configs that it asked for, now or when it authenticated.
  */
 export async function serviceMembers(
-  context: EngineContext,
+  context: ServiceMemberPorts,
   tx: ReadTransaction,
   call: Call,
   records: readonly RecordOf<typeof services>[],

@@ -8,7 +8,10 @@ import { apiSessions } from '../login/api-session.resource.ts'
 import type { Change, ReadTransaction } from '../ports/record-storage.ts'
 import { traitsOf } from '../resources/index.ts'
 import { serviceViews } from './service.resource.ts'
-import { type ServiceView, viewServices } from './service-view.ts'
+import { type ServiceView, type ServiceViewPorts, viewServices } from './service-view.ts'
+
+/** The ports by which changes of services are told to their clients. */
+interface ServiceUpdatePorts extends ServiceViewPorts, Pick<EngineContext, 'storage' | 'writes'> {}
 
 /** How many API sessions are remembered; of a forgotten one the view is taken anew. */
 const MAX_REMEMBERED = 100_000
@@ -27,10 +30,10 @@ interface Look {
  * whatever there is to see: of what may have changed between the two a session is told, whether it shows or not.
  */
 export class ServiceUpdates {
-  readonly #context: EngineContext
+  readonly #context: ServiceUpdatePorts
   readonly #looks = new BoundedMap<string, Look>(MAX_REMEMBERED)
 
-  constructor(context: EngineContext) {
+  constructor(context: ServiceUpdatePorts) {
     this.#context = context
   }
 
@@ -52,7 +55,7 @@ export class ServiceUpdates {
 }
 
 /** Compares a view with the one that is kept, keeps it, and answers when it last changed. */
-async function keepServiceView(context: EngineContext, caller: Caller, view: ServiceView): Promise<number> {
+async function keepServiceView(context: ServiceUpdatePorts, caller: Caller, view: ServiceView): Promise<number> {
   const { id, createdAt } = caller.apiSession
   const isSame = async (tx: ReadTransaction, before: RecordOf<typeof serviceViews>) =>
     before.digest === view.digest && !(await cameAndWent(context, tx, caller, before.revision))
@@ -83,7 +86,7 @@ async function keepServiceView(context: EngineContext, caller: Caller, view: Ser
 
 /** Where the controller does as deployed ones do: whether access, or what the endpoint reported, changed and may be as before. */
 async function cameAndWent(
-  { access, settings }: EngineContext,
+  { access, settings }: Pick<EngineContext, 'access' | 'settings'>,
   tx: ReadTransaction,
   { identity, apiSession }: Caller,
   since: number,

@@ -1,4 +1,4 @@
-import { factsFor, reachableServices } from '../access/decision.ts'
+import { type DecisionPorts, factsFor, reachableServices } from '../access/decision.ts'
 import type { CheckedGrant } from '../access/posture/posture-of.ts'
 import {
   emptyPostureData,
@@ -17,6 +17,9 @@ import { ownDetail } from '../kernel/records/render.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { services } from './service.resource.ts'
 
+/** The ports of the view of services. */
+export interface ServiceViewPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest' | 'texts'> {}
+
 /** How many services are looked at without a pause. */
 const CHUNK = 64
 
@@ -34,7 +37,11 @@ export interface ServiceView {
  * Looks at the service list with the eyes of an API session. What services share is looked at once: a policy's queries
  * stand in the list at every service that it grants, and a check at every policy that asks for it.
  */
-export async function viewServices(context: EngineContext, tx: ReadTransaction, caller: Caller): Promise<ServiceView> {
+export async function viewServices(
+  context: ServiceViewPorts,
+  tx: ReadTransaction,
+  caller: Caller,
+): Promise<ServiceView> {
   const now = context.clock.now()
   const { identity, apiSession } = caller
   const index = await context.access.at(tx)
@@ -65,7 +72,7 @@ export async function viewServices(context: EngineContext, tx: ReadTransaction, 
 
 /** Stands for what the services show of themselves and for their configs. */
 async function servicesDigest(
-  context: EngineContext,
+  context: ServiceViewPorts,
   records: readonly RecordOf<typeof services>[],
   configs: readonly ConfigMap[],
 ): Promise<string> {

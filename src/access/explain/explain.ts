@@ -13,7 +13,7 @@ import { edgeRouters } from '../../routers/edge-router.resource.ts'
 import { services } from '../../services/service.resource.ts'
 import { terminators } from '../../services/terminator.resource.ts'
 import { AccessTypeName, AssumedPosture, IdOrName, SimulatedChanges } from '../access-questions.resource.ts'
-import { factsFor } from '../decision.ts'
+import { type DecisionPorts, factsFor } from '../decision.ts'
 import type { AccessIndex, AccessType } from '../index/index.ts'
 import { servicePolicies } from '../policy.resource.ts'
 import { postureDataOf } from '../posture/posture-of.ts'
@@ -27,6 +27,9 @@ import {
   type PolicyUnderReview,
   type RouterState,
 } from './index.ts'
+
+/** The ports of an explanation. */
+interface ExplanationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'presence' | 'storage'> {}
 
 /** Circumstances other than those of now. */
 export interface ExplainOptions {
@@ -47,7 +50,7 @@ export interface ExplainOptions {
  * decide about sessions. An unknown name is a reason, not an error.
  */
 export async function explain(
-  context: EngineContext,
+  context: ExplanationPorts,
   identityIdOrName: string,
   serviceIdOrName: string,
   type: AccessType,
@@ -124,7 +127,7 @@ async function policiesOf(
 
 /** The service policies that select the identity or the service; checks are read for those that select both. */
 async function policiesUnderReview(
-  context: EngineContext,
+  context: DecisionPorts,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,
@@ -145,7 +148,7 @@ async function policiesUnderReview(
 }
 
 async function routerStates(
-  context: EngineContext,
+  context: Pick<EngineContext, 'presence'>,
   tx: ReadTransaction,
   routerIds: readonly string[],
 ): Promise<ReadonlyMap<string, RouterState>> {

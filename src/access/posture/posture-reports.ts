@@ -8,7 +8,7 @@ import { equals, ids } from '../../kernel/filter/index.ts'
 import { readId, readInput, readValue } from '../../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
-import { factsFor, reachableServices } from '../decision.ts'
+import { type DecisionPorts, factsFor, reachableServices } from '../decision.ts'
 import { PostureResponse as PostureResponseSchema } from './posture-check.resource.ts'
 import { failedServiceRequests } from './posture-data.resource.ts'
 import { wholePostureOf } from './posture-of.ts'
@@ -24,11 +24,14 @@ import {
   serviceTimeouts,
 } from './rules/index.ts'
 
+/** The ports of posture reports. */
+interface PosturePorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'storage' | 'writes'> {}
+
 /** The reports of endpoints about themselves, and their consequences for sessions. */
 export class Posture {
-  readonly #context: EngineContext
+  readonly #context: PosturePorts
 
-  constructor(context: EngineContext) {
+  constructor(context: PosturePorts) {
     this.#context = context
   }
 

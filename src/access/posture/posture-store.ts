@@ -28,7 +28,7 @@ interface Endpoint {
  * the one that it is about. Answers what it answered.
  */
 export async function changePosture(
-  { settings: { limits } }: EngineContext,
+  { settings: { limits } }: Pick<EngineContext, 'settings'>,
   tx: WriteTransaction,
   { identityId, apiSessionId, now }: Endpoint,
   responses: readonly PostureResponse[],
@@ -67,7 +67,7 @@ export async function changePosture(
 
 /** No API session of the identity counts as having passed MFA any more. */
 export async function forgetMfaPasses(
-  { settings: { limits } }: EngineContext,
+  { settings: { limits } }: Pick<EngineContext, 'settings'>,
   tx: WriteTransaction,
   identityId: string,
   now: number,

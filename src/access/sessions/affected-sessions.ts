@@ -43,7 +43,7 @@ export function affectedSessionsOf(changes: readonly RecordedChange[]): Affected
 
 /** The ids of the sessions that the affected concern, each once. A session knows the service policies that carry it. */
 export async function affectedIds(
-  context: EngineContext,
+  context: Pick<EngineContext, 'access'>,
   tx: ReadTransaction,
   affected: AffectedSessions,
 ): Promise<readonly string[]> {

@@ -8,9 +8,15 @@ import { dueRecords } from '../../kernel/records/due-records.ts'
 import { MORE, newBatch } from '../../kernel/records/write-batches.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { ReadTransaction, WriteTransaction } from '../../ports/record-storage.ts'
+import type { DecisionPorts } from '../decision.ts'
 import { type AffectedSessions, affectedIds, affectedSessionsOf, sessionsWith } from './affected-sessions.ts'
 import { sessions } from './session.resource.ts'
 import { type Judgement, judgeSessions } from './session-judgement.ts'
+
+/** The ports by which sessions are judged again. */
+export interface EnforcementPorts
+  extends DecisionPorts,
+    Pick<EngineContext, 'clock' | 'events' | 'storage' | 'timetable' | 'writes'> {}
 
 type Ending = { readonly session: RecordOf<typeof sessions>; readonly reason: SessionEnd }
 type Outcome = Omit<Judgement, 'changed'>
@@ -28,7 +34,7 @@ const READ_AT_ONCE = 500
  * Between the writes, and after a crash there, such a session is still listed, but it opens nothing: whoever asks for
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
  */
-export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
+export async function enforceAccess(context: EnforcementPorts, changes: readonly RecordedChange[]): Promise<void> {
   const affected = affectedSessionsOf(changes)
   if (Object.values(affected).every(({ size }) => size === 0)) return
   try {
@@ -40,7 +46,7 @@ export async function enforceAccess(context: EngineContext, changes: readonly Re
   }
 }
 
-async function endAffected(context: EngineContext, affected: AffectedSessions): Promise<void> {
+async function endAffected(context: EnforcementPorts, affected: AffectedSessions): Promise<void> {
   const { ending } = await judgeAndEnd(context, (tx) => affectedIds(context, tx, affected))
   for (const { session, reason } of ending.values()) {
     // A loss by an identity's own role attributes is told with that change.
@@ -54,7 +60,7 @@ async function endAffected(context: EngineContext, affected: AffectedSessions): 
  * Judges the sessions that `find` finds, ends those that nothing carries any more, and notes when to look again. Who begins a
  * session meanwhile is judged by what is committed already, so that the sessions found first are all.
  */
-async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outcome> {
+async function judgeAndEnd(context: EnforcementPorts, find: FindIds): Promise<Outcome> {
   const found = await context.storage.read(find)
   const ending: Map<string, Ending> = new Map()
   const turn = context.turns.begin()
@@ -66,7 +72,7 @@ async function judgeAndEnd(context: EngineContext, find: FindIds): Promise<Outco
   return { ending }
 }
 
-async function judgeSome(context: EngineContext, ids: readonly string[]): Promise<Outcome> {
+async function judgeSome(context: EnforcementPorts, ids: readonly string[]): Promise<Outcome> {
   const judged = await context.storage.read(async (tx) =>
     judgeSessions(context, tx, await sessionsWith(tx, ids), context.clock.now()),
   )
@@ -84,7 +90,7 @@ async function judgeSome(context: EngineContext, ids: readonly string[]): Promis
  * Judges every session whose posture deadline has come, whichever process began it. Answers when (epoch ms) the next one is
  * due.
  */
-export async function endOverdueSessions(context: EngineContext): Promise<number | undefined> {
+export async function endOverdueSessions(context: EnforcementPorts): Promise<number | undefined> {
   for (;;) {
     const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, context.clock.now()))
     if (ids.length === 0) return next
@@ -98,7 +104,7 @@ interface Settled extends Outcome {
 }
 
 /** Ends and changes sessions as far as one write should. */
-async function settleInWrite(context: EngineContext, ids: readonly string[]): Promise<Settled> {
+async function settleInWrite(context: EnforcementPorts, ids: readonly string[]): Promise<Settled> {
   const reasons = new Map<string, SessionEnd>()
   const work = async (tx: WriteTransaction): Promise<Settled> => {
     const part = newBatch(context.clock)
@@ -127,7 +133,7 @@ async function settleInWrite(context: EngineContext, ids: readonly string[]): Pr
  * Takes up what a store holds from before: every session is judged, so that none outlives what carried it. What time ended
  * meanwhile is ended once the first requests are answered, which judge every session that they use.
  */
-export async function resume(context: EngineContext): Promise<void> {
+export async function resume(context: EnforcementPorts): Promise<void> {
   const stored = await context.storage.read((tx) => tx.collection(sessions).findIds())
   await judgeAndEnd(context, async () => stored)
   context.timetable.notLater('overdue', 'next', context.clock.now())

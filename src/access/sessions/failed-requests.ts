@@ -11,7 +11,7 @@ const KEPT_PER_IDENTITY = 50
 
 /** Notes a service request that posture refused and lets go of the oldest beyond fifty. */
 export async function recordFailedRequest(
-  { settings, random, clock }: EngineContext,
+  { settings, random, clock }: Pick<EngineContext, 'clock' | 'random' | 'settings'>,
   tx: WriteTransaction,
   identityId: string,
   request: FailedRequest,

@@ -1,9 +1,8 @@
-import type { EngineContext } from '../../kernel/context/context.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import { NEVER } from '../../kernel/records/due-records.ts'
 import type { SessionEnd } from '../../ports/events.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { decide } from '../decision.ts'
+import { type DecisionPorts, decide } from '../decision.ts'
 import type { sessions } from './session.resource.ts'
 
 type Session = RecordOf<typeof sessions>
@@ -18,7 +17,7 @@ export interface Judgement {
 
 /** Judges sessions by the policies and the posture of now (epoch ms). Four reads at most, whatever their number. */
 export async function judgeSessions(
-  context: EngineContext,
+  context: DecisionPorts,
   tx: ReadTransaction,
   affected: readonly Session[],
   now: number,

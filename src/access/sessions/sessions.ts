@@ -15,10 +15,18 @@ import { revocations } from '../../login/revocation.resource.ts'
 import type { WriteTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
 import { decideAccess } from '../decision.rules.ts'
-import { factsFor, failuresOf } from '../decision.ts'
+import { type DecisionPorts, factsFor, failuresOf } from '../decision.ts'
 import type { PolicyFailure } from '../posture/rules/index.ts'
 import { recordFailedRequest } from './failed-requests.ts'
 import { type SessionCreate, SessionCreation, sessions } from './session.resource.ts'
+
+/** The ports of sessions. */
+interface SessionPorts
+  extends DecisionPorts,
+    Pick<
+      EngineContext,
+      'clock' | 'dataPlane' | 'events' | 'logger' | 'ownerCounts' | 'random' | 'storage' | 'tokens' | 'writes'
+    > {}
 
 type Session = RecordOf<typeof sessions>
 type ServiceRecord = RecordOf<typeof services>
@@ -31,9 +39,9 @@ const TOKEN_LIFETIME_SECONDS = 365 * 24 * 60 * 60
 
 /** Service sessions: the right of one API session to dial or bind one service. */
 export class Sessions {
-  readonly #context: EngineContext
+  readonly #context: SessionPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: SessionPorts) {
     this.#context = context
   }
 
@@ -173,7 +181,7 @@ export class Sessions {
  * caller's, is for another service, or whose session is over. Error: `UNAUTHORIZED`.
  */
 async function requireSessionToken(
-  context: EngineContext,
+  context: SessionPorts,
   caller: Caller,
   serviceId: string,
   token: string,
@@ -196,7 +204,10 @@ async function requireSessionToken(
 }
 
 /** Whether the session that a token stands for is still there. */
-async function isUnderway({ storage }: EngineContext, { jti, sub, z_asid, z_st }: Claims): Promise<boolean> {
+async function isUnderway(
+  { storage }: Pick<EngineContext, 'storage'>,
+  { jti, sub, z_asid, z_st }: Claims,
+): Promise<boolean> {
   const session = typeof jti === 'string' ? await storage.read((tx) => tx.collection(sessions).get(jti)) : undefined
   return session?.apiSessionId === z_asid && session?.serviceId === sub && session?.type === z_st
 }

@@ -88,7 +88,7 @@ function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
  * and policies, not of identities.
  */
 export async function changedIndex(
-  { access, turns }: EngineContext,
+  { access, turns }: Pick<EngineContext, 'access' | 'turns'>,
   tx: ReadTransaction,
   identityIds: readonly string[],
   changes: readonly IndexChange[],

@@ -13,7 +13,7 @@ import type { Turns } from '../../ports/runtime.ts'
 import { resourceNamed } from '../../resources/index.ts'
 import { AssumedPosture, SimulatedIdentities } from '../access-questions.resource.ts'
 import { decideAccess } from '../decision.rules.ts'
-import { factsFor } from '../decision.ts'
+import { type DecisionPorts, factsFor } from '../decision.ts'
 import { newestApiSession, postureAt } from '../explain/explain.ts'
 import type { AccessIndex, AccessType, Grant } from '../index/index.ts'
 import type { CheckedGrant } from '../posture/posture-of.ts'
@@ -27,6 +27,9 @@ import {
   type SimulationResult,
 } from './audience-changes.ts'
 import { type ResolvedChanges, resolveChanges, type SimulatedChange, type SimulatedKind } from './resolve-changes.ts'
+
+/** The ports of a simulation. */
+export interface SimulationPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'storage'> {}
 
 /** How many identities are judged for one page. */
 const MOST_JUDGED = 100
@@ -53,7 +56,7 @@ interface Page {
  * now, against what would pass then. Pairs are by identity, service, and type; counts are of the identities of the page.
  */
 export async function judgedSimulation(
-  context: EngineContext,
+  context: SimulationPorts,
   changes: readonly SimulatedChange[],
   circumstances: SimulatedCircumstances,
   page: Page,
@@ -130,7 +133,7 @@ async function judgedIdentities(
 
 /** Lists the services that an identity may dial and bind, with the types. */
 async function passing(
-  context: EngineContext,
+  context: DecisionPorts,
   tx: ReadTransaction,
   index: AccessIndex,
   identityId: string,

@@ -1,5 +1,4 @@
 import { Gate } from '../../concurrency/gate.ts'
-import type { EngineContext } from '../../kernel/context/context.ts'
 import { readRequest, readValue } from '../../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { PairCursor, PairLimit, SimulatedChanges } from '../access-questions.resource.ts'
@@ -17,7 +16,7 @@ import {
   type SimulationResult,
 } from './audience-changes.ts'
 
-import { judgedSimulation, withNames } from './judged-simulation.ts'
+import { judgedSimulation, type SimulationPorts, withNames } from './judged-simulation.ts'
 
 import { resolveChanges, type SimulatedChange } from './resolve-changes.ts'
 
@@ -26,12 +25,12 @@ const DEFAULT_PAIRS = 100
 
 /** Tries changes without writing anything: who would gain access to what, and who would lose it, posture aside. */
 export class Simulation {
-  readonly #context: EngineContext
+  readonly #context: SimulationPorts
   readonly #mirror: AccessMirror
   /** One after the other: they all try on the same copy. */
   readonly #runs = new Gate(1)
 
-  constructor(context: EngineContext) {
+  constructor(context: SimulationPorts) {
     this.#context = context
     this.#mirror = new AccessMirror(context.turns)
   }

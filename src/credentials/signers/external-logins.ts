@@ -16,6 +16,9 @@ import { type Claims, textClaim } from './claims.rules.ts'
 import { externalJwtSigners } from './external-jwt-signer.resource.ts'
 import { offeredSigners } from './offered-signers.rules.ts'
 
+/** The ports by which a proof of a signer is kept. */
+export type SignerProofPorts = Pick<EngineContext, 'clock' | 'digest' | 'externalTokens' | 'settings' | 'writes'>
+
 type Signer = RecordOf<typeof externalJwtSigners>
 type Identity = RecordOf<typeof identities>
 
@@ -32,7 +35,7 @@ export interface TokenHolder extends VerifiedToken {
 }
 
 /** The signers whose tokens are considered at all. */
-export async function enabledSigners({ storage }: EngineContext): Promise<readonly Signer[]> {
+export async function enabledSigners({ storage }: Pick<EngineContext, 'storage'>): Promise<readonly Signer[]> {
   const { items } = await storage.read((tx) =>
     tx.collection(externalJwtSigners).find({ where: equals('enabled', true) }),
   )
@@ -41,7 +44,7 @@ export async function enabledSigners({ storage }: EngineContext): Promise<readon
 
 /** Verifies the tokens that name one of the signers as issuer, exactly; the others are left out. */
 export async function verifyTokens(
-  { externalTokens, clock }: EngineContext,
+  { externalTokens, clock }: Pick<EngineContext, 'clock' | 'externalTokens'>,
   tokens: readonly string[],
   signers: readonly Signer[],
 ): Promise<{ readonly verified: readonly VerifiedToken[]; readonly problems: readonly TokenProblem[] }> {
@@ -60,7 +63,10 @@ export async function verifyTokens(
 }
 
 /** Finds whom the first acceptable token stands for. Error: `UNAUTHORIZED` with what was wrong with the tokens. */
-export async function tokenHolder(context: EngineContext, tokens: readonly string[]): Promise<TokenHolder> {
+export async function tokenHolder(
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'storage'>,
+  tokens: readonly string[],
+): Promise<TokenHolder> {
   const signers = await enabledSigners(context)
   const { verified, problems } = await verifyTokens(context, tokens, signers)
   for (const token of verified) {
@@ -76,7 +82,7 @@ export async function tokenHolder(context: EngineContext, tokens: readonly strin
  * somebody who has rights.
  */
 export async function withSignerProof(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
   caller: Caller,
   tokens: readonly string[],
 ): Promise<Caller> {
@@ -92,7 +98,7 @@ export async function withSignerProof(
  * last request that brought one.
  */
 export async function withKeptProof(
-  context: EngineContext,
+  context: SignerProofPorts,
   caller: Caller,
   tokens: readonly string[],
 ): Promise<Caller> {
@@ -114,7 +120,7 @@ export async function withKeptProof(
 
 /** Whether one of the tokens is of the signer and names the identity; otherwise what is wrong with them. */
 export async function signerProof(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'externalTokens' | 'settings'>,
   signer: Signer,
   identity: Identity,
   tokens: readonly string[],
@@ -131,7 +137,10 @@ function names({ signer, claims }: VerifiedToken, { id, externalId }: Identity):
   return claimed !== undefined && claimed === (signer.useExternalId ? externalId : id)
 }
 
-function holderOf(context: EngineContext, token: VerifiedToken): Promise<TokenHolder | undefined> {
+function holderOf(
+  context: Pick<EngineContext, 'clock' | 'storage'>,
+  token: VerifiedToken,
+): Promise<TokenHolder | undefined> {
   return context.storage.read((tx) => holderIn(tx, token, context.clock.now()))
 }
 

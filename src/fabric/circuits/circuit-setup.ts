@@ -25,6 +25,9 @@ import {
   type Terminator,
 } from './terminator-selection.ts'
 
+/** The ports by which a circuit is laid. */
+export type CircuitSetupPorts = Pick<EngineContext, 'clock' | 'events' | 'presence' | 'random' | 'storage'>
+
 /** A circuit that somebody wants. */
 export interface AskedCircuit {
   /** Judged anew with every attempt, in the snapshot by which the terminator is chosen. */
@@ -51,7 +54,7 @@ interface Chosen {
 }
 
 interface Parts {
-  readonly context: EngineContext
+  readonly context: CircuitSetupPorts
   readonly rights: ServiceRights
   readonly routers: ConnectedRouters
   readonly network: Network

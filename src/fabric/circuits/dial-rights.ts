@@ -8,8 +8,11 @@ import { services } from '../../services/service.resource.ts'
 import { RouterRefusal } from '../routers/admission.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
 import { judgesPosture } from '../rules/index.ts'
-import { requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
+import { type PresentedTokenPorts, requireApiSession, requireSession, verifyPresented } from './presented-tokens.ts'
 import { isTunneler, type ServiceClaim, type ServiceRights } from './service-rights.ts'
+
+/** The ports by which a dial of a session is judged. */
+interface DialRightPorts extends PresentedTokenPorts, Pick<EngineContext, 'digest'> {}
 
 type Service = RecordOf<typeof services>
 
@@ -26,7 +29,7 @@ export interface DialRight extends GrantedClaim {
 
 /** The sources that rights are judged by. */
 interface Rights {
-  readonly context: EngineContext
+  readonly context: DialRightPorts
   readonly rights: ServiceRights
 }
 

@@ -11,6 +11,9 @@ import { type ReadToken, readToken } from '../../oidc/token-claims.rules.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { RouterRefusal } from '../routers/admission.ts'
 
+/** The ports by which presented tokens are verified. */
+export type PresentedTokenPorts = Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'tokens'>
+
 /** The API session that a client presented to a router. */
 export interface PresentedApiSession {
   readonly id: string
@@ -37,7 +40,7 @@ const JWT_START = 'ey'
 
 /** Verifies what a client presented to a router. */
 export async function verifyPresented(
-  context: EngineContext,
+  context: PresentedTokenPorts,
   apiSessionToken: string,
   sessionToken: string | undefined,
 ): Promise<PresentedTokens> {
@@ -54,7 +57,7 @@ export async function verifyPresented(
 
 /** The API session of what was presented. Throws {@link RouterRefusal} for one that is unknown or taken back. */
 export async function requireApiSession(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'digest'>,
   tx: ReadTransaction,
   { apiSession }: PresentedTokens,
 ): Promise<PresentedApiSession> {
@@ -68,7 +71,7 @@ export async function requireApiSession(
 
 /** The service session that was presented with an API session. Throws {@link RouterRefusal}. */
 export async function requireSession(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock'>,
   tx: ReadTransaction,
   apiSession: PresentedApiSession,
   { session: claims, ...presented }: PresentedTokens,
@@ -89,7 +92,7 @@ export async function requireSession(
 }
 
 async function storedSession(
-  context: EngineContext,
+  context: Pick<EngineContext, 'digest'>,
   tx: ReadTransaction,
   token: string,
 ): Promise<PresentedApiSession | undefined> {
@@ -100,7 +103,7 @@ async function storedSession(
 }
 
 async function bearerSession(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock'>,
   tx: ReadTransaction,
   read: ReadToken | undefined,
 ): Promise<PresentedApiSession | undefined> {
@@ -112,7 +115,11 @@ function invalidSession(): RouterRefusal {
   return new RouterRefusal('invalid-session', 'invalid session')
 }
 
-async function isRevoked(context: EngineContext, tx: ReadTransaction, sessionId: string): Promise<boolean> {
+async function isRevoked(
+  context: Pick<EngineContext, 'clock'>,
+  tx: ReadTransaction,
+  sessionId: string,
+): Promise<boolean> {
   const now = context.clock.now()
   const { items } = await tx.collection(revocations).find({ where: ids([sessionId]) })
   return items.some(({ expiresAt }) => now < expiresAt)

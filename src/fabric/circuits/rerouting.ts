@@ -16,7 +16,7 @@ import { type Circuit, MOVING_ATTEMPT, type OpenCircuits } from './open-circuits
 import type { RouteExchange } from './route-exchange.ts'
 
 interface Parts {
-  readonly context: EngineContext
+  readonly context: Pick<EngineContext, 'clock' | 'events'>
   readonly network: Network
   readonly circuits: OpenCircuits
   readonly exchange: RouteExchange

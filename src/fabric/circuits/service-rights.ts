@@ -1,5 +1,5 @@
 import { type Decision, decideAccess, type PartyFacts, type PartyLack } from '../../access/decision.rules.ts'
-import { factsFor } from '../../access/decision.ts'
+import { type DecisionPorts, factsFor } from '../../access/decision.ts'
 import type { AccessType } from '../../access/index/index.ts'
 import { emptyPostureData } from '../../access/posture/rules/index.ts'
 import { sessions } from '../../access/sessions/session.resource.ts'
@@ -14,6 +14,9 @@ import { apiSessions } from '../../login/api-session.resource.ts'
 import type { ApiSessions } from '../../login/api-sessions.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import { services } from '../../services/service.resource.ts'
+
+/** The ports by which rights to services are told. */
+export interface ServiceRightPorts extends DecisionPorts, Pick<EngineContext, 'clock' | 'digest'> {}
 
 /** On whose behalf traffic enters or leaves the network. */
 export interface Party {
@@ -61,10 +64,10 @@ const CLAIMS_AT_ONCE = 500
  * use the router. New circuits, running ones and terminators are judged here, by the decision that the APIs ask as well.
  */
 export class ServiceRights {
-  readonly #context: EngineContext
+  readonly #context: ServiceRightPorts
   readonly #apiSessions: ApiSessions
 
-  constructor(context: EngineContext, apiSessions: ApiSessions) {
+  constructor(context: ServiceRightPorts, apiSessions: ApiSessions) {
     this.#context = context
     this.#apiSessions = apiSessions
   }

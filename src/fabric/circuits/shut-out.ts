@@ -12,7 +12,7 @@ import type { Rerouting } from './rerouting.ts'
 import type { RouteExchange } from './route-exchange.ts'
 
 interface Parts {
-  readonly context: EngineContext
+  readonly context: Pick<EngineContext, 'storage'>
   readonly presence: Presence
   readonly routers: ConnectedRouters
   readonly network: Network

@@ -2,8 +2,11 @@ import { concatenated } from '../../base/bytes.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ModelCodec, ModelEvent, ModelState } from '../../ports/fabric/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
-import { ModelContent } from './model-content.ts'
+import { ModelContent, type ModelContentPorts } from './model-content.ts'
 import { type ModelStep, StepLog } from './model-image.ts'
+
+/** The ports of the data model of routers. */
+export interface DataModelPorts extends ModelContentPorts, Pick<EngineContext, 'random' | 'storage'> {}
 
 /** The whole model as of `index`, written once for all who ask. */
 export type WrittenModel = Pick<ModelState, 'index' | 'events'>
@@ -30,12 +33,12 @@ const MOST_APPENDED = 4 * 1024 * 1024
  * each other.
  */
 export class DataModel {
-  readonly #context: EngineContext
+  readonly #context: DataModelPorts
   readonly #codec: ModelCodec
   #timelineId: string
   #known: Known | undefined
 
-  constructor(context: EngineContext, codec: ModelCodec) {
+  constructor(context: DataModelPorts, codec: ModelCodec) {
     this.#context = context
     this.#codec = codec
     this.#timelineId = context.random.uuid()

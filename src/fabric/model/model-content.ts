@@ -10,6 +10,9 @@ import type { Change, ReadTransaction } from '../../ports/record-storage.ts'
 import { MODEL_KINDS, type ModelKind, modelKeys, type PublicKey } from './model-entities.ts'
 import { ModelImage } from './model-image.ts'
 
+/** The ports of the content of the data model. */
+export type ModelContentPorts = Pick<EngineContext, 'clock' | 'digest' | 'pki' | 'turns'>
+
 /** A record as it was read, and how routers see it. */
 interface Read {
   readonly kind: ModelKind
@@ -31,7 +34,7 @@ const EVENTS_AT_ONCE = 200
 
 /** Turns what the store holds, and what changed in it, into events of the model. */
 export class ModelContent {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'turns'>
   readonly #image: ModelImage
   /** Whom a service config is for, because one that is gone cannot be asked. */
   readonly #identityOf = new Map<string, string>()
@@ -39,7 +42,7 @@ export class ModelContent {
   /** Until when (epoch ms) identities are disabled: their records do not change when that is over. */
   readonly #disabledUntil = new Map<string, number>()
 
-  constructor(context: EngineContext) {
+  constructor(context: ModelContentPorts) {
     this.#context = context
     this.#image = new ModelImage(context.digest)
   }

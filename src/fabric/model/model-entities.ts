@@ -109,7 +109,10 @@ export type PublicKey = Extract<ModelEntity, { type: 'public-key' }>
  * good, clients by the roots of the network and by
  * the third parties that it trusts.
  */
-export async function modelKeys({ pki }: EngineContext, tx: ReadTransaction): Promise<readonly PublicKey[]> {
+export async function modelKeys(
+  { pki }: Pick<EngineContext, 'pki'>,
+  tx: ReadTransaction,
+): Promise<readonly PublicKey[]> {
   const server = await pki.serverCertificate()
   const { items: signing } = await tx.collection(signingKeys).find()
   const signers = await Promise.all(signing.map(({ certPem }) => pki.readCertificates(certPem)))

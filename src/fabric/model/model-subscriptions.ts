@@ -2,8 +2,11 @@ import { Gate } from '../../concurrency/gate.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ModelCodec, ModelEvent, ModelSubscription } from '../../ports/fabric/index.ts'
 import type { ConnectedRouter } from '../routers/connected-routers.ts'
-import { DataModel, type WrittenModel } from './data-model.ts'
+import { DataModel, type DataModelPorts, type WrittenModel } from './data-model.ts'
 import type { ModelStep } from './model-image.ts'
+
+/** The ports by which routers subscribe to the data model. */
+export interface SubscriptionPorts extends DataModelPorts, Pick<EngineContext, 'logger'> {}
 
 interface Subscription {
   readonly id: string
@@ -28,7 +31,7 @@ const LAG_MS = 5000
  * whoever waits for a model that is being written gets the same one.
  */
 export class ModelSubscriptions {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'logger'>
   readonly #model: DataModel
   readonly #subscriptions = new Map<ConnectedRouter, Subscription>()
   readonly #gate = new Gate(1)
@@ -37,7 +40,7 @@ export class ModelSubscriptions {
   #isOwing = false
   readonly #turn: () => Promise<void> | undefined
 
-  constructor(context: EngineContext, codec: ModelCodec) {
+  constructor(context: SubscriptionPorts, codec: ModelCodec) {
     this.#context = context
     this.#model = new DataModel(context, codec)
     this.#turn = context.turns.begin()

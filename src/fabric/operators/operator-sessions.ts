@@ -1,7 +1,7 @@
 import { isAdministrator, permits } from '../../authority/authority.rules.ts'
 import type { Call } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { standingCall } from '../../login/standing-call.ts'
+import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
 import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../ports/fabric/index.ts'
 import type { Inspections } from '../inspections/inspections.ts'
 import type { Validations } from '../validations/validations.ts'
@@ -17,9 +17,12 @@ const MOST = 64
 /** Milliseconds between looks whether those who are connected still may be. */
 const LOOK_MS = 1000
 
+/** The ports by which operators are heard and told. */
+export interface OperatorPorts extends StandingPorts, Pick<EngineContext, 'events' | 'logger' | 'timetable'> {}
+
 /** The parts that sessions hand messages to. */
 interface OperatorParts {
-  readonly context: EngineContext
+  readonly context: OperatorPorts
   readonly inspections: Inspections
   readonly validations: Validations
   readonly feeds: EventFeeds

@@ -15,7 +15,7 @@ const REFUSALS = {
  * the one that the router enrolled with. Others of the chain prove nothing, for anybody can present them.
  */
 export async function admitSocket(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'pki' | 'storage'>,
   routerId: string,
   chain: readonly Uint8Array[],
 ): Promise<SocketAdmission> {

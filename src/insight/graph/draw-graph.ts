@@ -76,7 +76,7 @@ const SERVICES_AT_ONCE = 50
 
 /** The cells of some identities and some services that are not empty. */
 export async function cellsOf(
-  { storage, access, turns }: EngineContext,
+  { storage, access, turns }: Pick<EngineContext, 'access' | 'storage' | 'turns'>,
   identities: readonly GraphEntity[],
   services: readonly GraphEntity[],
 ): Promise<readonly MatrixCell[]> {

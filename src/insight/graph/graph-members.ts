@@ -29,7 +29,7 @@ export interface PageWanted {
  * `COULD_NOT_VALIDATE` for a cursor of another make.
  */
 export async function membersOf(
-  context: EngineContext,
+  context: Pick<EngineContext, 'digest' | 'turns'>,
   partition: Partition,
   names: Names,
   group: string,
@@ -46,7 +46,7 @@ export async function membersOf(
 
 /** A page of the entities of some classes, by name. Error: `COULD_NOT_VALIDATE` for a cursor of another make. */
 export async function pageOfClasses(
-  context: EngineContext,
+  context: Pick<EngineContext, 'turns'>,
   classified: Classified,
   classes: ReadonlySet<number>,
   order: NameOrder,
@@ -102,7 +102,7 @@ function placeAfter(cursor: string | undefined): NamePlace | undefined {
 
 /** The places of the classes that make up a group; none for a group that is not there. */
 async function classesOf(
-  { digest, turns }: EngineContext,
+  { digest, turns }: Pick<EngineContext, 'digest' | 'turns'>,
   partition: Partition,
   { classes }: Classified,
   { kind, by, which }: GroupName,
@@ -124,7 +124,7 @@ async function classesOf(
 }
 
 async function idsOf(
-  { turns }: EngineContext,
+  { turns }: Pick<EngineContext, 'turns'>,
   { classOf, roster }: Classified,
   classes: ReadonlySet<number>,
 ): Promise<readonly string[]> {

@@ -38,7 +38,7 @@ export function drawnFor(call: Call): readonly string[] {
 
 /** Reads what a graph of some kinds is drawn of. Whoever is added meanwhile may be in it already. */
 export async function networkFacts(
-  { access }: EngineContext,
+  { access }: Pick<EngineContext, 'access'>,
   tx: ReadTransaction,
   kinds: readonly string[],
 ): Promise<NetworkFacts> {

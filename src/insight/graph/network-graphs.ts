@@ -32,15 +32,18 @@ import { membersOf } from './graph-members.ts'
 import { NameIndex } from './names.ts'
 import { drawnFor } from './network-facts.ts'
 import { Partitions } from './partition.ts'
-import { search } from './search.ts'
+import { type SearchPorts, search } from './search.ts'
+
+/** The ports of graphs of the network. */
+interface GraphPorts extends SearchPorts, Pick<EngineContext, 'clock' | 'presence'> {}
 
 /** Who reaches what, by groups and by names, for whoever may read it. Long work is done in slices. */
 export class NetworkGraphs {
-  readonly #context: EngineContext
+  readonly #context: GraphPorts
   readonly #partitions: Partitions
   readonly #names: NameIndex
 
-  constructor(context: EngineContext) {
+  constructor(context: GraphPorts) {
     this.#context = context
     this.#partitions = new Partitions(context)
     this.#names = new NameIndex(context)

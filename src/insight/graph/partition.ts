@@ -102,12 +102,12 @@ const MOST_VIEWS = 4
 
 /** The view that each caller has of the network, made when it is first asked for and kept as long as nothing changes it. */
 export class Partitions {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'access' | 'storage' | 'turns'>
   readonly #kept = new BoundedMap<string, Partition>(MOST_VIEWS)
   /** One after the other: what one of them makes the next one may use. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'access' | 'storage' | 'turns'>) {
     this.#context = context
   }
 

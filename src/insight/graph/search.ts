@@ -9,6 +9,9 @@ import type { FoundAttribute, FoundName, FoundNames } from './graph.resource.ts'
 import { attributesKey, GROUPED_KINDS } from './index.ts'
 import { NAMED, type Names, searchNames } from './names.ts'
 
+/** The ports of the search in the graph. */
+export type SearchPorts = Pick<EngineContext, 'access' | 'digest' | 'storage' | 'turns'>
+
 const WITH_ATTRIBUTES: readonly EntityKind[] = ['identities', 'services', 'edge-routers', 'posture-checks']
 /** How many role attributes of what was found are shown. */
 const MOST_SHOWN = 8
@@ -19,7 +22,7 @@ const PIECE = 64
  * attributes, at most as many. A text that begins with `#` finds role attributes alone.
  */
 export async function search(
-  context: EngineContext,
+  context: SearchPorts,
   call: Call,
   names: Names,
   text: string,
@@ -51,7 +54,11 @@ function attributesOf(index: AccessIndex, kind: string, id: string): readonly st
 }
 
 /** The key of the group that an entity with these role attributes is in, unless that is one of the small ones. */
-function groupOf({ digest }: EngineContext, kind: string, attributes: readonly string[]): string | null {
+function groupOf(
+  { digest }: Pick<EngineContext, 'digest'>,
+  kind: string,
+  attributes: readonly string[],
+): string | null {
   const grouped = GROUPED_KINDS.find((one) => one === kind)
   if (grouped === undefined) return null
   const which = commonDigest(digest, attributesKey(attributes.toSorted()))

@@ -17,7 +17,7 @@ import {
 
 /** Who may dial or bind what within two scopes, in few groups. Error: `COULD_NOT_VALIDATE` for a scope of another make. */
 export async function accessMap(
-  { turns }: EngineContext,
+  { turns }: Pick<EngineContext, 'turns'>,
   partition: Partition,
   { type, groups: most, ...within }: z.output<typeof MapRequest>,
 ): Promise<AccessMap> {
@@ -50,7 +50,7 @@ export async function accessMap(
 
 /** A page of the members of a scope, by name. Errors: `NOT_FOUND` for a kind that is not to be seen, `COULD_NOT_VALIDATE`. */
 export async function scopeMembers(
-  context: EngineContext,
+  context: Pick<EngineContext, 'turns'>,
   partition: Partition,
   names: Names,
   { kind, scope: text, ...page }: z.output<typeof ScopeMembersRequest>,

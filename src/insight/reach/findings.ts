@@ -10,6 +10,9 @@ import type { Names } from '../graph/names.ts'
 import { inSlices, type Partition } from '../graph/partition.ts'
 import { FINDING_KINDS, type Finding, type FindingKind, type FindingsRequest } from './reach.resource.ts'
 
+/** The ports by which findings are made. */
+type FindingsPorts = Pick<EngineContext, 'clock' | 'presence' | 'storage' | 'turns'>
+
 /** An invitation that ends within this time (ms) is about to end. */
 const SOON_MS = 86_400_000
 
@@ -38,7 +41,7 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
  * one. Which entities policies leave out is worked out once for a revision of the network.
  */
 export async function findings(
-  context: EngineContext,
+  context: FindingsPorts,
   call: Call,
   partition: Partition,
   names: Names,
@@ -72,7 +75,7 @@ function joined(orders: readonly NameOrder[]): Pick<NameOrder, 'get'> {
 }
 
 async function idsOf(
-  { storage, clock, presence, turns }: EngineContext,
+  { storage, clock, presence, turns }: FindingsPorts,
   partition: Partition,
   names: Names,
   finding: FindingKind,

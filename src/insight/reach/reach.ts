@@ -20,7 +20,7 @@ const FEW = 2000
  * Errors: `NOT_FOUND` for an unknown id or name, `COULD_NOT_VALIDATE` where not exactly one of both is named.
  */
 export async function reachOf(
-  context: EngineContext,
+  context: Pick<EngineContext, 'access' | 'presence' | 'storage' | 'turns'>,
   names: Names,
   { identity, service, type, ...page }: z.output<typeof ReachRequest>,
 ): Promise<Reach> {
@@ -80,7 +80,7 @@ function grantsOf(
 }
 
 async function named(
-  { storage }: EngineContext,
+  { storage }: Pick<EngineContext, 'storage'>,
   entries: readonly NameEntry[],
   grants: readonly (readonly Grant[])[],
 ): Promise<readonly Omit<Reached, 'status'>[]> {

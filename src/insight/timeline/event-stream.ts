@@ -1,9 +1,12 @@
 import { type Call, isAdminCall, mayRead } from '../../kernel/context/call.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
-import { standingCall } from '../../login/standing-call.ts'
+import { type StandingPorts, standingCall } from '../../login/standing-call.ts'
 import { eventAnswers } from './event-answer.ts'
 import type { EventLog, KeptEvent } from './event-log.ts'
 import type { TimelineEvent } from './timeline.resource.ts'
+
+/** The ports of a stream of events. */
+export interface EventStreamPorts extends StandingPorts, Pick<EngineContext, 'timetable'> {}
 
 /** How many events are handed over at once. */
 const BATCH = 64
@@ -19,7 +22,7 @@ export type StreamStep =
 
 /** The sources that a stream works with. */
 export interface StreamSource {
-  readonly context: EngineContext
+  readonly context: EventStreamPorts
   readonly log: EventLog
   idOf(number: number): string
 }

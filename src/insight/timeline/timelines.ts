@@ -7,8 +7,11 @@ import type { ControllerEvents, EventName } from '../../ports/events.ts'
 import { traitsOf } from '../../resources/index.ts'
 import { eventAnswers } from './event-answer.ts'
 import { EventLog, factsOf, readerOf, TOLD_EVENTS } from './event-log.ts'
-import { EventStream, mayHear, type StreamSource } from './event-stream.ts'
+import { EventStream, type EventStreamPorts, mayHear, type StreamSource } from './event-stream.ts'
 import { type Timeline, TimelineRequest } from './timeline.resource.ts'
+
+/** The ports of timelines. */
+interface TimelinePorts extends EventStreamPorts, Pick<EngineContext, 'events' | 'random'> {}
 
 /** How often readers of streams hear that theirs is alive, and are judged again, ms. */
 const HEARTBEAT_MS = 15_000
@@ -23,7 +26,7 @@ export class Timelines {
   /** The revision of the store by which readers were judged last; undefined while nobody reads. */
   #revision: number | undefined
 
-  constructor(context: EngineContext) {
+  constructor(context: TimelinePorts) {
     const log = new EventLog(context.settings.limits.timelineBytes)
     this.#instance = context.random.id()
     this.#source = { context, log, idOf: (number) => `${this.#instance}.${number}` }

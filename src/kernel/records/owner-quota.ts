@@ -30,7 +30,7 @@ function countOfOwner({ ownerCounts }: Pick<EngineContext, 'ownerCounts'>, owner
  * records of its owner are ended, as far as a batch goes. Error: `COULD_NOT_VALIDATE` naming the owner's field and the limit where none is.
  */
 export async function makeRoom<R extends Resource>(
-  context: EngineContext,
+  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
   tx: WriteTransaction,
   resource: R,
   record: RecordOf<R>,
@@ -94,7 +94,7 @@ export interface Counted {
  * `COULD_NOT_VALIDATE` naming the first field and the limit.
  */
 export async function requireQuota(
-  context: EngineContext,
+  context: Pick<EngineContext, 'ownerCounts' | 'settings'>,
   tx: WriteTransaction,
   counted: readonly Counted[],
   { id, limit }: { readonly id: string; readonly limit: keyof Limits },

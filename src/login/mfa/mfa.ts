@@ -14,6 +14,7 @@ import { mfas } from './mfa.resource.ts'
 import {
   insertMfa,
   type MfaRecord,
+  type MfaRecordPorts,
   type MfaSecrets,
   mfaSecretsOf,
   newMfa,
@@ -23,14 +24,17 @@ import {
   withCode,
 } from './mfa-records.ts'
 
+/** The ports of MFA. */
+interface MfaPorts extends MfaRecordPorts, Pick<EngineContext, 'qrCode' | 'tokens'> {}
+
 /**
  * The second factor of the caller. A code works once. Errors of every
  * method that takes one: `MFA_INVALID_TOKEN`, and `RATE_LIMITED` after 10 wrong ones in five minutes or 50 in a day.
  */
 export class Mfa {
-  readonly #context: EngineContext
+  readonly #context: MfaPorts
 
-  constructor(context: EngineContext) {
+  constructor(context: MfaPorts) {
     this.#context = context
   }
 

@@ -14,6 +14,9 @@ import type { Turns } from '../../ports/runtime.ts'
 import { RESOURCES } from '../../resources/index.ts'
 import { damage, type Inconsistency, inconsistenciesOf, type Repair } from './inconsistency.ts'
 
+/** The ports by which integrity is checked and mended. */
+type IntegrityPorts = Pick<EngineContext, 'clock' | 'logger' | 'storage' | 'turns' | 'writes'>
+
 /** How many results of a run are kept. */
 const MAX_RESULTS = 1000
 
@@ -40,11 +43,11 @@ const NEVER_RUN: IntegrityReport = {
 
 /** Checks and repairs the store against the declarations, one run at a time; results stay in this process. */
 export class DataIntegrity {
-  readonly #context: EngineContext
+  readonly #context: IntegrityPorts
   #report = NEVER_RUN
   #run: Promise<void> = Promise.resolve()
 
-  constructor(context: EngineContext) {
+  constructor(context: IntegrityPorts) {
     this.#context = context
   }
 
@@ -130,7 +133,7 @@ export async function findInconsistencies(
 
 /** Does a repair; answers whether there was something to mend still. */
 export function mend(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'writes'>,
   call: Call,
   { resource, id, field, entry, action }: Repair,
 ): Promise<boolean> {

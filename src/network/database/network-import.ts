@@ -50,9 +50,9 @@ const BATCH = 200
  * level with it, so that an import which was interrupted is simply done again.
  */
 export class NetworkImport {
-  readonly #context: EngineContext
+  readonly #context: Pick<EngineContext, 'clock' | 'pki' | 'writes'>
 
-  constructor(context: EngineContext) {
+  constructor(context: Pick<EngineContext, 'clock' | 'pki' | 'writes'>) {
     this.#context = context
   }
 
@@ -157,7 +157,7 @@ function isSame(known: object, record: object): boolean {
  * to that party.
  */
 async function importedCredential(
-  { pki }: EngineContext,
+  { pki }: Pick<EngineContext, 'pki'>,
   record: RecordOf<Resource>,
   entities: readonly ImportedEntity[],
   now: number,

@@ -9,6 +9,9 @@ import { builtInFields, findInconsistencies, mend } from './data-integrity.ts'
 
 import type { Damage, Inconsistency } from './inconsistency.ts'
 
+/** The ports by which a store is repaired. */
+type RepairPorts = Pick<EngineContext, 'clock' | 'storage' | 'turns' | 'writes'>
+
 /** The repair of something that the declarations rule out. */
 export interface StoreRepair {
   readonly description: string
@@ -30,7 +33,7 @@ const AT_ONCE = 500
  * is made first. Nothing that can be read of a record is changed, and nothing goes that was not asked for.
  */
 export async function repairStore(
-  context: EngineContext,
+  context: RepairPorts,
   call: SystemCall,
   deletesDamaged: boolean,
 ): Promise<readonly StoreRepair[]> {
@@ -51,7 +54,7 @@ export async function repairStore(
 }
 
 async function repaired(
-  context: EngineContext,
+  context: Pick<EngineContext, 'clock' | 'writes'>,
   call: SystemCall,
   { description, repair, damage }: Inconsistency,
   deletesDamaged: boolean,
@@ -73,7 +76,11 @@ async function repaired(
 }
 
 /** Puts what cannot be read back to what a new network has there; answers whether a new network has it. */
-async function restore({ writes, clock }: EngineContext, call: SystemCall, damage: Damage): Promise<boolean> {
+async function restore(
+  { writes, clock }: Pick<EngineContext, 'clock' | 'writes'>,
+  call: SystemCall,
+  damage: Damage,
+): Promise<boolean> {
   const { resource, remains, fields } = damage
   const builtIn = builtInFields(resource.name, remains.id)
   if (builtIn === undefined) return false

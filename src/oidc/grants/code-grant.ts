@@ -18,6 +18,12 @@ import type { SessionClaims } from '../token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
 import type { Codes } from './codes.ts'
 
+/** The ports of a grant for a code. */
+type CodeGrantPorts = Pick<
+  ProviderContext,
+  'clock' | 'digest' | 'ownerCounts' | 'pki' | 'provider' | 'random' | 'settings' | 'storage'
+>
+
 /** A request of a client to exchange a code. */
 export interface CodeRequest {
   readonly issuer: string
@@ -35,14 +41,14 @@ type Completed = AuthRequest & { readonly login: RequestLogin }
  * comes again is in the wrong hands, or was at first: what it was exchanged for ends (section 4.1.2).
  */
 export class CodeGrant {
-  readonly #context: ProviderContext
+  readonly #context: CodeGrantPorts
   readonly #requests: AuthRequests
   readonly #codes: Codes
   readonly #apiSessions: ApiSessions
   readonly #issue: TokenIssue
 
   constructor(
-    context: ProviderContext,
+    context: CodeGrantPorts,
     requests: AuthRequests,
     codes: Codes,
     apiSessions: ApiSessions,

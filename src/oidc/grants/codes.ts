@@ -9,6 +9,9 @@ import type { AuthRequest, AuthRequests } from '../auth-requests.ts'
 import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
 import type { ProviderContext } from '../token-issue.ts'
 
+/** The ports of codes. */
+type CodePorts = Pick<ProviderContext, 'clock' | 'digest' | 'random' | 'storage' | 'writes'>
+
 /** Codes of one login that are good at once: a client that asks again gets a new one, and the sixth voids the first. */
 const MAX_CODES = 5
 
@@ -20,10 +23,10 @@ export interface FinishedLogin {
 
 /** Authorization codes: what a client gets for a completed login, to exchange it for tokens. */
 export class Codes {
-  readonly #context: ProviderContext
+  readonly #context: CodePorts
   readonly #requests: AuthRequests
 
-  constructor(context: ProviderContext, requests: AuthRequests) {
+  constructor(context: CodePorts, requests: AuthRequests) {
     this.#context = context
     this.#requests = requests
   }

@@ -3,9 +3,19 @@ import { CLIENT_IDS } from '../auth-request.rules.ts'
 import { invalidRequest, OAuthError } from '../oauth-error.rules.ts'
 import { type ReadToken, withScopes } from '../token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
-import { judgePresented, type LiveSession, type NotRenewed, type Renewal, renewSession } from '../token-sessions.ts'
+import {
+  judgePresented,
+  type LiveSession,
+  type NotRenewed,
+  type Renewal,
+  renewSession,
+  type TokenSessionPorts,
+} from '../token-sessions.ts'
 import { certifyAgain, narrowedScopes, presentationOf, proverOf } from './refresh-grant.ts'
 import { afterExchange, type Prover } from './refresh-tokens.rules.ts'
+
+/** The ports of an exchange of tokens. */
+interface ExchangePorts extends TokenSessionPorts, Pick<ProviderContext, 'pki' | 'random'> {}
 
 /** A request of a client to exchange a token for another one. */
 export interface ExchangeRequest {
@@ -28,10 +38,10 @@ type Kind = (typeof KINDS)[number]
  * exchange one twice; what the new tokens say is what the session is, so that no proven factor gets lost.
  */
 export class ExchangeGrant {
-  readonly #context: ProviderContext
+  readonly #context: ExchangePorts
   readonly #issue: TokenIssue
 
-  constructor(context: ProviderContext, issue: TokenIssue) {
+  constructor(context: ExchangePorts, issue: TokenIssue) {
     this.#context = context
     this.#issue = issue
   }

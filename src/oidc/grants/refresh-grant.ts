@@ -3,8 +3,11 @@ import { invalidGrant, invalidRequest, OAuthError } from '../oauth-error.rules.t
 import { isBound, issueSessionCertificate, namedKey } from '../proof-of-possession.ts'
 import { type ReadToken, type SessionClaims, withCertificates, withScopes } from '../token-claims.rules.ts'
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
-import { judgePresented, liveSession, renewSession } from '../token-sessions.ts'
+import { judgePresented, liveSession, renewSession, type TokenSessionPorts } from '../token-sessions.ts'
 import { afterRotation, type Presentation, type Prover } from './refresh-tokens.rules.ts'
+
+/** The ports of a grant for a refresh token. */
+interface RefreshPorts extends TokenSessionPorts, Pick<ProviderContext, 'events' | 'pki' | 'random'> {}
 
 /** A request of a client to refresh its tokens. */
 export interface RefreshRequest {
@@ -20,10 +23,10 @@ export interface RefreshRequest {
  * was lost is given again for a short time.
  */
 export class RefreshGrant {
-  readonly #context: ProviderContext
+  readonly #context: RefreshPorts
   readonly #issue: TokenIssue
 
-  constructor(context: ProviderContext, issue: TokenIssue) {
+  constructor(context: RefreshPorts, issue: TokenIssue) {
     this.#context = context
     this.#issue = issue
   }
@@ -94,7 +97,7 @@ export function narrowedScopes({ scopes = [] }: SessionClaims, scope: string | u
  * Who presents a token. Error: `access_denied` where it is bound to certificates and the connection presents none of them.
  */
 export async function proverOf(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'pki'>,
   token: ReadToken,
   call: Call,
   clientId: string,
@@ -105,7 +108,11 @@ export async function proverOf(
 }
 
 /** A refresh token as it is presented now. */
-export function presentationOf({ clock, settings }: ProviderContext, { jti }: ReadToken, by: Prover): Presentation {
+export function presentationOf(
+  { clock, settings }: Pick<ProviderContext, 'clock' | 'settings'>,
+  { jti }: ReadToken,
+  by: Prover,
+): Presentation {
   return { jti, by, now: clock.now(), graceMs: settings.profile.refreshTokenGraceMs }
 }
 
@@ -120,7 +127,7 @@ export interface FurtherCertificate {
  * plain bearer token cannot become another's proof. Error: `invalid_request`.
  */
 export async function certifyAgain(
-  context: ProviderContext,
+  context: Pick<ProviderContext, 'clock' | 'pki' | 'random'>,
   token: ReadToken,
   csrPem: string | undefined,
 ): Promise<FurtherCertificate | undefined> {
