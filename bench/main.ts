@@ -7,6 +7,7 @@ import { benchController } from './controller.ts'
 import { benchCredentials } from './credentials.ts'
 import { benchDials } from './dials.ts'
 import { benchFabric } from './fabric.ts'
+import { benchHolds } from './holds.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import { benchMillion } from './million.ts'
 import type { BenchRow } from './row.ts'
@@ -25,6 +26,7 @@ const BENCHES = new Map<string, Bench>([
   ['sql', benchSqlStorage],
   ['waits', benchWaits],
   ['scale', benchScale],
+  ['holds', benchHolds],
   ['fabric', benchFabric],
   ['dials', benchDials],
   ['wire', benchWire],

@@ -57,6 +57,8 @@ export class RecordCache {
   /** In the order in which they came, or were last spared. */
   readonly #entries = new Set<Entry | ListEntry>()
   readonly #recent = new RecentChanges()
+  /** Goes on where it was: a set that is looked at from its beginning passes all that was dropped there before. */
+  #oldest: SetIterator<Entry | ListEntry> = this.#entries.values()
   #size = 0
   #revision = -1
   #moves = 0
@@ -158,8 +160,10 @@ export class RecordCache {
   /** Drops the oldest, but spares those once that were used since they came or were last spared. */
   #makeRoom(): void {
     while (this.#size > this.capacity) {
-      const [oldest] = this.#entries
-      if (oldest === undefined) return
+      const { value: oldest, done = false } = this.#oldest.next()
+      if (done && this.#entries.size === 0) return
+      if (done) this.#oldest = this.#entries.values()
+      if (oldest === undefined) continue
       if (!oldest.isUsed) this.#drop(oldest)
       else {
         oldest.isUsed = false

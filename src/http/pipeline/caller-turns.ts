@@ -24,6 +24,8 @@ export class CallerTurns {
   readonly #gates = new Map<string, FairGate>()
   readonly #turns: Turns
   readonly #limits: TurnLimits
+  /** All that finish in one slice wait for the next together, so that what began later is not answered before them. */
+  #nextTurn: (() => Promise<void> | undefined) | undefined
 
   constructor(turns: Turns, limits: TurnLimits) {
     this.#turns = turns
@@ -44,12 +46,11 @@ export class CallerTurns {
     const whose = caller === undefined ? `network ${networkOf(remoteAddress ?? '')}` : caller.identity.id
     const gate = this.#gates.get(whose) ?? new FairGate(this.#limits.places)
     if (gate.waiting >= this.#limits.waiting) throw new TooManyAttempts(RETRY_AFTER_MS, 'SERVER_TOO_MANY_REQUESTS')
+    const nextTurn = this.#nextTurn ?? this.#turns.begin()
+    this.#nextTurn = nextTurn
     this.#gates.set(whose, gate)
     try {
-      return await gate.run(caller?.apiSession.id ?? '', Math.max(weight, 1), async () => {
-        const nextTurn = this.#turns.begin()
-        return await make().finally(nextTurn)
-      })
+      return await gate.run(caller?.apiSession.id ?? '', Math.max(weight, 1), () => make().finally(nextTurn))
     } finally {
       if (gate.isIdle) this.#gates.delete(whose)
     }

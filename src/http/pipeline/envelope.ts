@@ -6,7 +6,7 @@ import type { WireTexts } from '../../kernel/records/wire-texts.ts'
 import type { FindQuery } from '../../ports/record-storage.ts'
 import type { PlainAnswer } from '../exchange.ts'
 import type { Answer, OperationShape } from '../operations/operation.ts'
-import { type KeptLists, LIST_HEAD } from './kept-lists.ts'
+import { ITEMS_PER_LOOK, type KeptLists, LIST_HEAD } from './kept-lists.ts'
 
 /** Versions of the API and of the enrollment protocol, in the `meta` of every answer. */
 export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1' } as const
@@ -14,16 +14,19 @@ export const API_VERSIONS = { apiEnrollmentVersion: '0.0.1', apiVersion: '0.0.1'
 /** A request for a channel on a connection that does not go on as one. */
 const UPGRADE_REQUIRED = 426
 
-/** Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list, which is no longer than
- * `answerBytes`. */
-export function envelope(
+/**
+ * Wraps what an operation answers: `data` and `meta`, with pagination and filterable fields for a list, which is no longer than
+ * `answerBytes` and written a slice at a time.
+ */
+export async function envelope(
   shape: OperationShape,
   answer: Answer,
   find: FindQuery,
   { answerBytes }: Pick<Limits, 'answerBytes'>,
   { answersDeployedStatus }: Pick<Profile, 'answersDeployedStatus'>,
   keptLists: KeptLists,
-): PlainAnswer {
+  turn: () => Promise<void> | undefined,
+): Promise<PlainAnswer> {
   const deployed = answersDeployedStatus ? shape.deployedStatus : undefined
   const status = answer.status ?? deployed ?? shape.status ?? 200
   if (answer.upgrade !== undefined) {
@@ -52,31 +55,39 @@ export function envelope(
     const filterableFields = Object.keys(shape.symbols ?? {})
     return `],"meta":${JSON.stringify({ ...API_VERSIONS, filterableFields, pagination })}}\n`
   }
-  const body = keptLists.bytes(items, answerBytes, tailOf) ?? listText(keptLists.texts, items, answerBytes, tailOf)
+  const kept = await keptLists.bytes(items, answerBytes, tailOf, turn)
+  const body = kept ?? (await listText(keptLists.texts, items, answerBytes, tailOf, turn))
   return jsonTextAnswer(status, body, answer.headers)
 }
 
 /** The JSON of a list whose items are written for this answer. */
-function listText(
+async function listText(
   wireTexts: WireTexts,
   items: readonly unknown[],
   most: number,
   tailOf: (count: number) => string,
-): string {
-  const texts = textsWithin(wireTexts, items, most)
+  turn: () => Promise<void> | undefined,
+): Promise<string> {
+  const texts = await textsWithin(wireTexts, items, most, turn)
   const pieces = texts.flatMap((text, position) => (position === 0 ? [text] : [',', text]))
   // Joined once: every further copy of a long text costs as much as writing it.
   return [LIST_HEAD, ...pieces, tailOf(texts.length)].join('')
 }
 
 /** The JSON of as many items as fit into `most` bytes, and of one at least. */
-function textsWithin(wireTexts: WireTexts, items: readonly unknown[], most: number): readonly string[] {
+async function textsWithin(
+  wireTexts: WireTexts,
+  items: readonly unknown[],
+  most: number,
+  turn: () => Promise<void> | undefined,
+): Promise<readonly string[]> {
   const texts: string[] = []
   // No unit of a text takes more than three bytes: it is counted where that may matter.
   let bytesAtMost = 0
   let bytes = 0
   let counted = 0
   for (const item of items) {
+    if (texts.length % ITEMS_PER_LOOK === ITEMS_PER_LOOK - 1) await turn()
     const text = wireTexts.jsonText(item)
     bytesAtMost += 1 + 3 * text.length
     if (bytesAtMost > most) {

@@ -126,7 +126,7 @@ export function createHandler(engine: ControllerEngine, apis: Apis, options: Han
         ...input,
         request: input.body,
       } as never)
-      return envelope(shape, result, input.find, options.limits, options.profile, keptLists)
+      return envelope(shape, result, input.find, options.limits, options.profile, keptLists, turn)
     }
     const admit = async () => {
       authorize(shape, call)

@@ -8,6 +8,8 @@ export const LIST_HEAD = '{"data":['
 const ENCODER = new TextEncoder()
 const HEAD = ENCODER.encode(LIST_HEAD)
 const COMMA = ENCODER.encode(',')
+/** Items that are written between two looks at the clock. */
+export const ITEMS_PER_LOOK = 32
 /** Lists that are kept at once: 16 MB in all. */
 const MAX_KEPT = 64
 /** Bytes of the largest list that is kept; a longer one is written for each answer. */
@@ -34,12 +36,19 @@ export class KeptLists {
 
   /**
    * The answer with a list whose items are all encoded already, with no more of them than have `most` bytes together, one at
-   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells the text that follows a number of items.
+   * least; `undefined` for any other. Nobody may change the bytes. `tailOf` tells the text that follows a number of items. What is
+   * not encoded yet is encoded a slice at a time.
    */
-  bytes(items: readonly unknown[], most: number, tailOf: (count: number) => string): Uint8Array | undefined {
+  async bytes(
+    items: readonly unknown[],
+    most: number,
+    tailOf: (count: number) => string,
+    turn: () => Promise<void> | undefined,
+  ): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = []
     let length = 0
     for (const item of items) {
+      if (parts.length % ITEMS_PER_LOOK === ITEMS_PER_LOOK - 1) await turn()
       const part = this.texts.keptBytes(item)
       if (part === undefined) return undefined
       if (length + 1 + part.length > most && parts.length > 0) break

@@ -21,8 +21,11 @@ export type DeriveMembers<R extends Resource> = (
   records: readonly RecordOf<R>[],
 ) => Promise<readonly Detail[]>
 
+/** Records that are rendered between two looks at the clock. */
+const RECORDS_PER_LOOK = 32
+
 /**
- * Renders a page of records: base fields, fields that may be seen, entity references, role displays and the members that
+ * Renders a page of records, a slice at a time: base fields, fields that may be seen, entity references, role displays and the members that
  * `derive` computes. The number of reads does not grow with the page.
  */
 export async function renderDetails<R extends Resource>(
@@ -34,25 +37,36 @@ export async function renderDetails<R extends Resource>(
   derive?: DeriveMembers<R>,
 ): Promise<readonly Detail[]> {
   const derived = await derive?.(context, tx, call, records)
-  if (isSelfContained(resource)) {
-    return records.map((record, position) =>
-      context.texts.composed(ownDetail(context, resource, record), derived?.[position] ?? {}),
-    )
+  const turn = context.turns.begin()
+  await turn()
+  const details: Detail[] = []
+  const related = isSelfContained(resource) ? undefined : await relatedEntities(tx, resource, records)
+  for (const [position, record] of records.entries()) {
+    details.push(rendered(context, resource, record, related, derived?.[position]))
+    if (position % RECORDS_PER_LOOK === RECORDS_PER_LOOK - 1) await turn()
   }
-  const related = await relatedEntities(tx, resource, records)
-  return records.map((record, position) => {
-    const members = derived?.[position]
-    const form = () =>
-      withoutAbsent(context, resource, {
-        _links: linksOf(resource, record),
-        ...shownFields(context, resource, record),
-        ...shownReferences(resource, record, related),
-        ...roleDisplays(resource, record, related),
-        ...members,
-      })
-    if (members === undefined || hasRoleLists(resource)) return form()
-    return context.texts.madeWith(members, [record, ...referencesOf(resource, record, related)], form)
-  })
+  return details
+}
+
+/** One record in its wire form; `related` is undefined where nothing of another entity is shown. */
+function rendered(
+  context: ShownBy,
+  resource: Resource,
+  record: RecordOf<Resource>,
+  related: Related | undefined,
+  members: Detail | undefined,
+): Detail {
+  if (related === undefined) return context.texts.composed(ownDetail(context, resource, record), members ?? {})
+  const form = () =>
+    withoutAbsent(context, resource, {
+      _links: linksOf(resource, record),
+      ...shownFields(context, resource, record),
+      ...shownReferences(resource, record, related),
+      ...roleDisplays(resource, record, related),
+      ...members,
+    })
+  if (members === undefined || hasRoleLists(resource)) return form()
+  return context.texts.madeWith(members, [record, ...referencesOf(resource, record, related)], form)
 }
 
 /** Members that may be absent are where they would be null, and some maps where they are empty. */
