@@ -28,7 +28,13 @@ import { createPkiMaterial, deriveSecretsKey, type PkiMaterial, type PkiSource }
 import { pngQrCode } from '../platform/png-qr-code.ts'
 import { createRateLimiters } from '../platform/rate-limits.ts'
 import { ServerCredentials } from '../platform/server-credentials.ts'
-import { createDigest, createScheduler, eventLoopTurns, systemClock, systemRandom } from '../platform/system-runtime.ts'
+import {
+  createDigest,
+  createScheduler,
+  EVENT_LOOP_TURNS,
+  systemClock,
+  systemRandom,
+} from '../platform/system-runtime.ts'
 import { createX509Pki } from '../platform/x509/x509-pki.ts'
 import type { Events } from '../ports/events.ts'
 import type { Clock, Logger, Random } from '../ports/runtime.ts'
@@ -98,7 +104,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
   }
   const latestRevision = () => options.storage.read(async (tx) => tx.revision)
   const access = new AccessFeed(
-    eventLoopTurns,
+    EVENT_LOOP_TURNS,
     (change) => events.emit('access.changed', { ...change, at: clock.now() }),
     latestRevision,
     profile.tellsPassingAccess ? new AccessMoves() : undefined,
@@ -129,7 +135,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     credentials: new CredentialsFeed(latestRevision),
     timetable,
     dataPlane: { controlAddresses: [], view: undefined },
-    turns: eventLoopTurns,
+    turns: EVENT_LOOP_TURNS,
     texts: new WireTexts(),
     ownerCounts,
     settings,

@@ -120,7 +120,7 @@ class EventLoopTurns implements Turns {
   }
 }
 
-export const eventLoopTurns: Turns = new EventLoopTurns()
+export const EVENT_LOOP_TURNS: Turns = new EventLoopTurns()
 
 /**
  * Digests computed on the spot by the runtime's `node:crypto` (Node, Bun, Deno, Workers): WebCrypto's go through a thread,

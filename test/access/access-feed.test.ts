@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/memory/index.ts'
 import { AccessFeed } from '../../src/access/access-feed.ts'
 import type { Storage } from '../../src/index.ts'
-import { eventLoopTurns } from '../../src/platform/system-runtime.ts'
+import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 import { RECORD_KINDS } from '../../src/storage.ts'
 
 /** A store with one identity for each id, and one write for each. */
@@ -21,7 +21,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('starts afresh when the store is restored to an earlier revision', async () => {
   let storage = await storeOf('a', 'b', 'c')
-  const feed = new AccessFeed(eventLoopTurns, undefined, () => storage.read(async (tx) => tx.revision))
+  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () => storage.read(async (tx) => tx.revision))
   const knows = (id: string) => storage.read(async (tx) => (await feed.at(tx)).has('identities', id))
   expect([await knows('a'), await knows('c')]).toEqual([true, true])
   storage = await storeOf('a', 'x')
@@ -33,7 +33,7 @@ it('starts afresh when the store is restored to an earlier revision', async () =
 it('keeps its index for a snapshot that only began early', async () => {
   const storage = await storeOf('a')
   let asked = 0
-  const feed = new AccessFeed(eventLoopTurns, undefined, () => {
+  const feed = new AccessFeed(EVENT_LOOP_TURNS, undefined, () => {
     asked += 1
     return storage.read(async (tx) => tx.revision)
   })

@@ -8,7 +8,7 @@ import { sessions } from '../../src/access/sessions/session.resource.ts'
 import { apiSessions } from '../../src/login/api-session.resource.ts'
 import { mfas } from '../../src/login/mfa/mfa.resource.ts'
 import { findInconsistencies } from '../../src/network/database/data-integrity.ts'
-import { eventLoopTurns } from '../../src/platform/system-runtime.ts'
+import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 import { serviceViews } from '../../src/services/service.resource.ts'
 import {
   type Answer,
@@ -90,7 +90,7 @@ function leftovers({ one }: Scene, { id }: Person) {
     const alive = (await tx.collection(apiSessions).find()).items
     const views = (await tx.collection(serviceViews).find()).items
     return {
-      inconsistencies: (await findInconsistencies(tx, 10, eventLoopTurns)).map(({ description }) => description),
+      inconsistencies: (await findInconsistencies(tx, 10, EVENT_LOOP_TURNS)).map(({ description }) => description),
       apiSessions: alive.filter(own).length,
       sessions: (await tx.collection(sessions).find()).items.filter(own).length,
       views: views.filter((view) => !alive.some((session) => session.id === view.apiSessionId)).length,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { eventLoopTurns } from '../../src/platform/system-runtime.ts'
+import { EVENT_LOOP_TURNS } from '../../src/platform/system-runtime.ts'
 
 /** Milliseconds that work may hold the loop for, and that one piece of the work of these tests takes. */
 const SLICE_MS = 3
@@ -36,7 +36,7 @@ async function watched(work: readonly Promise<void>[]): Promise<number> {
 }
 
 async function longWork(pieces: number): Promise<void> {
-  const turn = eventLoopTurns.begin()
+  const turn = EVENT_LOOP_TURNS.begin()
   for (let count = 0; count < pieces; count += 1) {
     piece()
     await turn()
@@ -53,16 +53,16 @@ it('work that is done at once shares a slice: together it holds the loop hardly 
 /** Work that begins in a turn of its own, as that of a request does. */
 async function begunLater(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
-  await eventLoopTurns.begin()()
+  await EVENT_LOOP_TURNS.begin()()
   return longWork(20)
 }
 
 it('who waits for a slice goes on in the order of arrival', async () => {
-  const turn = eventLoopTurns.begin()
+  const turn = EVENT_LOOP_TURNS.begin()
   for (let count = 0; count < SLICE_MS / PIECE_MS; count += 1) piece()
   const order: number[] = []
   const waiting = Array.from({ length: 8 }, async (_, number) => {
-    await eventLoopTurns.begin()()
+    await EVENT_LOOP_TURNS.begin()()
     order.push(number)
     // Whoever goes on uses the slice up.
     for (let count = 0; count < SLICE_MS / PIECE_MS; count += 1) piece()
@@ -72,7 +72,7 @@ it('who waits for a slice goes on in the order of arrival', async () => {
 })
 
 it('work that goes on in several places waits once, and goes on in all of them together', async () => {
-  const turn = eventLoopTurns.begin()
+  const turn = EVENT_LOOP_TURNS.begin()
   for (let count = 0; count < SLICE_MS / PIECE_MS; count += 1) piece()
   const waits = [turn(), turn(), turn()]
   expect(waits[0]).toBeInstanceOf(Promise)
