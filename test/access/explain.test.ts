@@ -192,11 +192,17 @@ describe('the API of our own', () => {
   it('has a document of its own', () => {
     const { portcullis } = apiDocuments('1.2.3')
     expect(Object.keys(portcullis.paths ?? {}).sort()).toEqual([
+      '/access-map',
+      '/access-map/members',
+      '/audit',
+      '/audit/head',
       '/events',
       '/explain',
+      '/findings',
       '/graph',
       '/graph/members',
       '/matrix',
+      '/reach',
       '/routers/{id}/validate-data-model',
       '/search',
       '/service-configs',

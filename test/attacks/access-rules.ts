@@ -90,6 +90,10 @@ const OWN: Readonly<Record<string, AccessRule>> = {
   'GET /audit/head': { permission: 'ops.read' },
   'GET /events': 'delegate',
   'GET /matrix': { permission: 'service-policy.read' },
+  'GET /reach': 'reader',
+  'GET /access-map': 'reader',
+  'GET /access-map/members': 'delegate',
+  'GET /findings': 'delegate',
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {

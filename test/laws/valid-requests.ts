@@ -122,6 +122,7 @@ const SPECIAL: Readonly<
   }),
   'GET /search': (_admin, name) => ({ path: `/search?q=${encodeURIComponent(name)}`, body: undefined }),
   'GET /graph/members': () => ({ path: '/graph/members?group=services.policy.rest.40', body: undefined }),
+  'GET /access-map/members': () => ({ path: '/access-map/members?kind=identities', body: undefined }),
   'GET /matrix': () => ({
     path: '/matrix?identities=identities.policy.rest.40&services=services.policy.rest.40',
     body: undefined,
