@@ -126,7 +126,13 @@ async function ask(
   const passed = isAllowed ? data.allowed && isRouted : !(data.allowed && isRouted)
   const name = nameOf({ ...question, identity: identity.name, service: service.name }, via)
   const routing = data.allowed && !isRouted ? `\nEdge routers in common: ${common.toSorted().join(', ')}.` : ''
-  return { name, place, passed, text: `${data.text}${routing}` }
+  const deciding = data.policies.filter(({ applies }) => applies)
+  const touched = {
+    ...{ identity: identity.name, service: service.name, type },
+    policies: deciding.map((policy) => policy.name),
+    checks: deciding.flatMap(({ checks }) => checks.map((check) => check.name)),
+  }
+  return { name, place, passed, touched, text: `${data.text}${routing}` }
 }
 
 function reported(posture: AssertedPosture | undefined) {

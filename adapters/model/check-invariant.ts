@@ -58,6 +58,15 @@ function unknownNames({ never, unless, via }: InvariantAssertion, network: Netwo
   )
 }
 
+/** The access of an identity to a service, each by name, and the names of what decides about it. */
+export interface TouchedAccess {
+  readonly identity: string
+  readonly service: string
+  readonly type: 'Dial' | 'Bind'
+  readonly policies: readonly string[]
+  readonly checks: readonly string[]
+}
+
 /** One thing that was asked, and how it came out. */
 export interface TestCase {
   /** The statement that must hold, as `laptop may dial payroll`. */
@@ -65,8 +74,29 @@ export interface TestCase {
   /** The assertion that it belongs to. */
   readonly place: Place
   readonly passed: boolean
+  /** The access that was asked about, with the policies and posture checks that decide about it; undefined for an invariant. */
+  readonly touched?: TouchedAccess
   /** Why it came out so, over several lines: the explanation of the controller, or a counterexample. */
   readonly text: string
+}
+
+/** Things of one kind, and those of them that no assertion asked about. */
+export interface CoveredKind {
+  readonly total: number
+  readonly covered: number
+  /** By name; of very many the first. */
+  readonly missing: readonly string[]
+}
+
+/**
+ * The part of a network that assertions asked about: what is named in `as` and `matrix`. What `never` says is about every identity that
+ * could be, and counts for none of those that are there.
+ */
+export interface Coverage {
+  readonly policies: CoveredKind
+  readonly checks: CoveredKind
+  /** Identity and service that a policy grants Dial or Bind, posture aside. */
+  readonly pairs: CoveredKind
 }
 
 /** How all assertions of a model came out. */
@@ -76,6 +106,8 @@ export interface TestResult {
   readonly failed: number
   /** Remarks for the reader on the test itself, one line each. */
   readonly notes: readonly string[]
+  /** The part of the network that the assertions asked about; only where the network is that of a test. */
+  readonly coverage?: Coverage
 }
 
 /** Counts what came out. */

@@ -17,6 +17,7 @@ export {
   type GraphEdge,
   type GraphGroup,
   type InvariantAssertion,
+  type MatrixAssertion,
   type MemberChange,
   type Model,
   type ModelAssertion,
@@ -34,10 +35,12 @@ export {
   problemText,
   type ServiceConfigPair,
   svg,
+  type TriedAssertion,
 } from '../../src/model/index.ts'
 export { ChangeRefused, type Progress } from './apply-changes.ts'
-export type { TestCase, TestResult } from './check-invariant.ts'
+export type { Coverage, CoveredKind, TestCase, TestResult, TouchedAccess } from './check-invariant.ts'
 export { checkMoved, leadsTo } from './check-moved.ts'
+export { coverageText, lowestShare } from './coverage.ts'
 export type { AdminOptions } from './model-connection.ts'
 export { modelSchema } from './model-schema.ts'
 export {

@@ -1,6 +1,7 @@
 import { type Model, type ModelEntity, type Network, requireLinks } from '../../src/model/index.ts'
 import { checkAssertions } from './check-assertions.ts'
 import type { TestResult } from './check-invariant.ts'
+import { coverageOf } from './coverage.ts'
 import type { AdminOptions } from './model-connection.ts'
 import { readNetwork } from './read-network.ts'
 import { createScratchController, type OtherEntity, tryOut } from './scratch-controller.ts'
@@ -23,7 +24,7 @@ export async function testModel(model: Model): Promise<TestResult> {
       withKnownLinks(model, await readNetwork(scratch.options)),
       routersFor(model, notes),
     )
-    return await checkAssertions(scratch.options, model.assertions, network, notes)
+    return withCoverage(await checkAssertions(scratch.options, model.assertions, network, notes), network)
   } finally {
     await scratch.close()
   }
@@ -55,7 +56,12 @@ export async function testController(
   options: AdminOptions,
   { assertions }: Pick<Model, 'assertions'>,
 ): Promise<TestResult> {
-  return checkAssertions(options, assertions, await readNetwork(options))
+  const network = await readNetwork(options)
+  return withCoverage(await checkAssertions(options, assertions, network), network)
+}
+
+function withCoverage(result: TestResult, network: Network): TestResult {
+  return { ...result, coverage: coverageOf(network, result.cases) }
 }
 
 function withKnownLinks(model: Model, builtIn: Network): Model {

@@ -54,14 +54,25 @@ const InvariantAssertionSchema = z.strictObject({
   via: Roles.optional(),
 })
 
+/** The access that a cell of a matrix says: this, and no more. */
+const Cell = z.enum(['dial', 'bind', 'both', 'none'])
+const MatrixAssertionSchema = z.strictObject({
+  ...CIRCUMSTANCES,
+  matrix: z.record(z.string().min(1), z.record(z.string().min(1), Cell)),
+})
+
 /** The state of an endpoint in an assertion. */
 export type AssertedPosture = z.output<typeof Posture>
 /** Who may dial and bind what, and who may not: of entities that are there. */
 export type AccessAssertion = z.output<typeof AccessAssertionSchema>
 /** An assertion about actions that no identity may ever do, whatever role attributes it may come to have. */
 export type InvariantAssertion = z.output<typeof InvariantAssertionSchema>
-/** Something that must hold in a network. */
-export type Assertion = AccessAssertion | InvariantAssertion
+/** A table: for each identity (a name, or `#attribute`) and each service exactly the access that it has. */
+export type MatrixAssertion = z.output<typeof MatrixAssertionSchema>
+/** Something that must hold in a network, as it is tried. */
+export type TriedAssertion = AccessAssertion | InvariantAssertion
+/** Something that must hold in a network, as a model says it. */
+export type Assertion = TriedAssertion | MatrixAssertion
 
 /** A mistake in an assertion, and the member in which it is. */
 export interface AssertionProblem {
@@ -71,12 +82,19 @@ export interface AssertionProblem {
 
 /** The schema of what a value wants to be: an assertion with `never` is about every identity that could be. */
 function schemaOf(value: object): z.ZodType<Assertion> {
+  if (Object.hasOwn(value, 'matrix')) return MatrixAssertionSchema
   return Object.hasOwn(value, 'never') ? InvariantAssertionSchema : AccessAssertionSchema
+}
+
+/** An assertion that is tried, and the way to the part of the value that says it. */
+export interface ReadAssertion {
+  readonly assertion: TriedAssertion
+  readonly path: Path
 }
 
 /** The JSON schema of assertions, for editors. */
 export function assertionSchema(): object {
-  const anyOf = [AccessAssertionSchema, InvariantAssertionSchema].map((schema) => {
+  const anyOf = [AccessAssertionSchema, InvariantAssertionSchema, MatrixAssertionSchema].map((schema) => {
     const { $schema: _, ...written } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' })
     return written
   })
@@ -84,28 +102,48 @@ export function assertionSchema(): object {
 }
 
 /** Tells the two kinds apart. */
-export function isInvariant(assertion: Assertion): assertion is InvariantAssertion {
+export function isInvariant(assertion: TriedAssertion): assertion is InvariantAssertion {
   return 'never' in assertion
 }
 
-/** An assertion of a model file, or what is wrong with it. */
+/** The assertions of an item of a model file, of which a matrix has one for each cell; or what is wrong with it. */
 export function readAssertion(
   value: unknown,
-): { readonly assertion: Assertion } | { readonly problems: readonly AssertionProblem[] } {
+): { readonly assertions: readonly ReadAssertion[] } | { readonly problems: readonly AssertionProblem[] } {
   if (!isMap(value)) return { problems: [{ path: [], message: 'must be a map' }] }
-  if (!Object.hasOwn(value, 'as') && !Object.hasOwn(value, 'never')) {
-    return {
-      problems: [{ path: [], message: "needs 'as' (an identity that is there) or 'never' (no identity at all)" }],
-    }
+  if (!['as', 'never', 'matrix'].some((member) => Object.hasOwn(value, member))) {
+    const message = "needs 'as' (an identity that is there), 'never' (no identity at all) or 'matrix' (a table)"
+    return { problems: [{ path: [], message }] }
   }
-  const result = schemaOf(value).safeParse(value)
+  const result = schemaOf(value).safeParse(value, { reportInput: true })
   if (!result.success) return { problems: result.error.issues.map(asProblem) }
-  const empty = emptiness(result.data)
-  return empty === undefined ? { assertion: result.data } : { problems: [{ path: [], message: empty }] }
+  const assertions = 'matrix' in result.data ? cellsOf(result.data) : [{ assertion: result.data, path: [] }]
+  const [empty] = assertions.flatMap(({ assertion }) => emptiness(assertion) ?? [])
+  if (empty !== undefined) return { problems: [{ path: [], message: empty }] }
+  if (assertions.length === 0) return { problems: [{ path: ['matrix'], message: 'has no cell' }] }
+  return { assertions }
+}
+
+function cellsOf({ matrix, ...circumstances }: MatrixAssertion): readonly ReadAssertion[] {
+  return Object.entries(matrix).flatMap(([identity, row]) =>
+    Object.entries(row).map(([service, cell]) => ({
+      path: ['matrix', identity, service],
+      assertion: {
+        ...circumstances,
+        as: identity,
+        dial: expected(service, cell === 'dial' || cell === 'both'),
+        bind: expected(service, cell === 'bind' || cell === 'both'),
+      },
+    })),
+  )
+}
+
+function expected(service: string, isAllowed: boolean) {
+  return isAllowed ? { allow: service } : { deny: service }
 }
 
 /** An assertion that says nothing would always hold. */
-function emptiness(assertion: Assertion): string | undefined {
+function emptiness(assertion: TriedAssertion): string | undefined {
   if (isInvariant(assertion)) {
     const { dial, bind } = assertion.never
     return dial === undefined && bind === undefined ? "'never' needs 'dial' or 'bind'" : undefined
@@ -113,6 +151,15 @@ function emptiness(assertion: Assertion): string | undefined {
   const { dial, bind } = assertion
   const expects = [dial?.allow, dial?.deny, bind?.allow, bind?.deny]
   return expects.every((one) => one === undefined) ? "needs 'dial' or 'bind', with 'allow' or 'deny'" : undefined
+}
+
+/** The forms of values in the words of who writes a file. */
+const FORMS: Readonly<Record<string, string>> = {
+  record: 'a map',
+  object: 'a map',
+  array: 'a list',
+  string: 'a text',
+  boolean: 'true or false',
 }
 
 function asProblem(issue: z.core.$ZodIssue): AssertionProblem {
@@ -130,7 +177,10 @@ function asProblem(issue: z.core.$ZodIssue): AssertionProblem {
     case 'invalid_value':
       return { path, message: `must be one of ${issue.values.map(String).join(', ')}` }
     case 'invalid_type':
-      return { path, message: issue.input === undefined ? 'is required' : `must be of type ${issue.expected}` }
+      return {
+        path,
+        message: issue.input === undefined ? 'is required' : `must be ${FORMS[issue.expected] ?? issue.expected}`,
+      }
     default:
       return { path, message: issue.message }
   }

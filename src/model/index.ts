@@ -7,6 +7,8 @@ export {
   assertionSchema,
   type InvariantAssertion,
   isInvariant,
+  type MatrixAssertion,
+  type TriedAssertion,
 } from './assertions.ts'
 export { defineModel, type NetworkModel } from './define-model.ts'
 export { dot, mermaid } from './drawings.ts'

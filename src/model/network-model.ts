@@ -1,4 +1,4 @@
-import type { Assertion } from './assertions.ts'
+import type { TriedAssertion } from './assertions.ts'
 import type { Body, ModelKey } from './managed-kinds.ts'
 import type { Path, Place } from './model-problem.ts'
 
@@ -14,7 +14,7 @@ export interface ModelEntity {
 
 /** One thing that must hold in the network of a model. */
 export interface ModelAssertion {
-  readonly assertion: Assertion
+  readonly assertion: TriedAssertion
   place(path?: Path): Place
 }
 

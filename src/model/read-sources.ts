@@ -32,8 +32,10 @@ export function readSources(sources: readonly Source[]): Model {
     }
     for (const [path, value] of listIn(source, source.value, ASSERTIONS, problems)) {
       const read = readAssertion(value)
-      if ('assertion' in read) {
-        assertions.push({ assertion: read.assertion, place: (inner = []) => source.place([...path, ...inner]) })
+      if ('assertions' in read) {
+        for (const { assertion, path: cell } of read.assertions) {
+          assertions.push({ assertion, place: (inner = []) => source.place([...path, ...cell, ...inner]) })
+        }
       } else {
         for (const { path: inner, message } of read.problems) {
           problems.push({ place: source.place([...path, ...inner]), subject: pathText([...path, ...inner]), message })

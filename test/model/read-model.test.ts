@@ -73,7 +73,7 @@ describe('reading a model', () => {
       ),
     ).toEqual([
       "network.yaml:2:5: assertions[0]: needs 'dial' or 'bind', with 'allow' or 'deny'",
-      "network.yaml:3:5: assertions[1]: needs 'as' (an identity that is there) or 'never' (no identity at all)",
+      "network.yaml:3:5: assertions[1]: needs 'as' (an identity that is there), 'never' (no identity at all) or 'matrix' (a table)",
       'network.yaml:4:7: assertions[2].never.identity: is required',
       'network.yaml:4:23: assertions[2].never.dial[0]: must begin with # (a role attribute) or @ (a name)',
       'network.yaml:5:14: assertions[3].dail: is unknown',
