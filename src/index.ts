@@ -64,6 +64,7 @@ export type {
 } from './resources/record-names.ts'
 
 // To ask it about access.
+export type { DeployedEvent } from './fabric/operators/deployed-events.ts'
 export type { ExplainOptions } from './access/explain/explain.ts'
 export { type Explanation, explanationText, type Reason, type Suggestion } from './access/explain/index.ts'
 export type {

@@ -14,12 +14,15 @@ import {
   type RouterInvitation,
   type RouterInvitationOptions,
 } from '../enrollment/invite.ts'
+import { controllerIdOf } from '../fabric/controller-id.ts'
+import { type DeployedEvent, DeployedEvents } from '../fabric/operators/deployed-events.ts'
 import { type ControllerFetch, type PlainFetch, webFetch } from '../http/exchange.ts'
 import { withCors } from '../http/pipeline/cors.ts'
 import { answerHeaders } from '../http/pipeline/envelope.ts'
 import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
 import { readWebBody } from '../http/pipeline/read-input.ts'
 import { type Call, type Caller, SYSTEM_CALL } from '../kernel/context/call.ts'
+import type { EngineContext } from '../kernel/context/context.ts'
 import type { ServerCertificateSource } from '../platform/pki-material.ts'
 import type { Events } from '../ports/events.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../ports/fabric/index.ts'
@@ -69,6 +72,15 @@ export interface Controller extends AsyncDisposable {
    * const { jwt, config } = await controller.inviteRouter('r1', { advertise: 'r1.example.org:3022' })
    */
   inviteRouter(name: string, options?: RouterInvitationOptions): Promise<RouterInvitation>
+  /**
+   * Tells events in the JSON form of deployed controllers, as they happen: of the kinds that are named (`circuit`, `link`,
+   * `entityChange` …), or of all. Answers the function that ends it.
+   *
+   * @example
+   * const stop = controller.deployedEvents((event) => console.log(JSON.stringify(event)), ['circuit', 'router'])
+   * @throws {TypeError} for a kind that there is not.
+   */
+  deployedEvents(tell: (event: DeployedEvent) => void, kinds?: readonly string[]): () => void
   /** The events of this controller, told after their cause is committed. */
   readonly events: Pick<Events, 'on'>
   /** Where a host that runs edge routers reports them, and hears which it has to let go of. */
@@ -178,6 +190,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
     as: (who) => engineForCall(engine, who),
     invite: (name, given) => inviteIdentity(engineForCall(engine, SYSTEM_CALL), name, now(), given),
     inviteRouter: (name, given) => inviteRouter(engineForCall(engine, SYSTEM_CALL), name, now(), given),
+    deployedEvents: (tell, kinds) => deployedEvents(contextOf(engine), processId, tell, kinds),
     events: { on: events.on },
     presence,
     hasAdmin: defaultAdmin.hasAdmin,
@@ -193,6 +206,22 @@ export async function createController(options: ControllerOptions): Promise<Cont
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Events name the controller as routers know it, and the process where routers know none. */
+function deployedEvents(
+  context: EngineContext,
+  processId: string,
+  tell: (event: DeployedEvent) => void,
+  kinds: readonly string[] = DeployedEvents.kinds,
+): () => void {
+  const { dataPlane, digest } = context
+  const [address] = dataPlane.controlAddresses
+  const told = new DeployedEvents(context, address === undefined ? processId : controllerIdOf(digest, [address]))
+  const wanted = new Map(kinds.map((kind) => [kind, {}]))
+  const problem = told.problemOf(wanted)
+  if (problem !== undefined) throw new TypeError(`deployedEvents: ${problem}`)
+  return told.subscribe(wanted, tell)
 }
 
 /** Loaded when it is asked for: a controller without routers needs nothing of it. */

@@ -1,4 +1,5 @@
 import { callIsolated } from '../concurrency/call-isolated.ts'
+import { contextOf } from '../engine/engine.ts'
 import type { PlainFetch } from '../http/exchange.ts'
 import { observedFetch } from '../http/observed-fetch.ts'
 import type { WatchedFetch } from '../http/pipeline/handler.ts'
@@ -36,6 +37,7 @@ export function observe(
     storeRevision: () => storage.read(async ({ revision }) => revision),
     texts: () => engine.reader.texts.size(),
     connectedRouters: () => presence.connectedRouters(),
+    dataPlane: () => contextOf(engine).dataPlane.view?.figures(),
     uptimeMs: () => clock.now() - startedAt,
   }
   const failed = (error: unknown) => logger.error('a figure could not be given on', { error: String(error) })

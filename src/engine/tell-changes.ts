@@ -10,6 +10,7 @@ import { apiSessions } from '../login/api-session.resource.ts'
 import { isSessionUse } from '../login/api-session-activity.ts'
 import type { ControllerEvents, SessionEnd } from '../ports/events.ts'
 import { traitsOf } from '../resources/index.ts'
+import { terminators } from '../services/terminator.resource.ts'
 
 /** Tells listeners what a committed write changed: every entity, in order, and what that means for sessions. */
 export function tellChanges(
@@ -47,6 +48,22 @@ export function tellChanges(
     const told = typeof reasons.sessions === 'string' ? reasons.sessions : reasons.sessions?.get(before.id)
     const reason = told ?? sessionEnd(before, isDeleted)
     events.emit('session.ended', { ...sessionFacts(before, at), reason })
+  }
+  for (const { operation, id: terminatorId, before, after } of changesTo(changes, terminators)) {
+    const facts = after ?? before
+    if (facts === undefined) continue
+    const { serviceId, routerId, hostId, identity: instanceId, precedence, cost } = facts
+    events.emit('terminator.changed', {
+      operation,
+      terminatorId,
+      serviceId,
+      routerId,
+      hostId,
+      instanceId,
+      precedence,
+      cost,
+      at,
+    })
   }
   for (const completed of completedEnrollments(changes)) events.emit('enrollment.completed', { ...completed, at })
   for (const identityId of reporting(changes)) events.emit('posture.changed', { identityId, at })

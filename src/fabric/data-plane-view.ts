@@ -1,8 +1,20 @@
 import type { Call } from '../kernel/context/call.ts'
-import type { CircuitView, DataPlaneView, LinkChange, ModelComparison } from '../kernel/context/context.ts'
+import type {
+  CircuitView,
+  DataPlaneFigures,
+  DataPlaneView,
+  LinkChange,
+  ModelComparison,
+} from '../kernel/context/context.ts'
 import type { OperatorChannel, OperatorSession } from '../ports/fabric/index.ts'
 import type { FabricParts } from './assemble-fabric.ts'
-import { dynamicCost, type InspectionRequest, type InspectionResult, type Link } from './rules/index.ts'
+import {
+  dynamicCost,
+  type InspectionRequest,
+  type InspectionResult,
+  type Link,
+  UNKNOWN_LATENCY_MS,
+} from './rules/index.ts'
 
 /** The data plane of this process as operators see it, and what they may do to it. */
 export class FabricView implements DataPlaneView {
@@ -14,6 +26,17 @@ export class FabricView implements DataPlaneView {
 
   links(): readonly Link[] {
     return this.#parts.network.all()
+  }
+
+  figures(): DataPlaneFigures {
+    const { circuits, network, model } = this.#parts
+    const links = network.all().filter(({ isDown }) => !isDown)
+    const measured = links.map(({ sourceLatencyMs, targetLatencyMs }) => Math.max(sourceLatencyMs, targetLatencyMs))
+    const known = measured.filter((latency) => latency < UNKNOWN_LATENCY_MS)
+    const sum = known.reduce((total, latency) => total + latency, 0)
+    const max = known.reduce((greatest, latency) => Math.max(greatest, latency), 0)
+    const latency = known.length === 0 ? undefined : { mean: sum / known.length, max }
+    return { openCircuits: circuits.size, links: links.length, latency, routersBehind: model.countBehind() }
   }
 
   circuits(): readonly CircuitView[] {

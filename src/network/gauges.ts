@@ -1,4 +1,5 @@
 import type { IndexCounts } from '../access/index/index.ts'
+import type { DataPlaneFigures } from '../kernel/context/context.ts'
 import type { ControllerEvents, EventName, Events } from '../ports/events.ts'
 import type { Instrument, MetricAttributes, Metrics, Reading } from '../ports/telemetry.ts'
 
@@ -12,6 +13,8 @@ export interface GaugeSource {
   texts(): { readonly texts: number; readonly characters: number } | undefined
   /** How many routers are connected to this process. */
   connectedRouters(): number
+  /** The data plane of this process; undefined while it is closed. */
+  dataPlane(): DataPlaneFigures | undefined
   /** Milliseconds since the controller was made. */
   uptimeMs(): number
 }
@@ -24,6 +27,10 @@ const INDEX_LAG = gauge(
 )
 const REVISION = gauge('store.revision', '{revision}', 'Writes that the store has seen.')
 const ROUTERS = gauge('routers.connected', '{router}', 'Routers that are connected to this process.')
+const CIRCUITS = gauge('circuits.open', '{circuit}', 'Circuits that this process laid and that are open.')
+const LINKS = gauge('links.up', '{link}', 'Links between routers that are in use.')
+const LATENCY = gauge('links.latency', 's', 'Latency of the links that were measured, the mean and the greatest.')
+const BEHIND = gauge('router_models.behind', '{router}', 'Routers that do not decide by the latest data model yet.')
 const TEXTS = gauge(
   'wire_texts.count',
   '{text}',
@@ -32,7 +39,19 @@ const TEXTS = gauge(
 const TEXT_SIZE = gauge('wire_texts.size', '{character}', 'Characters of the JSON texts that are kept.')
 const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
 
-export const GAUGES: readonly Instrument[] = [INDEX_SIZE, INDEX_LAG, REVISION, ROUTERS, TEXTS, TEXT_SIZE, UPTIME]
+export const GAUGES: readonly Instrument[] = [
+  INDEX_SIZE,
+  INDEX_LAG,
+  REVISION,
+  ROUTERS,
+  CIRCUITS,
+  LINKS,
+  LATENCY,
+  BEHIND,
+  TEXTS,
+  TEXT_SIZE,
+  UPTIME,
+]
 
 /** Reads the gauges now. Those of the store are missing while it is away. */
 export async function readGauges(source: GaugeSource): Promise<readonly Reading[]> {
@@ -49,6 +68,7 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
   const readings: Reading[] = [
     ...sizes,
     ...texts,
+    ...dataPlaneReadings(source.dataPlane()),
     { instrument: ROUTERS, value: source.connectedRouters() },
     { instrument: UPTIME, value: source.uptimeMs() / 1000 },
   ]
@@ -56,6 +76,20 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
   if (latest === undefined) return readings
   const lag = Math.max(latest - Math.max(revision, 0), 0)
   return [...readings, { instrument: REVISION, value: latest }, { instrument: INDEX_LAG, value: lag }]
+}
+
+function dataPlaneReadings(figures: DataPlaneFigures | undefined): readonly Reading[] {
+  if (figures === undefined) return []
+  const { openCircuits, links, latency, routersBehind } = figures
+  const measured = Object.entries(latency ?? {}).map(([of, milliseconds]) => {
+    return { instrument: LATENCY, value: milliseconds / 1000, attributes: { of } }
+  })
+  return [
+    { instrument: CIRCUITS, value: openCircuits },
+    { instrument: LINKS, value: links },
+    { instrument: BEHIND, value: routersBehind },
+    ...measured,
+  ]
 }
 
 function gauge(name: string, unit: string, description: string): Instrument {

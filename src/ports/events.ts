@@ -99,6 +99,20 @@ export interface ControllerEvents {
     readonly isUp: boolean
     readonly at: number
   }
+  /** A terminator was created, changed or deleted. */
+  'terminator.changed': {
+    readonly operation: 'insert' | 'update' | 'delete'
+    readonly terminatorId: string
+    readonly serviceId: string
+    readonly routerId: string
+    /** Who hosts there; empty where an operator registered the address. */
+    readonly hostId: string
+    /** Empty for an instance without a name. */
+    readonly instanceId: string
+    readonly precedence: 'default' | 'required' | 'failed'
+    readonly cost: number
+    readonly at: number
+  }
   /** Traffic flows from an identity to a service. */
   'circuit.opened': CircuitFacts & CircuitWay & { readonly tookMs: number }
   /** A circuit takes another path. */
@@ -183,6 +197,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'router.connection': true,
   'router.refused': true,
   'router.misbehaved': true,
+  'terminator.changed': true,
   'router.alert': true,
   'link.connection': true,
   'circuit.opened': true,

@@ -302,7 +302,7 @@ const KINDS: readonly (readonly [Resource, KindTraits])[] = [
     readers: false,
   }),
   kind(terminators, {
-    before: false,
+    before: true,
     news: true,
     circuits: 'none',
     lists: 'everybody',

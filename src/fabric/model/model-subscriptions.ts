@@ -76,6 +76,11 @@ export class ModelSubscriptions {
     return this.#subscriptions.get(router)?.isLevel === true
   }
 
+  /** How many routers wait for the model, or for what leads up to it. */
+  countBehind(): number {
+    return [...this.#subscriptions.values()].filter((subscription) => !this.#isLevel(subscription)).length
+  }
+
   /** The whole model read from the store anew, once routers were sent what leads up to it: of every event what `shown` makes. */
   fresh(shown: (event: ModelEvent) => readonly ModelEvent[]): Promise<WrittenModel> {
     return this.#gate.run(async () => {

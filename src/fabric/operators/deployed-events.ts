@@ -27,8 +27,8 @@ const FORMER_NAMES: Readonly<Record<string, string>> = {
   'fabric.usage': 'usage',
   services: 'service',
 }
-/** Kinds that deployed controllers tell of, and that nothing here belongs to: one controller elects no leader. */
-const SILENT = ['cluster', 'connect', 'entityCount', 'metrics', 'service', 'terminator'] as const
+/** Kinds that deployed controllers tell of and this one does not. */
+const SILENT = ['cluster', 'connect', 'entityCount', 'metrics'] as const
 
 /** Tells events in the form of deployed controllers. */
 export class DeployedEvents {
@@ -46,6 +46,9 @@ export class DeployedEvents {
     const unknown = [...types.keys()].find((type) => !known.has(nameOf(type)))
     return unknown === undefined ? undefined : `invalid event type: ${unknown}`
   }
+
+  /** The kinds that are told, as deployed controllers call them. */
+  static readonly kinds: readonly string[] = Object.keys(FORMS)
 
   /** From now on events of the kinds are told, until the function that is answered is called. */
   subscribe(types: EventTypes, tell: (event: DeployedEvent) => void): () => void {

@@ -10,6 +10,8 @@ type Forms = { readonly [E in EventName]?: Form<E> }
 
 const NANOSECONDS = 1_000_000
 const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+const MINUTE_SECONDS = 60
 const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
   'no-terminators': 'NO_TERMINATORS',
   'no-online-terminators': 'NO_ONLINE_TERMINATORS',
@@ -41,6 +43,27 @@ export const FORMS: Readonly<Record<string, Forms>> = {
           links: [],
         }),
         failure_cause: FAILURE_CAUSES[reason],
+      },
+    ],
+  },
+  // Deployed controllers tell how many of a minute; here each dial is told as one of its minute.
+  service: {
+    'circuit.opened': ({ at, serviceId, terminatorId }) => [dial('service.dial.success', at, serviceId, terminatorId)],
+    'circuit.failed': ({ at, serviceId, reason }) => [
+      dial(reason === 'routers-failed' ? 'service.dial.fail' : 'service.dial.error_other', at, serviceId, ''),
+    ],
+  },
+  terminator: {
+    'terminator.changed': ({ operation, terminatorId, serviceId, routerId, hostId, instanceId, precedence, cost }) => [
+      {
+        event_type: OPERATIONS[operation],
+        service_id: serviceId,
+        terminator_id: terminatorId,
+        router_id: routerId,
+        host_id: hostId,
+        instance_id: instanceId,
+        precedence,
+        static_cost: cost,
       },
     ],
   },
@@ -147,6 +170,12 @@ function circuit(
     link_count: links.length,
     tags: { clientId: identityId, serviceId },
   }
+}
+
+function dial(eventType: string, at: number, serviceId: string, terminatorId: string) {
+  const interval_start_utc = Math.floor(at / MINUTE_MS) * MINUTE_SECONDS
+  const members = { version: 2, event_type: eventType, terminator_id: terminatorId, service_id: serviceId }
+  return { ...members, count: 1, interval_start_utc, interval_length: MINUTE_SECONDS }
 }
 
 /** Version 3 tells all directions of an interval at once, version 2 each by itself. */

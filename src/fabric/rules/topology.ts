@@ -96,7 +96,7 @@ export interface Link extends LinkReport {
 }
 
 /** Milliseconds that both ends of a link count as that nobody measured: it is used when there is no other. */
-const UNKNOWN_LATENCY_MS = 65_000
+export const UNKNOWN_LATENCY_MS = 65_000
 
 /** The link that a router reports for the first time. */
 export function newLink(source: string, report: LinkReport): Link {

@@ -126,9 +126,21 @@ export interface ModelComparison {
   readonly notCompared: readonly ModelPart[]
 }
 
+/** Figures of the data plane of this process. */
+export interface DataPlaneFigures {
+  readonly openCircuits: number
+  /** Links between routers that are in use. */
+  readonly links: number
+  /** Milliseconds, of the links that were measured; undefined where none was. */
+  readonly latency: { readonly mean: number; readonly max: number } | undefined
+  /** Routers that do not decide by the latest data model yet. */
+  readonly routersBehind: number
+}
+
 /** The data plane of this process, to be shown and to be cut. */
 export interface DataPlaneView {
   links(): readonly Link[]
+  figures(): DataPlaneFigures
   circuits(): readonly CircuitView[]
   /** The cost of a terminator by use and failures, 0 to 65535. */
   dynamicCostOf(terminatorId: string): number

@@ -48,6 +48,7 @@ describe('options of serve', () => {
       workers: 1,
       servesRouters: true,
       controlOthers: [],
+      events: [],
       explorer: false,
     })
   })

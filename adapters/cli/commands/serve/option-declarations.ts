@@ -153,6 +153,14 @@ export const SERVE_OPTIONS = {
   docs: {
     summary: 'answer the API reference at /portcullis/docs to everybody who reaches the server; default: not',
   },
+  events: {
+    value: 'stdout|file:FILE',
+    repeatable: true,
+    variable: true,
+    summary:
+      'write what happens as lines of JSON, in the form of deployed controllers, to standard output or behind a file; ' +
+      'may be repeated',
+  },
   probes: {
     summary: 'answer /healthz, /readyz and /metrics (Prometheus) to everybody who reaches the server; default: not',
   },

@@ -18,6 +18,7 @@ import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts
 import { openStorage } from '../../input/open-storage.ts'
 import { openCertificates, renewServerCertificate, serverWarnings } from './certificates.ts'
 
+import { writeEvents } from './event-writer.ts'
 import { exposureNotes } from './option-declarations.ts'
 import type { ServeOptions } from './serve-options.ts'
 
@@ -80,6 +81,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
       controller,
       warningsOf: (renewed) => serverWarnings(renewed, options.advertise ?? options.listen, Date.now()),
     })
+    const stopEvents = await writeEvents(controller, options.events)
     const lifetime = new Lifetime('the controller is not served any more')
     return {
       readyLine: `portcullis ready at ${server.url}, advertised as ${address}, storage ${storageName}`,
@@ -92,6 +94,7 @@ async function serveStorage(options: ServeOptions, storage: Storage, storageName
       close: () =>
         lifetime.close(
           stopRenewal,
+          stopEvents,
           () => server.close(),
           () => controller.close(),
         ),

@@ -6,6 +6,7 @@ import { type AdminCredentials, adminCredentials } from '../../input/admin-crede
 import { DEFAULT_STORAGE } from '../../input/open-storage.ts'
 import { readTables, type TableOptions } from '../../input/storage-options.ts'
 
+import { type EventTarget, readEventTarget } from './event-writer.ts'
 import {
   type ConnectionLimits,
   type PkiSource,
@@ -50,6 +51,8 @@ export interface ServeOptions {
   readonly workers: number
   /** False for a worker that has no port for routers. */
   readonly servesRouters: boolean
+  /** Where events are written. */
+  readonly events: readonly EventTarget[]
   /** Answers health and metrics too; undefined when that was not asked for. */
   readonly probes: true | undefined
   /** Answers the access explorer too. */
@@ -93,6 +96,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
       lifetimes: setting('token-lifetimes'),
     }),
     admin: adminCredentials(environment),
+    events: options.settings('events').map(readEventTarget),
     probes: options.flag('probes') || undefined,
     explorer: options.flag('explorer'),
     docs: options.flag('docs') || undefined,
