@@ -210,7 +210,7 @@ export async function createController(options: ControllerOptions): Promise<Cont
 
 /** Events name the controller as routers know it, and the process where routers know none. */
 function deployedEvents(
-  context: EngineContext,
+  context: Pick<EngineContext, 'dataPlane' | 'digest' | 'events' | 'random'>,
   processId: string,
   tell: (event: DeployedEvent) => void,
   kinds: readonly string[] = DeployedEvents.kinds,
