@@ -4,6 +4,7 @@ import { networkOf } from '../../src/base/addresses.ts'
 import { checkArgument, checkOptions, type OptionRules } from '../../src/base/arguments.ts'
 import { createFairCapacity } from '../../src/concurrency/fair-capacity.ts'
 import type { ControlPlane, ControlPlaneOptions } from '../../src/index.ts'
+import type { VerifiedSocket } from '../../src/ports/fabric/index.ts'
 import type { ChannelListener } from '../channel/channel.ts'
 import { ChannelSocket, type SocketLimits } from '../channel/channel-socket.ts'
 import { encodeFrame, type Frame, type FrameLimits } from '../channel/frame.ts'
@@ -155,28 +156,38 @@ class Listener implements OpenControlListener {
       },
     }
     socket.admit(FRAME_LIMITS, waiting)
+    try {
+      const group = await this.#groupFor(hello, chain, remoteAddress)
+      if (typeof group === 'string') refuseSocket(socket, group)
+      else if (!isGone) this.#attach(group, socket, hello)
+      else if (group.sockets.size === 0) group.close()
+    } finally {
+      settle()
+    }
+  }
+
+  /** The group that a socket belongs to, or why it is refused. */
+  async #groupFor(
+    hello: Hello,
+    chain: readonly Uint8Array[],
+    remoteAddress: string | undefined,
+  ): Promise<RouterGroup | string> {
     const { routerId } = hello.greeting
-    const admission = await this.plane.admit(routerId, chain, remoteAddress).finally(settle)
-    if (isGone) return
-    const refuse = (reason: string) => refuseSocket(socket, reason)
-    if (!admission.admitted) return refuse(admission.reason)
+    const admission = await this.plane.verify(routerId, chain, remoteAddress)
+    if (!admission.admitted) return admission.reason
+    const verified = { fingerprint: admission.fingerprint, remoteAddress }
     const known = hello.isGrouped ? this.#groups.get(hello.connectionId) : undefined
     if (known !== undefined && !known.isClosed) {
       // Any router may name the group of another one.
       const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
-      return isMember ? this.#attach(known, socket, hello) : refuse('incorrect group secret')
+      return isMember ? ((await this.plane.admit(routerId, verified)) ?? known) : 'incorrect group secret'
     }
     // The group of an additional socket is gone: the router begins anew when all its sockets are.
-    if (hello.isGrouped && !hello.isFirst) return refuse('no such group')
-    await this.#found(socket, hello, admission.fingerprint, refuse)
+    if (hello.isGrouped && !hello.isFirst) return 'no such group'
+    return this.#newGroup(hello, verified)
   }
 
-  async #found(
-    socket: ChannelSocket,
-    hello: Hello,
-    fingerprint: string,
-    refuse: (reason: string) => void,
-  ): Promise<void> {
+  async #newGroup(hello: Hello, verified: VerifiedSocket): Promise<RouterGroup | string> {
     const { greeting } = hello
     const id = hello.connectionId || randomUUID()
     const secret = hello.secret ?? newGroupSecret()
@@ -185,15 +196,15 @@ class Listener implements OpenControlListener {
     const group = new RouterGroup(facts, times, () => {
       if (this.#groups.get(id) === group) this.#groups.delete(id)
     })
-    // Known before the router hears that it is let in: its next socket comes at once.
-    this.#groups.set(id, group)
-    const session = await this.plane.connect(greeting, fingerprint, group)
+    const session = await this.plane.connect(greeting, verified, group)
     if (typeof session === 'string') {
       group.close()
-      return refuse(session)
+      return session
     }
+    // Known before the router hears that it is let in: its next socket comes at once.
+    if (!group.isClosed) this.#groups.set(id, group)
     group.begin(session)
-    this.#attach(group, socket, hello)
+    return group
   }
 
   #attach(group: RouterGroup, socket: ChannelSocket, hello: Hello): void {

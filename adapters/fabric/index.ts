@@ -48,6 +48,7 @@ export type {
   TunnelTerminatorRequest,
   ValidatedTerminator,
   ValidateModel,
+  VerifiedSocket,
 } from '../../src/ports/fabric/index.ts'
 export {
   CONTROL_PROTOCOL,

@@ -158,7 +158,7 @@ class OwnRouterConnection implements RunningRouter {
     const { plane } = this.#ways
     const own = await this.#provide()
     this.#own = own
-    const admission = await plane.admit(own.id, chainOf(own.certPem), undefined)
+    const admission = await plane.verify(own.id, chainOf(own.certPem), undefined)
     if (!admission.admitted) return this.#again()
     let listener: ControllerListener | undefined
     /** Messages that the controller sends before it is known as connected. */
@@ -179,7 +179,11 @@ class OwnRouterConnection implements RunningRouter {
     const channel = { send: take, close: () => queueMicrotask(over) }
     const facts = { software: software(), capabilities: [], isResumed: false }
     const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }
-    const connected = await plane.connect(greeting, admission.fingerprint, channel)
+    const connected = await plane.connect(
+      greeting,
+      { fingerprint: admission.fingerprint, remoteAddress: undefined },
+      channel,
+    )
     if (typeof connected === 'string') return this.#again()
     const session = connected
     this.#session = session

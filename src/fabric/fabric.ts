@@ -15,9 +15,11 @@ import type {
   RouterSession,
   SocketAdmission,
   ToRouter,
+  VerifiedSocket,
 } from '../ports/fabric/index.ts'
 import type { DisconnectReason } from '../ports/router-presence.ts'
 import type { Presence } from '../routers/presence.ts'
+import { admitRouter, routerFacts } from '../routers/router-admission.ts'
 import { assembleFabric, type FabricHost, type FabricParts } from './assemble-fabric.ts'
 import { ChangeFollower, disabledRouters, followChanges, termsOf } from './change-follower.ts'
 import { shutOut } from './circuits/shut-out.ts'
@@ -26,7 +28,7 @@ import { controllerIdOf } from './controller-id.ts'
 import { FabricView } from './data-plane-view.ts'
 
 import { ConnectedSession } from './router-session.ts'
-import { admitSocket } from './routers/admission.ts'
+import { refusalOf, verifySocket } from './routers/admission.ts'
 import { boundedLinkListeners } from './routers/bounded-reports.ts'
 import type { ConnectedRouter } from './routers/connected-routers.ts'
 import { removed } from './routers/peers.ts'
@@ -67,38 +69,51 @@ export class Fabric implements ControlPlane {
     presence.onDisconnect((routerId, reason) => this.#letGo(routerId, reason))
   }
 
-  async admit(
+  async verify(
     routerId: string,
     chain: readonly Uint8Array[],
     remoteAddress: string | undefined,
   ): Promise<SocketAdmission> {
-    const { context } = this.#parts
-    const admission = await admitSocket(context, routerId, chain)
+    const admission = await verifySocket(this.#parts.context, chain)
     if (!admission.admitted) this.#tellRefused(routerId, admission.reason, remoteAddress)
     return admission
   }
 
+  async admit(routerId: string, { fingerprint, remoteAddress }: VerifiedSocket): Promise<ChannelRefusal | undefined> {
+    const facts = await this.#parts.context.storage.read((tx) => routerFacts(tx, routerId))
+    const reason = refusalOf(admitRouter(facts, fingerprint))
+    if (reason !== undefined) this.#tellRefused(routerId, reason, remoteAddress)
+    return reason
+  }
+
   async connect(
     greeting: RouterGreeting,
-    fingerprint: string,
+    { fingerprint, remoteAddress }: VerifiedSocket,
     channel: RouterChannel,
   ): Promise<RouterSession | ChannelRefusal> {
     const { context, presence, routers } = this.#parts
     const { routerId: id, software } = greeting
     const linkListeners = boundedLinkListeners(greeting.linkListeners)
-    const known = routers.get(id)
-    if (known !== undefined && context.clock.now() - known.connectedAt < CHURN_MS) {
-      this.#tellRefused(id, 'already-connected', undefined)
-      return 'already-connected'
-    }
-    known?.channel.close()
     let terms: Awaited<ReturnType<typeof termsOf>>
     let disabled: readonly string[] = []
-    const { accepted } = await presence.routerConnected(id, fingerprint, async (tx) => {
-      terms = await termsOf(tx, id)
-      disabled = await disabledRouters(tx)
+    let hasPlace = true
+    const admission = await presence.routerConnected(id, fingerprint, {
+      alsoRead: async (tx) => {
+        terms = await termsOf(tx, id)
+        disabled = await disabledRouters(tx)
+      },
+      takesPlace: () => {
+        hasPlace = this.#makePlace(id)
+        return hasPlace && this.#lifetime.isOpen
+      },
     })
-    if (!accepted || terms === undefined || !this.#lifetime.isOpen) return 'unknown'
+    if (!this.#lifetime.isOpen) return 'unknown'
+    const reason = hasPlace ? refusalOf(admission) : 'already-connected'
+    if (reason !== undefined) {
+      this.#tellRefused(id, reason, remoteAddress)
+      return reason
+    }
+    if (terms === undefined) return 'unknown'
     const { isEdgeRouter, ...rest } = terms
     const connectedAt = context.clock.now()
     const router: ConnectedRouter = {
@@ -143,6 +158,18 @@ export class Fabric implements ControlPlane {
     this.#parts.context.timetable.set('fabric', 'tick', undefined)
     this.#parts.operators.close()
     for (const { channel } of this.#parts.routers.all()) channel.close()
+  }
+
+  /** Lets go of a router whose certificate was admitted again; false for one that connected a moment ago, which stays. */
+  #makePlace(routerId: string): boolean {
+    const { context, routers } = this.#parts
+    const known = routers.get(routerId)
+    if (known === undefined) return true
+    if (context.clock.now() - known.connectedAt < CHURN_MS) return false
+    known.channel.close()
+    // Now, for a channel that closes later would take the new one with it.
+    this.#disconnected(known)
+    return true
   }
 
   #greet(router: ConnectedRouter): void {

@@ -39,8 +39,15 @@ interface Ports {
 
 interface Channel {
   fingerprint: string
-  isAdmitted: boolean
   connection: RouterConnection
+}
+
+/** The part of whoever holds the channel in a judgement. */
+interface Judging {
+  /** Reads what else there is to know of the router, in the snapshot by which it is judged. */
+  readonly alsoRead?: (tx: ReadTransaction) => Promise<void>
+  /** Asked once the router is admitted, before its earlier channel is let go of: `false` keeps that one. */
+  readonly takesPlace?: () => boolean
 }
 
 const SILENT: RouterConnection = { hostname: '', supportedProtocols: {}, syncStatus: 'SYNC_NEW' }
@@ -58,6 +65,8 @@ const REASONS = {
 export class Presence implements HostedPresence, DataPlanePresence {
   readonly #ports: Ports
   readonly #channels = new Map<string, Channel>()
+  /** Channels of routers that are being judged, and the ids that they name. */
+  readonly #judged = new Map<Channel, string>()
   readonly #identities = new ConnectedIdentities()
   readonly #watch: RouterWatch
   readonly #records: ConnectionRecords
@@ -67,8 +76,8 @@ export class Presence implements HostedPresence, DataPlanePresence {
   constructor(ports: Ports) {
     this.#ports = ports
     this.#watch = new RouterWatch(ports, {
-      ids: () => this.#channels.keys(),
-      has: (id) => this.#channels.has(id),
+      ids: () => new Set([...this.#channels.keys(), ...this.#judged.values()]),
+      has: (id) => this.#channels.has(id) || [...this.#judged.values()].includes(id),
       judge: (id, router) => this.#judge(id, router),
     })
     const { processId, storage } = ports
@@ -80,31 +89,32 @@ export class Presence implements HostedPresence, DataPlanePresence {
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
   }
 
-  /** `alsoRead` reads what else there is to know of the router, in the snapshot by which it is judged. */
   async routerConnected(
     routerId: string,
     fingerprint: string,
-    alsoRead: (tx: ReadTransaction) => Promise<void> = async () => undefined,
+    { alsoRead, takesPlace }: Judging = {},
   ): Promise<RouterAdmission> {
-    // Known before the store is asked, so that a change in between is noticed.
-    const channel: Channel = { fingerprint, isAdmitted: false, connection: SILENT }
+    const channel: Channel = { fingerprint, connection: SILENT }
+    // Known before the store is asked, so that a change in between is noticed. The channel that the router has stays until this
+    // one is admitted: whoever holds an older certificate of it puts nobody out.
+    this.#judged.set(channel, routerId)
+    try {
+      const router = await this.#ports.storage.read(async (tx) => {
+        await alsoRead?.(tx)
+        return routerFacts(tx, routerId)
+      })
+      const admission = admitRouter(router, fingerprint)
+      if (!admission.accepted) return admission
+      if (!this.#judged.has(channel) || takesPlace?.() === false) return { accepted: false, reason: 'unverified' }
+    } finally {
+      this.#judged.delete(channel)
+    }
     this.routerDisconnected(routerId)
     this.#channels.set(routerId, channel)
-    const router = await this.#ports.storage.read(async (tx) => {
-      await alsoRead(tx)
-      return routerFacts(tx, routerId)
-    })
-    const admission = admitRouter(router, fingerprint)
-    if (this.#channels.get(routerId) !== channel) return { accepted: false, reason: 'unverified' }
-    if (!admission.accepted) {
-      this.#channels.delete(routerId)
-      return admission
-    }
-    channel.isAdmitted = true
     this.#watch.begin()
     this.#records.changed(routerId)
     this.#tellRouter(routerId, true)
-    return admission
+    return { accepted: true }
   }
 
   routerHello(routerId: string, { hostname, listeners, versionInfo }: RouterHello): void {
@@ -138,7 +148,6 @@ export class Presence implements HostedPresence, DataPlanePresence {
     const channel = this.#channels.get(routerId)
     if (channel === undefined) return
     this.#channels.delete(routerId)
-    if (!channel.isAdmitted) return
     this.#records.changed(routerId)
     const until = this.#ports.clock.now() + UNKNOWN_MS
     this.#tellRouter(routerId, false)
@@ -149,7 +158,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
   }
 
   identityConnections(routerId: string, report: IdentityConnections): void {
-    if (!this.#channels.get(routerId)?.isAdmitted) return
+    if (!this.#channels.has(routerId)) return
     const concerned = report.identities.map(({ identityId }) => identityId)
     const before = new Map(concerned.map((identityId) => [identityId, this.statusOf(identityId)]))
     for (const identityId of this.#identities.report(routerId, report)) {
@@ -217,17 +226,19 @@ export class Presence implements HostedPresence, DataPlanePresence {
 
   #learn(routerId: string, facts: Partial<RouterConnection>): void {
     const channel = this.#channels.get(routerId)
-    if (!channel?.isAdmitted) return
+    if (channel === undefined) return
     channel.connection = { ...channel.connection, ...facts }
     this.#records.changed(routerId)
   }
 
   #ownConnectionOf(routerId: string): RouterConnection | undefined {
-    const channel = this.#channels.get(routerId)
-    return channel?.isAdmitted ? channel.connection : undefined
+    return this.#channels.get(routerId)?.connection
   }
 
   #judge(routerId: string, router: RouterFacts | undefined): void {
+    for (const [channel, id] of this.#judged) {
+      if (id === routerId && !admitRouter(router, channel.fingerprint).accepted) this.#judged.delete(channel)
+    }
     const channel = this.#channels.get(routerId)
     if (channel === undefined) return
     const admission = admitRouter(router, channel.fingerprint)

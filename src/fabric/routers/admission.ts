@@ -1,7 +1,7 @@
 import { isValidAt } from '../../credentials/certificate-holder.ts'
 import type { EngineContext } from '../../kernel/context/context.ts'
 import type { ChannelRefusal, Misbehaviour, RefusalCode, RetryHint, SocketAdmission } from '../../ports/fabric/index.ts'
-import { admitRouter, routerFacts } from '../../routers/router-admission.ts'
+import type { RouterAdmission } from '../../ports/router-presence.ts'
 
 const REFUSALS = {
   unknown: 'unknown',
@@ -10,22 +10,24 @@ const REFUSALS = {
   fingerprint: 'wrong-fingerprint',
 } as const satisfies Readonly<Record<string, ChannelRefusal>>
 
+/** Names the reason for which a router is refused, as its socket is told. */
+export function refusalOf(admission: RouterAdmission): ChannelRefusal | undefined {
+  return admission.accepted ? undefined : REFUSALS[admission.reason]
+}
+
 /**
- * Judges a socket that wants to speak for a router: its first certificate must lead to the network's own authority and be
- * the one that the router enrolled with. Others of the chain prove nothing, for anybody can present them.
+ * Verifies the certificates of a socket: the first must lead to the network's own authority and be valid now. Others of the
+ * chain prove nothing, for anybody can present them. Whether it is the one that its router enrolled with is judged with the router.
  */
-export async function admitSocket(
-  context: Pick<EngineContext, 'clock' | 'pki' | 'storage'>,
-  routerId: string,
+export async function verifySocket(
+  context: Pick<EngineContext, 'clock' | 'pki'>,
   chain: readonly Uint8Array[],
 ): Promise<SocketAdmission> {
   const now = context.clock.now()
   if (chain.length === 0) return refused('no-certificate')
   const verdict = await context.pki.verifyClientChain(chain, now)
   if (!verdict.trusted || !isValidAt(verdict.leaf, now)) return refused('untrusted-certificate')
-  const { fingerprint } = verdict.leaf
-  const admission = admitRouter(await context.storage.read((tx) => routerFacts(tx, routerId)), fingerprint)
-  return admission.accepted ? { admitted: true, fingerprint } : refused(REFUSALS[admission.reason])
+  return { admitted: true, fingerprint: verdict.leaf.fingerprint }
 }
 
 function refused(reason: ChannelRefusal): SocketAdmission {

@@ -24,10 +24,17 @@ export type ChannelRefusal =
   | 'wrong-fingerprint'
   | 'already-connected'
 
-/** Whether a socket may speak for a router. */
+/** Whether the certificates of a socket are of this network and good now. */
 export type SocketAdmission =
   | { readonly admitted: true; readonly fingerprint: string }
   | { readonly admitted: false; readonly reason: ChannelRefusal }
+
+/** A socket whose certificates were verified. */
+export interface VerifiedSocket {
+  /** SHA-1 of its certificate, in lower-case hexadecimal digits. */
+  readonly fingerprint: string
+  readonly remoteAddress: string | undefined
+}
 
 /** Conduct of a router that harms others if nobody looks. */
 export type Misbehaviour =
@@ -79,15 +86,17 @@ export interface OwnRouter {
 export interface ControlPlane {
   /** Stays the same over restarts: routers know controllers by it. */
   readonly controllerId: string
-  /** Judges a socket by the certificates of its TLS handshake (DER, leaf first) for the router that it names. */
-  admit(routerId: string, chain: readonly Uint8Array[], remoteAddress: string | undefined): Promise<SocketAdmission>
+  /** Verifies the certificates of a TLS handshake (DER, leaf first). No record is read: the router that is named is judged later. */
+  verify(routerId: string, chain: readonly Uint8Array[], remoteAddress: string | undefined): Promise<SocketAdmission>
+  /** Judges a further socket of a router that is connected; answers why it is refused, if it is. */
+  admit(routerId: string, socket: VerifiedSocket): Promise<ChannelRefusal | undefined>
   /**
-   * Begins the session of an admitted router. One that has been connected for long is closed in its favour; next to one that
+   * Judges a router by one snapshot and begins its session. One that has been connected for long is closed in its favour; next to one that
    * connected a moment ago it is refused, so that two with one certificate do not put each other out all the time.
    */
   connect(
     greeting: RouterGreeting,
-    fingerprint: string,
+    socket: VerifiedSocket,
     channel: RouterChannel,
   ): Promise<RouterSession | ChannelRefusal>
   /** The edge router of this process. Rejects where one of its name was enrolled elsewhere. */

@@ -50,11 +50,21 @@ it('a circuit of a router for its own host is judged and laid by one snapshot', 
   expect(storage.taken()).toHaveLength(1)
 })
 
-it('a router that says hello is judged by one snapshot for its socket and one for its session', async () => {
+it('a router that says hello is judged by one snapshot', async () => {
   const { storage, world } = await counted()
   const router = new FakeRouter(await world.enroll('r1'), world.listener)
   storage.taken()
   expect((await router.connect()).accepted).toBe(true)
   const judging = storage.taken().filter((kinds) => kinds.includes('edge-routers'))
-  expect(judging).toHaveLength(2)
+  expect(judging).toHaveLength(1)
+})
+
+it('a refused hello is judged by one snapshot as well, and the host is told where it came from', async () => {
+  const { storage, world } = await counted()
+  const [first, second] = [await world.enroll('r1'), await world.enroll('r2')]
+  const pretender = new FakeRouter({ ...first, chain: second.chain }, world.listener)
+  storage.taken()
+  expect(await pretender.connect()).toMatchObject({ accepted: false, reason: 'wrong-fingerprint' })
+  expect(storage.taken().filter((kinds) => kinds.includes('edge-routers'))).toHaveLength(1)
+  expect(world.told('router.refused')).toMatchObject([{ routerId: first.id, reason: 'wrong-fingerprint' }])
 })
