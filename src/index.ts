@@ -89,6 +89,11 @@ export type {
   TracedRequest,
 } from './ports/telemetry.ts'
 
+// To read who did what.
+export type { AuditEntry, AuditHead, AuditPage, AuditRequest } from './audit/audit-questions.resource.ts'
+export type { AuditAuthor, FieldChange } from './audit/audit-record.resource.ts'
+export type { AuditFinding, AuditTampering } from './audit/audit-verification.ts'
+
 // To operate on its store without serving it.
 export { type Operator, type OperatorOptions, openOperator } from './controller/operator.ts'
 export type { PasswordReset, PasswordResetReport } from './login/administrator-recovery.ts'

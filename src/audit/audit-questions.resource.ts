@@ -46,7 +46,23 @@ export interface AuditHead {
 }
 
 /** Which audit records are wanted. */
-export const AuditRequest = z.object({
+export interface AuditRequest {
+  /** A condition in the filter language on `id`, `at`, `type`, `kind`, `entityId` and `actorId`. */
+  readonly filter?: string | undefined
+  /** The id of the entity that records are about. */
+  readonly entity?: string | undefined
+  /** The id of the identity that acted. */
+  readonly actor?: string | undefined
+  /** The id of a record: later ones are wanted, the earliest first; from the first on where it is empty. */
+  readonly after?: string | undefined
+  /** The id of a record: earlier ones are wanted, the latest first. */
+  readonly before?: string | undefined
+  /** How many at most, up to 500. Default: 100. */
+  readonly limit?: number | undefined
+}
+
+/** The schema of the request. */
+export const AuditPageRequest = z.object({
   filter: z.string().max(8192).optional(),
   entity: z.string().max(256).optional(),
   actor: z.string().max(256).optional(),

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { ControllerError } from '../base/errors.ts'
 import type { Call } from '../kernel/context/call.ts'
 import type { EngineContext } from '../kernel/context/context.ts'
@@ -16,11 +15,11 @@ import { readRequest } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { sealId } from './audit-chain.rules.ts'
 import { auditEntries, mayReadRecord } from './audit-entry.ts'
-import { type AuditHead, type AuditPage, AuditRequest } from './audit-questions.resource.ts'
+import { type AuditHead, type AuditPage, AuditPageRequest, type AuditRequest } from './audit-questions.resource.ts'
 import { auditRecords, auditSeals, auditStates } from './audit-record.resource.ts'
 import { CHAIN, recordsOf, unsealed } from './audit-sealing.ts'
 import type { AuditTrail } from './audit-trail.ts'
-import { type Finding, verifyTrail } from './audit-verification.ts'
+import { type AuditFinding, verifyTrail } from './audit-verification.ts'
 
 type AuditRecord = RecordOf<typeof auditRecords>
 
@@ -56,8 +55,8 @@ export class AuditReading {
    *
    * @throws {ControllerError} INVALID_FILTER when the filter cannot be read.
    */
-  async read(call: Call, input: z.input<typeof AuditRequest> = {}): Promise<AuditPage> {
-    const { filter, entity, actor, after, before, limit } = readRequest(AuditRequest, input)
+  async read(call: Call, input: AuditRequest = {}): Promise<AuditPage> {
+    const { filter, entity, actor, after, before, limit } = readRequest(AuditPageRequest, input)
     const where = filterOf(filter)
     const isWanted = (record: AuditRecord) =>
       (where === undefined || matches(where, record)) &&
@@ -66,10 +65,7 @@ export class AuditReading {
       mayReadRecord(call, record)
     await this.#trail.seal()
     const isForward = after !== undefined
-    const named = both(
-      entity === undefined ? undefined : equals('entityId', entity),
-      actor === undefined ? undefined : equals('actorId', actor),
-    )
+    const named = entity === undefined ? undefined : equals('entityId', entity)
     const found: AuditRecord[] = []
     let place = isForward ? after : before
     let next: string | null = null
@@ -109,7 +105,7 @@ export class AuditReading {
   }
 
   /** Verifies the whole chain, against a head that was kept where one is given, and names the first record that is not as it was. */
-  verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<Finding> {
+  verify(kept?: Pick<AuditHead, 'number' | 'hash'>): Promise<AuditFinding> {
     return verifyTrail(this.#ports, kept)
   }
 }
@@ -172,7 +168,7 @@ async function sealAt(
   return isForward ? low : low - 1
 }
 
-/** The records of an entity, or of an actor, by the indexes of the store. */
+/** The records of an entity, by the index of the store. */
 async function indexedFrom(
   tx: ReadTransaction,
   named: Filter,

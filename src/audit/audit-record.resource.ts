@@ -75,7 +75,7 @@ const RECORD_DEFINITION = {
     content: z.custom<AuditContent>(),
   },
   required: [],
-  indexed: ['entityId', 'actorId'],
+  indexed: ['entityId'],
   isWrittenByEndpoints: true,
   isJournal: true,
   operations: [],

@@ -1,4 +1,4 @@
-import { jsonBytes } from '../base/bytes.ts'
+import { utf8Bytes } from '../base/bytes.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { type Filter, ids } from '../kernel/filter/index.ts'
 import { newRecord } from '../kernel/records/read-records.ts'
@@ -49,8 +49,9 @@ export async function sealNext(tx: WriteTransaction, { now, sha256, keeping }: S
   const last = records.at(-1)
   if (last === undefined) return true
   const kept = await removeOld(tx, state, keeping, now)
-  const sealed = records.map((record): SealedRecord => ({ id: record.id, digest: sha256(recordText(record)) }))
-  const bytes = records.reduce((sum, record) => sum + jsonBytes(record), 0)
+  const texts = records.map(recordText)
+  const sealed = records.map(({ id }, at): SealedRecord => ({ id, digest: sha256(texts[at] ?? '') }))
+  const bytes = texts.reduce((sum, text) => sum + utf8Bytes(text), 0)
   const { firstKept, removed, hash: previous } = kept
   const number = kept.seals + 1
   const seal = { number, createdAt: now, records: sealed, firstKept, removed, previous }

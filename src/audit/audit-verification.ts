@@ -10,7 +10,7 @@ type AuditState = RecordOf<typeof auditStates>
 type AuditSeal = RecordOf<typeof auditSeals>
 
 /** The first thing of the trail that is not as it was sealed. */
-export interface Tampering {
+export interface AuditTampering {
   readonly what:
     | 'record-altered'
     | 'record-removed'
@@ -26,7 +26,7 @@ export interface Tampering {
 }
 
 /** The outcome of a verification. */
-export interface Finding {
+export interface AuditFinding {
   readonly isWhole: boolean
   /** Seals and records that are as they were. */
   readonly seals: number
@@ -37,7 +37,7 @@ export interface Finding {
   readonly removed: number
   /** The number and the hash of the last seal that is as it was. */
   readonly head: { readonly number: number; readonly hash: string }
-  readonly tampering: Tampering | null
+  readonly tampering: AuditTampering | null
 }
 
 type Ports = Pick<EngineContext, 'storage' | 'digest'>
@@ -46,12 +46,12 @@ type Ports = Pick<EngineContext, 'storage' | 'digest'>
 export async function verifyTrail(
   { storage, digest }: Ports,
   kept: { readonly number: number; readonly hash: string } | undefined,
-): Promise<Finding> {
+): Promise<AuditFinding> {
   const state = await storage.read((tx) => tx.collection(auditStates).get(CHAIN))
   const total = await storage.read(async (tx) => (await tx.collection(auditRecords).find({ limit: 0 })).totalCount)
   const found = { seals: 0, records: 0, removed: state?.removed ?? 0, head: { number: 0, hash: '' } }
-  const tampered = (tampering: Tampering): Finding => ({ ...found, unsealed: 0, isWhole: false, tampering })
-  const ofSeal = (what: Tampering['what'], seal: number) => tampered({ what, record: null, seal })
+  const tampered = (tampering: AuditTampering): AuditFinding => ({ ...found, unsealed: 0, isWhole: false, tampering })
+  const ofSeal = (what: AuditTampering['what'], seal: number) => tampered({ what, record: null, seal })
   if (state === undefined) {
     if (kept !== undefined && kept.number > 0) return ofSeal('chain-cut', kept.number)
     return { ...found, unsealed: total, isWhole: true, tampering: null }
@@ -81,7 +81,7 @@ async function verifySeal(
   sha256: (text: string) => string,
   number: number,
   before: AuditSeal | undefined,
-): Promise<{ readonly seal?: AuditSeal; readonly tampering?: Tampering }> {
+): Promise<{ readonly seal?: AuditSeal; readonly tampering?: AuditTampering }> {
   const seal = await ifReadable(() => tx.collection(auditSeals).get(sealId(number)))
   if (seal === undefined) return { tampering: { what: 'seal-removed', record: null, seal: number } }
   const isLinked = before === undefined || seal.previous === before.hash

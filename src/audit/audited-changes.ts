@@ -1,6 +1,7 @@
 import { authenticators } from '../credentials/authenticator.resource.ts'
 import { NO_AUTHENTICATOR } from '../credentials/login-basis.rules.ts'
 import { completedEnrollments } from '../enrollment/completed-enrollments.ts'
+import { enrollments } from '../enrollment/enrollment.resource.ts'
 import { identities } from '../identities/identity.resource.ts'
 import { type Call, isAdminCall, knownCaller } from '../kernel/context/call.ts'
 import { changesTo, type RecordedChange } from '../kernel/context/recorded-changes.ts'
@@ -34,6 +35,8 @@ export function observationsOf(
 ): readonly Observation[] {
   const author = authorOf(call)
   const changed = wholeChanges(changes).map((change) => observationOf(change, call, author, reasons, sha256))
+  // Most writes touch no enrollment.
+  if (!changes.some(({ kind }) => kind === enrollments.name)) return changed
   const completed = completedEnrollments(changes).map(
     ({ enrollmentId, method, identityId, edgeRouterId }): Observation => ({
       type: 'enrollment.completed',

@@ -52,6 +52,7 @@ function sideOf(record: object | undefined, field: string, otherwise: unknown): 
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return false
   return canonicalJson(one) === canonicalJson(other)
 }
 

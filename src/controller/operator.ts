@@ -1,11 +1,13 @@
 import type { ExplainOptions } from '../access/explain/explain.ts'
 import type { Explanation } from '../access/explain/index.ts'
 import type { NetworkFinding } from '../access/network-findings.ts'
+import type { AuditPage, AuditRequest } from '../audit/audit-questions.resource.ts'
+import type { AuditFinding } from '../audit/audit-verification.ts'
 import { checkOptions, type OptionRules } from '../base/arguments.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
 import { contextOf } from '../engine/engine.ts'
-import { SYSTEM_CALL } from '../kernel/context/call.ts'
+import { SYSTEM_CALL, type SystemCall } from '../kernel/context/call.ts'
 import type { PasswordReset, PasswordResetReport } from '../login/administrator-recovery.ts'
 import {
   type ImportedEntity,
@@ -34,10 +36,12 @@ export interface OperatorOptions {
   readonly passwordHasher?: PasswordHasher
   /** Default: a line of JSON for each entry, on standard error. */
   readonly logger?: Logger
+  /** By which the audit trail names who works on the store. Default: `operator`. */
+  readonly name?: string
 }
 
 const { storage, pki, clock, passwordHasher, logger } = CONTROLLER_OPTIONS
-const OPTIONS: OptionRules<OperatorOptions> = { storage, pki, clock, passwordHasher, logger }
+const OPTIONS: OptionRules<OperatorOptions> = { storage, pki, clock, passwordHasher, logger, name: 'string' }
 
 /** The operations of somebody who holds the store, without logging in anywhere. */
 export interface Operator {
@@ -73,6 +77,13 @@ export interface Operator {
   importEntities(entities: readonly ImportedEntity[], options?: ImportOptions): Promise<ImportReport>
   /** The entities of a resource, such as `services`, as the management API shows them. */
   show(resource: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Reads a page of the audit trail, the latest records first. What is not sealed yet is sealed before. */
+  readAudit(request?: AuditRequest): Promise<AuditPage>
+  /**
+   * Verifies the chain of the audit trail, against a head that was kept elsewhere where one is given, and names the first record
+   * that was altered, removed or added. Nothing is written.
+   */
+  verifyAudit(head?: { readonly number: number; readonly hash: string }): Promise<AuditFinding>
   /** Closes the storage. */
   close(): Promise<void>
 }
@@ -87,14 +98,21 @@ export interface Operator {
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
   checkOptions('openOperator', options, OPTIONS, 'an object with a storage')
+  const { name = 'operator', ...given } = options
   // No token is made and no certificate signed here, so that keys are made up and the address is nobody's.
-  const { engine, timetable } = await composeEngine({ ...options, address: 'localhost:0', oidc: false })
+  const { engine, timetable } = await composeEngine({ ...given, address: 'localhost:0', oidc: false })
+  /** The call of a command, which the audit trail names beside every change that it makes. */
+  const callOf = (command: string): SystemCall => {
+    const operator = { name, command }
+    engine.auditTrail.noteCommand(operator)
+    return { ...SYSTEM_CALL, operator }
+  }
   const lifetime = new Lifetime('the operator is done')
   return {
     explain: (...question) => engine.explain(...question),
     resetAdminPassword: async (reset) => {
       await bootstrap(contextOf(engine), undefined)
-      return engine.administratorRecovery.resetPassword(SYSTEM_CALL, reset)
+      return engine.administratorRecovery.resetPassword(callOf('reset-admin-password'), reset)
     },
     checkIntegrity: async () => {
       engine.dataIntegrity.start(SYSTEM_CALL, false)
@@ -102,13 +120,18 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       const { error, results } = engine.dataIntegrity.report
       return [...results.map(({ description }) => description), ...(error === null ? [] : [error])]
     },
-    repair: ({ deletesDamaged = false } = {}) => repairStore(contextOf(engine), SYSTEM_CALL, deletesDamaged),
+    repair: ({ deletesDamaged = false } = {}) => repairStore(contextOf(engine), callOf('repair'), deletesDamaged),
     findings: () => engine.findings(),
     importEntities: async (entities, importOptions) => {
-      if (importOptions?.dryRun !== true) await bootstrap(contextOf(engine), undefined)
+      if (importOptions?.dryRun !== true) {
+        await bootstrap(contextOf(engine), undefined)
+        callOf('import')
+      }
       return new NetworkImport(contextOf(engine)).run(entities, importOptions)
     },
     show: async (resource) => (await engine.reader.list(SYSTEM_CALL, resourceNamed(resource), {})).items,
+    readAudit: (request) => engine.audit.read(SYSTEM_CALL, request),
+    verifyAudit: (head) => engine.audit.verify(head),
     close: () =>
       lifetime.close(
         () => timetable.close(),

@@ -1,14 +1,11 @@
 import { SYSTEM_CALL } from 'portcullis'
 import { createTestController, type TestController, type TestControllerOptions } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { z } from 'zod'
 import type { AuditRequest } from '../../src/audit/audit-questions.resource.ts'
 import { auditRecords, auditSeals } from '../../src/audit/audit-record.resource.ts'
 import { engineOf } from '../../src/controller/guarded-engine.ts'
 import { adminToken, delegate, ownApi } from '../support/delegate.ts'
 import { givePassword } from '../support/identity-state.ts'
-
-type Query = z.input<typeof AuditRequest>
 
 async function scene(options: TestControllerOptions = {}) {
   const controller = await createTestController(options)
@@ -16,7 +13,7 @@ async function scene(options: TestControllerOptions = {}) {
   const token = await adminToken(controller)
   const api = ownApi(controller, token)
   const { audit } = engineOf(controller.engine)
-  const read = async (query: Query = {}) => (await api.call('GET /audit', { query })).data
+  const read = async (query: AuditRequest = {}) => (await api.call('GET /audit', { query })).data
   return { controller, token, api, audit, read }
 }
 

@@ -21,7 +21,8 @@ export async function explainAccess(call: ExplainCall): Promise<Answer> {
   return readsStorage(call) ? fromStorage(call, question) : fromController(call, question)
 }
 
-function readsStorage({ options }: ExplainCall): boolean {
+/** Reports whether a question is for a storage itself, and not for a running controller. Throws {@link UsageError}. */
+export function readsStorage({ options }: Pick<CommandCall<'url' | 'profile' | 'storage'>, 'options'>): boolean {
   // A controller that is named on the command line counts more than a variable, and a variable more than a folder.
   const remote = options.typed('url') ?? options.typed('profile')
   if (remote !== undefined && options.typed('storage') !== undefined) {

@@ -1,4 +1,5 @@
 import type { CommandGroup } from '../command-line/help.ts'
+import { AUDIT, AUDIT_HEAD, AUDIT_VERIFY } from './audit/audit.ts'
 import { completionCommand } from './completion.ts'
 import { DOCTOR } from './doctor/doctor.ts'
 import { ENTITY_COMMANDS } from './entities/entities.ts'
@@ -25,7 +26,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Look after a storage', commands: [DOCTOR, RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Log in', commands: [LOGIN, LOGOUT, PROFILES] },
   { title: 'Invite', commands: [INVITE] },
-  { title: 'Ask', commands: [EXPLAIN] },
+  { title: 'Ask', commands: [EXPLAIN, AUDIT, AUDIT_VERIFY, AUDIT_HEAD] },
   { title: 'Entities', commands: ENTITY_COMMANDS, isNumerous: true },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH, IMPORT] },
   { title: 'Test', commands: [TEST_SERVER] },

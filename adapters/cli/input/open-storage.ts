@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { type Operator, openOperator, type Storage } from '../../../src/index.ts'
 import { memoryStorage } from '../../memory/index.ts'
@@ -16,6 +17,16 @@ export interface OpenStorage {
 
 /** The file of who names no storage. */
 export const DEFAULT_STORAGE_FILE = '.portcullis/portcullis.sqlite'
+
+/** The account by which the audit trail names who works on a storage. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // An account of a container need not have a name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
+}
 
 /** The storage of who names none: a file in a folder that is made when it is missing. */
 export const DEFAULT_STORAGE = `sqlite:${DEFAULT_STORAGE_FILE}`
@@ -69,7 +80,7 @@ export async function withOperator<T>(
     schema: options.setting('schema'),
   })
   const { storage } = await openStorage(setting, tables)
-  const operator = await openOperator({ storage })
+  const operator = await openOperator({ storage, name: userName() })
   try {
     return await work(operator)
   } finally {
