@@ -46,7 +46,7 @@ export class AuditTrail {
   readonly #ports: Ports
   readonly #budgets = new BoundedMap<string, Budget>(MOST_PARTIES)
   readonly #leftOut = new Map<string, LeftOut>()
-  #pending: readonly Pending[] = []
+  #pending: Pending[] = []
   #era: number | undefined
   #toldLeftOutAt = 0
   /** Something was written, or waits to be, since the last seal of this process. */
@@ -149,7 +149,7 @@ export class AuditTrail {
 
   #note(observation: Observation): void {
     const at = this.#ports.clock.now()
-    if (this.#isAllowed(observation, at)) this.#pending = [...this.#pending, { at, observation }]
+    if (this.#isAllowed(observation, at)) this.#pending.push({ at, observation })
     this.#sealSoon()
   }
 
