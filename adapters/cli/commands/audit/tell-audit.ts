@@ -5,7 +5,7 @@ import { withConnection } from '../../connection/connect.ts'
 import type { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 import { withOperator } from '../../input/open-storage.ts'
 import { readsStorage } from '../explain-access.ts'
-import type { AUDIT_OPTIONS } from './audit.ts'
+import type { AUDIT_OPTIONS } from './audit-options.ts'
 
 type AuditCall = CommandCall<keyof typeof AUDIT_OPTIONS>
 type Read = (request: AuditRequest) => Promise<AuditPage>
