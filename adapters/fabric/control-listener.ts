@@ -177,14 +177,16 @@ class Listener implements OpenControlListener {
     if (!admission.admitted) return admission.reason
     const verified = { fingerprint: admission.fingerprint, remoteAddress }
     const known = hello.isGrouped ? this.#groups.get(hello.connectionId) : undefined
-    if (known !== undefined && !known.isClosed) {
-      // Any router may name the group of another one.
-      const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
-      return isMember ? ((await this.plane.admit(routerId, verified)) ?? known) : 'incorrect group secret'
-    }
+    const isOpen = known !== undefined && !known.isClosed
+    const isFurther = hello.isGrouped && !hello.isFirst
+    if (!isOpen && !isFurther) return this.#newGroup(hello, verified)
+    const refusal = await this.plane.admit(routerId, verified)
+    if (refusal !== undefined) return refusal
     // The group of an additional socket is gone: the router begins anew when all its sockets are.
-    if (hello.isGrouped && !hello.isFirst) return 'no such group'
-    return this.#newGroup(hello, verified)
+    if (!isOpen) return 'no such group'
+    // Any router may name the group of another one.
+    const isMember = known.routerId === routerId && isSameSecret(known.secret, hello.secret)
+    return isMember ? known : 'incorrect group secret'
   }
 
   async #newGroup(hello: Hello, verified: VerifiedSocket): Promise<RouterGroup | string> {
