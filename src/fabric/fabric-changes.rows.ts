@@ -269,7 +269,9 @@ export const fabricDatabase = [
       description:
         'Answers 501 where the storage makes no snapshots. Where it lies is for the storage to say: a path is refused.',
       access: ADMIN,
-      body: described(z.object({ path: z.string().default('') }), { path: 'Empty.' }),
+      body: described(z.object({ path: z.string().default('') }), {
+        path: 'Empty, or left out: the storage says where it lies.',
+      }),
       bodyOptional: true,
       data: described(z.object({ path: z.string() }), { path: 'Where the snapshot lies: beside the store.' }),
       errors: ['RATE_LIMITED'],
@@ -301,8 +303,8 @@ const Member = described(
     leader: 'True: every process takes changes, so that none has to be elected.',
     version: 'Its version, as it is reported.',
     connected: 'True: processes that are gone are not listed.',
-    readOnly: 'False.',
-    preferredLeader: 'False.',
+    readOnly: 'False: every process takes changes.',
+    preferredLeader: 'False: no process is preferred.',
   },
 )
 

@@ -127,6 +127,7 @@ export class Fabric implements ControlPlane {
       isHeard: !greeting.isResumed,
       linkListeners,
       terms: rest,
+      isQuiesced: false,
     }
     routers.add(router)
     this.#parts.network.routersChanged()

@@ -120,6 +120,36 @@ export class HostedTerminators {
     return { hasForeign }
   }
 
+  /** The router is spared: its terminators are dialed when there are no others. */
+  quiesce(routerId: string): Promise<void> {
+    return this.#change(routerId, ({ precedence }) =>
+      precedence === 'failed' ? undefined : { precedence: 'failed', savedPrecedence: precedence },
+    )
+  }
+
+  /** The router serves as before: its terminators have the precedence that they had. */
+  dequiesce(routerId: string): Promise<void> {
+    return this.#change(routerId, ({ precedence, savedPrecedence }) =>
+      savedPrecedence === null || precedence !== 'failed'
+        ? undefined
+        : { precedence: savedPrecedence, savedPrecedence: null },
+    )
+  }
+
+  async #change(
+    routerId: string,
+    changeOf: (known: Terminator) => Partial<Pick<Terminator, 'precedence' | 'savedPrecedence'>> | undefined,
+  ): Promise<void> {
+    const where = equals('routerId', routerId)
+    const ids = await this.#context.storage.read((tx) => tx.collection(terminators).findIds({ where }))
+    await writeEachInParts(this.#context, SYSTEM_CALL, ids, async (tx, id) => {
+      const known = await tx.collection(terminators).get(id)
+      const change = known?.routerId === routerId ? changeOf(known) : undefined
+      if (known === undefined || change === undefined) return
+      await tx.collection(terminators).update({ ...known, ...change, updatedAt: this.#context.clock.now() })
+    })
+  }
+
   /** A dial found that a router does not know a terminator: what hosts register anew goes, another is tried last. */
   async dead({ id, binding }: Terminator): Promise<void> {
     await this.#context.writes.run(SYSTEM_CALL, async (tx) => {
@@ -176,6 +206,7 @@ export class HostedTerminators {
       identity,
       identitySecret: toBase64(instanceSecret),
       peerData: recordedPeerData(registration.peerData),
+      savedPrecedence: null,
     })
     await makeRoom(this.#context, tx, terminators, terminator)
     await tx.collection(terminators).insert(terminator)

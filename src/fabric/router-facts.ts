@@ -22,6 +22,8 @@ type FactMessage = Extract<
       | 'connect-events'
       | 'alerts'
       | 'controllers'
+      | 'quiesce'
+      | 'dequiesce'
       | 'decommission'
       | 'unsupported'
       | 'extend-certificates'
@@ -82,6 +84,15 @@ export class RouterFacts {
         return undefined
       case 'controllers':
         return this.#controllers()
+      case 'quiesce':
+        await this.#parts.hosted.quiesce(id)
+        this.#spare(true)
+        this.#parts.rerouting.around(id)
+        return { type: 'result', success: true, message: 'router quiesced' }
+      case 'dequiesce':
+        await this.#parts.hosted.dequiesce(id)
+        this.#spare(false)
+        return { type: 'result', success: true, message: 'router dequiesced' }
       case 'decommission':
         await this.#parts.decommission(id, this.#router.isEdgeRouter)
         return undefined
@@ -105,6 +116,11 @@ export class RouterFacts {
           }),
         }
     }
+  }
+
+  #spare(isQuiesced: boolean): void {
+    this.#router.isQuiesced = isQuiesced
+    this.#parts.network.routersChanged()
   }
 
   #tellAlerts(alerts: readonly RouterAlert[]): void {

@@ -162,6 +162,8 @@ export class ConnectedSession implements RouterSession {
       case 'remove-terminators':
       case 'verify-router':
       case 'interfaces':
+      case 'quiesce':
+      case 'dequiesce':
       case 'decommission':
         return { type: 'result', success: false, message: text }
       default:

@@ -15,8 +15,6 @@ type Read = (frame: Frame) => FromRouter
 const SECOND_MS = 1000
 /** Requests of routers that are answered as not served here, so that nobody waits in vain. */
 const UNSUPPORTED: Readonly<Record<number, string>> = {
-  [CONTENT_TYPE.quiesce]: 'quiesce routers',
-  [CONTENT_TYPE.dequiesce]: 'quiesce routers',
   [CONTENT_TYPE.inspect]: 'answer inspections',
   [CONTENT_TYPE.createFabricTerminator]: 'take terminators without an identity that hosts',
 }
@@ -60,6 +58,8 @@ const READERS: ReadonlyMap<number, Read> = new Map<number, Read>([
     },
   ],
   [CONTENT_TYPE.requestControllers, () => ({ type: 'controllers' })],
+  [CONTENT_TYPE.quiesce, () => ({ type: 'quiesce' })],
+  [CONTENT_TYPE.dequiesce, () => ({ type: 'dequiesce' })],
   [CONTENT_TYPE.decommission, () => ({ type: 'decommission' })],
   ...Object.entries(UNSUPPORTED).map(([contentType, what]) => unsupported(Number(contentType), what)),
   [

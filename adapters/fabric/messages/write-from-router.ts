@@ -95,6 +95,10 @@ export function writeFromRouter(message: FromRouter, routerId = ''): WireMessage
     }
     case 'controllers':
       return wire(CONTENT_TYPE.requestControllers)
+    case 'quiesce':
+      return wire(CONTENT_TYPE.quiesce)
+    case 'dequiesce':
+      return wire(CONTENT_TYPE.dequiesce)
     case 'decommission':
       return wire(CONTENT_TYPE.decommission)
     case 'extend-certificates':

@@ -44,6 +44,8 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'update-terminator',
   'remove-terminators',
   'confirm-certificate',
+  'quiesce',
+  'dequiesce',
   'decommission',
 ])
 

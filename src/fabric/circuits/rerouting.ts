@@ -51,6 +51,17 @@ export class Rerouting {
     )
   }
 
+  /** Circuits that pass a router on their way to another one take another way, where there is one. */
+  around(routerId: string): void {
+    const topology = this.#parts.network.topology()
+    for (const circuit of this.#parts.circuits.all()) {
+      const { path } = circuit.course
+      if (!path.routers.slice(1, -1).includes(routerId)) continue
+      const detour = detourOf({ id: circuit.id, path }, topology)
+      if (detour !== undefined && !detour.routers.includes(routerId)) void this.#move(circuit, detour, false)
+    }
+  }
+
   /** Moves the few circuits that gain most by it. */
   improve(): void {
     const { circuits, network } = this.#parts

@@ -26,6 +26,8 @@ export interface ConnectedRouter {
   isHeard: boolean
   linkListeners: readonly LinkListener[]
   terms: RouterTerms
+  /** Its operator spares it: nothing passes it on its way to another router that has another way. */
+  isQuiesced: boolean
 }
 
 /** The routers that are connected to this process. */

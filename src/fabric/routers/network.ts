@@ -165,7 +165,13 @@ export class Network {
   #topologyOf(routers: readonly ConnectedRouter[]): Topology {
     const usable = this.all().filter(({ isDown }) => !isDown)
     return new Topology(
-      routers.filter(({ isHeard }) => isHeard).map(({ id, terms }) => ({ id, ...terms })),
+      routers
+        .filter(({ isHeard }) => isHeard)
+        .map(({ id, terms, isQuiesced }) => ({
+          id,
+          ...terms,
+          noTraversal: terms.noTraversal || isQuiesced,
+        })),
       usable.map(topologyLink),
     )
   }

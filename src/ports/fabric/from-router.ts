@@ -73,6 +73,10 @@ export type FromRouter =
   | Inspected
   /** Which controllers are there? */
   | { readonly type: 'controllers' }
+  /** The router is to be spared, by its operator's wish: no new circuits where there are other ways. */
+  | { readonly type: 'quiesce' }
+  /** The router serves as before. */
+  | { readonly type: 'dequiesce' }
   /** The router is to be deleted for good, by its operator's wish. */
   | { readonly type: 'decommission' }
   /** A request that this controller does not serve, in words. */
