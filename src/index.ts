@@ -24,6 +24,7 @@ export { VERSION } from './version.ts'
 
 // To mount it, and to answer for its APIs.
 export type { ConnectionInfo, ControllerFetch, PlainAnswer, PlainFetch, PlainRequest } from './http/exchange.ts'
+export type { HostHooks } from './ports/host-rules.ts'
 export type { AuthorizationRequest, HostAuthorization } from './http/pipeline/authorize.ts'
 export type { CorsOptions } from './http/pipeline/cors.ts'
 export { type ApiDocuments, apiDocuments } from './apis/documents.ts'

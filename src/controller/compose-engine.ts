@@ -17,6 +17,7 @@ import type { OpenIdUris } from '../network/controller-settings.ts'
 import { DEFAULT_POST_LOGOUT_URIS, DEFAULT_REDIRECT_URIS } from '../oidc/auth-request.rules.ts'
 import { createSealer } from '../platform/aes-gcm-sealer.ts'
 import { createPasswordHasher } from '../platform/argon2/argon2-password-hasher.ts'
+import { askedHost } from '../platform/asked-host.ts'
 import { createAjvJsonSchema } from '../platform/json-schema/ajv-json-schema.ts'
 import { createJwtTokens } from '../platform/jwt-tokens.ts'
 import { createExternalTokens } from '../platform/key-sets/external-jwts.ts'
@@ -130,6 +131,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     presence,
     events,
     logger,
+    host: askedHost(options.hooks ?? {}, logger),
     rateLimiters: createRateLimiters(options.rateLimits ?? {}, clock, profile.allowUnlimitedLogins),
     access,
     credentials: new CredentialsFeed(latestRevision),

@@ -6,6 +6,7 @@ import type { CorsOptions } from '../http/pipeline/cors.ts'
 import type { PkiOpening, PkiSource } from '../platform/pki-material.ts'
 import type { RateLimitOptions } from '../platform/rate-limits.ts'
 import type { KeySets, PasswordHasher } from '../ports/credentials.ts'
+import type { HostHooks } from '../ports/host-rules.ts'
 import type { Storage } from '../ports/record-storage.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
 import type { Clock, JsonSchema, Logger, Random, Scheduler } from '../ports/runtime.ts'
@@ -57,6 +58,13 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly presence?: RouterPresence
   /** A rule of the host's own on top of the declared access; a refusal answers 403. */
   readonly authorize?: HostAuthorization
+  /**
+   * Rules of the host about logins and enrollments.
+   *
+   * @example
+   * const hooks = { beforeLogin: async ({ identityId }) => !(await isSuspended(identityId)) }
+   */
+  readonly hooks?: HostHooks
   /**
    * Refuses bodies with a member that the operation does not know: 400 `COULD_NOT_VALIDATE` naming it, so that a
    * misspelled `postureCheckRoles` makes no policy without posture checks. Default: `false`, as deployed controllers do: what

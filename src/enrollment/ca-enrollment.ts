@@ -20,12 +20,12 @@ import { readValue } from '../kernel/requests/read-body.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import { cas } from './ca.resource.ts'
-import { checkClaimedFields, refusingUsedCertificate } from './enrollment.ts'
+import { checkClaimedFields, refusingUsedCertificate, requireAdmission } from './enrollment.ts'
 
 /** The ports of enrollment by a CA. */
 type CaEnrollmentPorts = Pick<
   EngineContext,
-  'clock' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+  'clock' | 'host' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
 >
 
 type Ca = RecordOf<typeof cas>
@@ -75,6 +75,7 @@ export class CaEnrollment {
       // Who authenticates by an authenticator is counted by that.
       enrolledById: externalId === null ? null : ca.id,
     })
+    await requireAdmission(this.#context, call, { method: 'ca', identityId: id })
     const write = () =>
       this.#context.writes.run(redeemed(call), async (tx) => {
         const current = await tx.collection(cas).get(ca.id)

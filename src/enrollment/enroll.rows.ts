@@ -23,6 +23,7 @@ const ERRORS: readonly ErrorCode[] = [
   'INVALID_ENROLL_METHOD',
   'ENROLLMENT_EXPIRED',
   'COULD_NOT_PROCESS_CSR',
+  'INVALID_ENROLLMENT_NOT_ALLOWED',
   'NOT_FOUND',
 ]
 
@@ -131,7 +132,7 @@ export const enrollOperations = [
         'To be called over a connection with a certificate of a verified CA that lets its holders enroll by themselves.',
       access: 'public',
       credentials: ['certificate'],
-      errors: [...CA_ERRORS, 'NOT_FOUND'],
+      errors: [...CA_ERRORS, 'INVALID_ENROLLMENT_NOT_ALLOWED', 'NOT_FOUND'],
     },
     async ({ engine, call }) => {
       await engine.caEnrollment.enroll(call, undefined)
@@ -196,12 +197,7 @@ export const enrollOperations = [
       }),
       bodyOptional: true,
       data: EnrolledSomehow,
-      errors: [
-        ...ERRORS,
-        'ENROLLMENT_IDENTITY_ALREADY_ENROLLED',
-        'INVALID_ENROLLMENT_NOT_ALLOWED',
-        'INVALID_ENROLLMENT_ALREADY_ENROLLED',
-      ],
+      errors: [...ERRORS, 'ENROLLMENT_IDENTITY_ALREADY_ENROLLED', 'INVALID_ENROLLMENT_ALREADY_ENROLLED'],
     },
     async ({ engine, call, headers, body }) => {
       const cert = await engine.tokenEnrollment.enroll(call, headers.get('ziti-token-issuer-id'), body?.clientCsr)

@@ -11,6 +11,7 @@ import { makeRoom } from '../kernel/records/owner-quota.ts'
 import { findOne } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
 import { readValue } from '../kernel/requests/read-body.ts'
+import type { EnrollmentAttempt } from '../ports/host-rules.ts'
 import type { CertificateFacts } from '../ports/pki.ts'
 import { type ReadTransaction, UniqueViolation } from '../ports/record-storage.ts'
 import { cas } from './ca.resource.ts'
@@ -19,7 +20,7 @@ import { enrollments } from './enrollment.resource.ts'
 /** The ports of enrollment by every method. */
 type EnrollmentPorts = Pick<
   EngineContext,
-  'clock' | 'ownerCounts' | 'passwordHasher' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+  'clock' | 'host' | 'ownerCounts' | 'passwordHasher' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
 >
 
 type EnrollmentRecord = RecordOf<typeof enrollments>
@@ -27,6 +28,7 @@ type EnrollmentRecord = RecordOf<typeof enrollments>
 /** An enrollment that may be used now, and the identity that it invites. */
 interface Invited {
   readonly enrollment: EnrollmentRecord
+  readonly method: 'ott' | 'ottca' | 'updb'
   readonly identityId: string
 }
 
@@ -127,23 +129,24 @@ export class Enrollment {
     return found.method
   }
 
-  #invited(token: string, method: EnrollmentRecord['method'], now: number): Promise<Invited> {
+  #invited(token: string, method: Invited['method'], now: number): Promise<Invited> {
     return this.#context.storage.read(async (tx) => {
       const enrollment = await usableEnrollment(tx, token, method, now)
       const { identityId } = enrollment
       const identity = identityId === null ? undefined : await tx.collection(identities).get(identityId)
       if (identity === undefined) throw new ControllerError('INVALID_ENROLLMENT_TOKEN')
-      return { enrollment, identityId: identity.id }
+      return { enrollment, method, identityId: identity.id }
     })
   }
 
   async #enroll(
     call: Call,
-    { enrollment, identityId }: Invited,
+    { enrollment, identityId, method }: Invited,
     credential: Credential,
     now: number,
     confirm?: (tx: ReadTransaction) => Promise<void>,
   ): Promise<void> {
+    await requireAdmission(this.#context, call, { method, identityId })
     await this.#context.writes.run(redeemed(call), async (tx) => {
       const current = await tx.collection(enrollments).get(enrollment.id)
       // A refresh keeps the id and makes the token that was presented void.
@@ -157,6 +160,16 @@ export class Enrollment {
       await tx.collection(authenticators).insert(authenticator)
     })
   }
+}
+
+/** Asks the host whether an enrollment goes on. Error: `INVALID_ENROLLMENT_NOT_ALLOWED`. */
+export async function requireAdmission(
+  { host }: Pick<EngineContext, 'host'>,
+  { remoteAddress }: Call,
+  attempt: Pick<EnrollmentAttempt, 'method' | 'identityId'>,
+): Promise<void> {
+  if (await host.admitsEnrollment({ ...attempt, remoteAddress })) return
+  throw new ControllerError('INVALID_ENROLLMENT_NOT_ALLOWED')
 }
 
 /** The enrollment of a token. Errors: `INVALID_ENROLLMENT_TOKEN`, `INVALID_ENROLL_METHOD`, `ENROLLMENT_EXPIRED`. */

@@ -15,12 +15,12 @@ import { findOne, newRecord } from '../kernel/records/read-records.ts'
 import { refusingDuplicates } from '../kernel/records/references.ts'
 import { readValue } from '../kernel/requests/read-body.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
-import { checkClaimedFields } from './enrollment.ts'
+import { checkClaimedFields, requireAdmission } from './enrollment.ts'
 
 /** The ports of enrollment by a token of a signer. */
 type TokenEnrollmentPorts = Pick<
   EngineContext,
-  'clock' | 'externalTokens' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
+  'clock' | 'externalTokens' | 'host' | 'ownerCounts' | 'pki' | 'random' | 'settings' | 'storage' | 'writes'
 >
 
 /** Makes identities for the holders of tokens whose external signer allows it. */
@@ -68,6 +68,7 @@ export class TokenEnrollment {
       roleAttributes: [...new Set(textClaims(claims, signer.enrollAttributeClaimsSelector))].sort(),
     })
     checkClaimedFields(identity)
+    await requireAdmission(this.#context, call, { method: 'token', identityId: id })
     const write = () =>
       this.#context.writes.run(redeemed(call), async (tx) => {
         await refuseEnrolled(tx, externalId)

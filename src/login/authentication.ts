@@ -21,7 +21,10 @@ import { type ClientInfo, readClientInfo, type SentClientInfo, type Start } from
 /** The ports of authentication. */
 interface AuthenticationPorts
   extends WrongPasswordPorts,
-    Pick<EngineContext, 'digest' | 'events' | 'externalTokens' | 'passwordHasher' | 'rateLimiters' | 'storage'> {}
+    Pick<
+      EngineContext,
+      'digest' | 'events' | 'host' | 'externalTokens' | 'passwordHasher' | 'rateLimiters' | 'storage'
+    > {}
 
 type Method = 'password' | 'cert' | 'ext-jwt'
 
@@ -190,6 +193,12 @@ export class Authentication<Begun> {
   }
 
   async #enter(call: Call, who: Omit<Credentials, 'authenticator'>, start: Start): Promise<Begun> {
+    const { method } = start
+    const identityId = who.identity.id
+    const { remoteAddress } = call
+    if (!(await this.#context.host.admitsLogin({ method, identityId, remoteAddress }))) {
+      throw new Refusal('the host refuses the login', identityId)
+    }
     const begun = await this.#begin(call, who, start)
     this.#context.events.emit('authentication.attempted', {
       method: start.method,

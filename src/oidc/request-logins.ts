@@ -27,6 +27,7 @@ type RequestLoginPorts = Pick<
   | 'digest'
   | 'events'
   | 'externalTokens'
+  | 'host'
   | 'passwordHasher'
   | 'pki'
   | 'rateLimiters'

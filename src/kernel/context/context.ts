@@ -25,6 +25,7 @@ import type {
 import type { Events } from '../../ports/events.ts'
 import type { OperatorChannel, OperatorSession } from '../../ports/fabric/index.ts'
 
+import type { HostRules } from '../../ports/host-rules.ts'
 import type { Pki } from '../../ports/pki.ts'
 import type { ReadTransaction, Storage } from '../../ports/record-storage.ts'
 import type { IdentityConnectionStatus, RouterPresence } from '../../ports/router-presence.ts'
@@ -216,6 +217,8 @@ export interface EngineContext {
   readonly qrCode: QrCode
   readonly presence: DataPlanePresence
   readonly events: Events
+  /** Rules of the host about logins and enrollments. */
+  readonly host: HostRules
   readonly logger: Logger
   /** Notices that the clocks of processes over the store differ. */
   readonly otherClocks: OtherClocks
