@@ -1,6 +1,6 @@
 import { createServer, type TLSSocket } from 'node:tls'
 import type { ControllerFetch, ControlPlane } from '../../src/index.ts'
-import type { OwnRouterOptions } from '../router/index.ts'
+import type { OwnRouterOptions, RunningRouter } from '../router/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { trackConnections } from './connections.ts'
 import { type Address, formatAddress, isWildcardHost, listen } from './listen.ts'
@@ -13,6 +13,8 @@ export interface EdgeRouterOptions extends OwnRouterOptions {
   readonly listen?: Address
   /** The address that SDKs dial, when it is another one than what is listened on. */
   readonly advertise?: Address
+  /** A router that runs in this process already: endpoints reach it by this server as well, and it outlives the server. */
+  readonly running?: RunningRouter
 }
 
 /** The ALPN protocol of links between routers. */
@@ -33,6 +35,8 @@ export class EdgePort {
   readonly #connections: ReturnType<typeof trackConnections> | undefined
   #port: number | undefined
   #router: LocalRouter | undefined
+  /** The router whose sockets come in here. */
+  #taking: RunningRouter | undefined
 
   constructor(certificate: ServerCertificate, options: EdgeRouterOptions) {
     this.#options = options
@@ -57,14 +61,30 @@ export class EdgePort {
 
   /** Runs the router, once the APIs are bound to an address. */
   async open(plane: ControlPlane, fetch: ControllerFetch, apis: Address): Promise<void> {
-    const { listen: own, advertise, ...options } = this.#options
+    const { name, roleAttributes } = this.#options
+    const options = { ...(name !== undefined && { name }), ...(roleAttributes && { roleAttributes }) }
+    const advertise = this.#reachedAt(apis)
+    const { openOwnRouter } = await import('../router/index.ts')
+    const router = await openOwnRouter(options, { plane, advertise, takesLinks: true })
+    this.#taking = router
+    this.#router = await localRouter(router, { plane, fetch, origin: `https://${formatAddress(apis)}` })
+  }
+
+  /** Takes endpoints of the router that runs already, if there is one, once the APIs are bound to an address. */
+  async join(apis: Address): Promise<void> {
+    const { running } = this.#options
+    if (running === undefined) return
+    await running.moveTo(this.#reachedAt(apis))
+    this.#taking = running
+  }
+
+  #reachedAt(apis: Address): string {
+    const { listen: own, advertise } = this.#options
     const reached = advertise ?? { host: (own ?? apis).host, port: this.#port ?? apis.port }
     if (isWildcardHost(reached.host)) {
       throw new Error(`router.advertise: ${formatAddress(reached)} stands for every interface, SDKs need one address`)
     }
-    const { openOwnRouter } = await import('../router/index.ts')
-    const router = await openOwnRouter(options, { plane, advertise: formatAddress(reached), takesLinks: true })
-    this.#router = await localRouter(router, { plane, fetch, origin: `https://${formatAddress(apis)}` })
+    return formatAddress(reached)
   }
 
   /** Takes a socket of an SDK or another router. One that comes before the router is there is closed, and comes again. */
@@ -74,9 +94,9 @@ export class EdgePort {
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     socket.setTimeout(0)
     const stranger = { chain: peerCertificates(socket) ?? [], remoteAddress: socket.remoteAddress }
-    if (this.#router === undefined) socket.destroy()
-    else if (socket.alpnProtocol === LINK_PROTOCOL) this.#router.acceptLink(socket, stranger.chain)
-    else this.#router.accept(socket, stranger)
+    if (this.#taking === undefined) socket.destroy()
+    else if (socket.alpnProtocol === LINK_PROTOCOL) this.#taking.acceptLink(socket, stranger.chain)
+    else this.#taking.accept(socket, stranger)
   }
 
   replaceCertificate(certificate: ServerCertificate): void {

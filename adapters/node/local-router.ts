@@ -52,6 +52,7 @@ export async function localRouter(router: RunningRouter, controller: LocalContro
     accept: (socket, stranger) => router.accept(socket, stranger),
     acceptLink: (socket, chain) => router.acceptLink(socket, chain),
     greet: (channel, stranger) => router.greet(channel, stranger),
+    moveTo: (advertise) => router.moveTo(advertise),
     close: () => {
       for (const identity of known.values()) void identity.close()
       router.close()

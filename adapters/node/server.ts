@@ -131,7 +131,7 @@ const OPTIONS: OptionRules<ServeOptions> = {
   app: 'function',
   namedCertificates: 'array',
   fabric: { members: ['listen', 'advertise', 'others'], or: [true, false] },
-  router: { members: ['name', 'roleAttributes', 'listen', 'advertise'], or: [true, false] },
+  router: { members: ['name', 'roleAttributes', 'listen', 'advertise', 'running'], or: [true, false] },
 }
 
 const HTTP = 'http/1.1'
@@ -239,6 +239,7 @@ export async function serve(controller: ServableController, options: ServeOption
       throw error
     }
   }
+  await edge?.join({ host, port })
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', onError)
 
@@ -279,7 +280,9 @@ function edgePort(
   { router = false, fabric = false }: ServeOptions,
 ): EdgePort | undefined {
   if (router === false) return undefined
-  if (fabric === false) throw new TypeError('serve: router needs fabric, by which controllers lay circuits')
+  const isRunning = router !== true && router.running !== undefined
+  if (fabric === false && !isRunning)
+    throw new TypeError('serve: router needs fabric, by which controllers lay circuits')
   return new EdgePort(certificate, router === true ? {} : router)
 }
 

@@ -57,6 +57,7 @@ type Regular = 'sessions' | 'report' | 'model'
  */
 export class EdgeRouter implements CircuitHost {
   readonly #facts: EdgeRouterFacts
+  #advertise: string
   readonly #timer: Timer
   readonly #now: () => number
   readonly #model = new RouterModel()
@@ -73,6 +74,7 @@ export class EdgeRouter implements CircuitHost {
 
   constructor(facts: EdgeRouterFacts, router: FabricRouter) {
     this.#facts = facts
+    this.#advertise = facts.advertise
     this.#timer = facts.timer ?? processTimer
     this.#now = facts.now ?? Date.now
     const controller = () => this.#anyController()
@@ -134,14 +136,22 @@ export class EdgeRouter implements CircuitHost {
     this.#circuits.close()
   }
 
+  /** Endpoints reach it at another `host:port` from now on; answers what its controllers have to hear. */
+  moveTo(advertise: string): FromRouter {
+    this.#advertise = advertise
+    return this.#hello
+  }
+
+  get #hello(): FromRouter {
+    const [hostname = ''] = this.#advertise.split(':')
+    const listeners = this.#advertise === '' ? [] : [{ protocol: 'tls', advertise: this.#advertise }]
+    return { type: 'edge-hello', hostname, listeners }
+  }
+
   async #take(controller: ConnectedController, message: ToRouter): Promise<FromRouter | undefined> {
     switch (message.type) {
-      case 'edge-hello': {
-        const [hostname = ''] = this.#facts.advertise.split(':')
-        const { advertise } = this.#facts
-        const listeners = advertise === '' ? [] : [{ protocol: 'tls', advertise }]
-        return { type: 'edge-hello', hostname, listeners }
-      }
+      case 'edge-hello':
+        return this.#hello
       case 'api-sessions-added':
         this.#model.takeSessions(message)
         return undefined

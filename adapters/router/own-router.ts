@@ -44,6 +44,8 @@ export interface RunningRouter {
   acceptLink(socket: TLSSocket, chain: readonly Uint8Array[]): void
   /** Takes a channel of an endpoint in this process, whose first message is its hello. */
   greet(channel: Channel, stranger: EdgeStranger): void
+  /** Endpoints reach it at another `host:port` from now on, and its controller tells them so. */
+  moveTo(advertise: string): Promise<void>
   close(): void
 }
 
@@ -68,6 +70,7 @@ class OwnRouterConnection implements RunningRouter {
   readonly #options: OwnRouterOptions
   readonly #ways: OwnRouterSurroundings
   readonly #timer: Timer
+  #advertise: string
   #own: OwnRouter | undefined
   #router: FabricRouter | undefined
   #edge: EdgeRouter | undefined
@@ -78,6 +81,7 @@ class OwnRouterConnection implements RunningRouter {
   constructor(options: OwnRouterOptions, ways: OwnRouterSurroundings) {
     this.#options = options
     this.#ways = ways
+    this.#advertise = ways.advertise
     this.#timer = ways.timer ?? processTimer
   }
 
@@ -92,7 +96,8 @@ class OwnRouterConnection implements RunningRouter {
   async open(): Promise<void> {
     this.#own = await this.#provide()
     const { id, caPem } = this.#own
-    const { advertise, now } = this.#ways
+    const { now } = this.#ways
+    const advertise = this.#advertise
     const clock = { now: this.#ways.monotonic ?? (() => performance.now()), timer: this.#timer }
     const facts = {
       id,
@@ -132,6 +137,12 @@ class OwnRouterConnection implements RunningRouter {
     else this.#edge.greet(channel, stranger)
   }
 
+  async moveTo(advertise: string): Promise<void> {
+    this.#advertise = advertise
+    const hello = this.#edge?.moveTo(advertise)
+    if (hello !== undefined) await this.#session?.receive(hello)
+  }
+
   close(): void {
     this.#isClosed = true
     this.#cancel()
@@ -141,14 +152,14 @@ class OwnRouterConnection implements RunningRouter {
   }
 
   get #linkListeners(): readonly LinkListener[] {
-    const { takesLinks = false, advertise } = this.#ways
-    const listener = { address: `tls:${advertise}`, protocol: 'tls', groups: ['default'], localBinding: '' }
+    const { takesLinks = false } = this.#ways
+    const listener = { address: `tls:${this.#advertise}`, protocol: 'tls', groups: ['default'], localBinding: '' }
     return takesLinks ? [listener] : []
   }
 
   #provide(): Promise<OwnRouter> {
     const { name = DEFAULT_NAME, roleAttributes = [] } = this.#options
-    const hosts = [this.#ways.advertise.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]
+    const hosts = [this.#advertise.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')]
     const newKey = (routerId: string) => createRouterRequests(routerId, hosts)
     return this.#ways.plane.ownRouter({ name, roleAttributes, newKey })
   }

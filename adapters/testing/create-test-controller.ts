@@ -57,14 +57,15 @@ export async function createTestController(
 ): Promise<TestController | RoutedTestController> {
   checkOptions('createTestController', options, OPTIONS)
   const { router = false, model } = options
-  const { net, fetch, origin, scheduler } = await controllerWith(options, new Map())
+  const parts = await controllerWith(options, new Map())
+  const { net } = parts
   if (!router) {
     if (model !== undefined) await net.seed(model)
     return net
   }
   // Loaded here because most tests carry nothing.
   const { withRouter } = await import('./routed-controller.ts')
-  const routed = await withRouter({ net, fetch, origin, scheduler })
+  const routed = await withRouter(parts)
   if (model !== undefined) await net.seed(model)
   return routed
 }
@@ -122,6 +123,11 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
   const served = { ...controller, fetch }
   const reach = endpoints({ controller: served, admin: loggedIn, baseUrl, clock, elapse, serviceId, apps })
   const listening = new Set<ListeningController>()
+  const listen: RoutedParts['listen'] = async (where = {}, running) => {
+    const server = await listenWith(served, where, running)
+    listening.add(server)
+    return server
+  }
   const snapshot = () => {
     const kept = forkOf(storage)
     const keptApps = copyOf(apps)
@@ -163,15 +169,11 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     reach: (identity, circumstances) => reachOf(controller, identity, circumstances),
     snapshot,
     fork: () => snapshot().fork(),
-    listen: async (where = {}) => {
-      const server = await listenWith(served, where)
-      listening.add(server)
-      return server
-    },
+    listen: (where) => listen(where),
     close,
     [Symbol.asyncDispose]: close,
   }
-  return { net, fetch, origin: baseUrl, scheduler }
+  return { net, fetch, origin: baseUrl, scheduler, listen }
 }
 
 /** The rule of the span by which time passes: it never goes back. */

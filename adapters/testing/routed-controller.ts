@@ -13,7 +13,7 @@ import type {
 } from '../sdk/index.ts'
 import type { NewIdentity, TestDevice, TestEndpoint } from './endpoints.ts'
 import type { FakeScheduler } from './fake-clock.ts'
-import type { TestController } from './test-controller.ts'
+import type { ListeningController, ListenOptions, TestController } from './test-controller.ts'
 
 /** An endpoint of a test controller that has a router: it dials and hosts in memory, without a socket, under the test's clock. */
 export interface RoutedEndpoint extends Omit<TestEndpoint, 'dial'> {
@@ -46,6 +46,8 @@ export interface RoutedParts {
   readonly fetch: ControllerFetch
   readonly origin: string
   readonly scheduler: FakeScheduler
+  /** Serves the controller, and endpoints of a router that runs. */
+  listen(where?: ListenOptions, running?: RunningRouter): Promise<ListeningController>
 }
 
 /** The address that stands in lists: nobody connects to it, endpoints are in this process. */
@@ -54,7 +56,13 @@ const CONTROL = 'tls:controller.test:6262'
 const EVERYBODY = 'everybody uses the router of the test'
 
 /** Gives a test controller an edge router in memory, which every identity and service may use. */
-export async function withRouter({ net, fetch, origin, scheduler }: RoutedParts): Promise<RoutedTestController> {
+export async function withRouter({
+  net,
+  fetch,
+  origin,
+  scheduler,
+  listen,
+}: RoutedParts): Promise<RoutedTestController> {
   // Loaded here because most tests carry nothing.
   const { openControlListener } = await import('../fabric/index.ts')
   const { openOwnRouter } = await import('../router/index.ts')
@@ -94,6 +102,7 @@ export async function withRouter({ net, fetch, origin, scheduler }: RoutedParts)
   return {
     ...net,
     router,
+    listen: (where) => listen(where, router),
     as: (identity) => routed(net.as(identity)),
     enroll: async (identity, fields) => routed(await net.enroll(identity, fields)),
     close,

@@ -3,6 +3,7 @@ import type { ApiClient, ClientApi, ManagementApi } from '../../src/client/index
 import type { ConnectionInfo, Controller, ControllerFetch, ControllerOptions, Storage } from '../../src/index.ts'
 import type { EndpointFacts } from '../../src/policy.ts'
 import type { ModelInput } from '../model/index.ts'
+import type { RunningRouter } from '../router/index.ts'
 import type { Circumstances, Reach } from './access-expectations.ts'
 import type { AuthenticatorApp } from './authenticator-app.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -108,7 +109,10 @@ export interface ListenOptions {
   readonly port?: number
   /** Serves routers as well, on the same port. Default: false. */
   readonly fabric?: boolean
-  /** Runs an edge router on the same port, with `fabric`: SDKs dial and host by it. Default: false. */
+  /**
+   * Lets SDKs dial and host by an edge router on the same port, with `fabric`: by the one in memory where there is one, which is the
+   * default then, else by one that runs as long as this server. Default: false.
+   */
   readonly router?: boolean
 }
 
@@ -136,8 +140,12 @@ type Served = Pick<Controller, 'answerHeaders' | 'caPem' | 'changeAddress' | 'op
   readonly fetch: ControllerFetch
 }
 
-/** Serves a controller over HTTPS, as `serve` of `portcullis/node` does. */
-export async function listenWith(controller: Served, options: ListenOptions): Promise<ListeningController> {
+/** Serves a controller over HTTPS, as `serve` of `portcullis/node` does; a router that is `running` takes endpoints there. */
+export async function listenWith(
+  controller: Served,
+  options: ListenOptions,
+  running?: RunningRouter,
+): Promise<ListeningController> {
   checkOptions('listen', options, LISTEN_OPTIONS)
   // Loaded here because most tests need no socket.
   const { RequestAborted, serve } = await import('../node/index.ts')
@@ -148,10 +156,11 @@ export async function listenWith(controller: Served, options: ListenOptions): Pr
       throw error instanceof ConnectionDropped ? new RequestAborted() : error
     }
   }
-  const { host = '127.0.0.1', port = 0, fabric = false, router = false } = options
+  const { host = '127.0.0.1', port = 0, fabric = false, router = running !== undefined } = options
   const { answerHeaders, openFabric } = controller
   const source = { fetch, answerHeaders, openFabric, tls: () => controller.tls() }
-  const server = await serve(source, { host, port, fabric: fabric || router, router })
+  const where = router && running ? { fabric, router: { running } } : { fabric: fabric || router, router }
+  const server = await serve(source, { host, port, ...where })
   const { host: address } = new URL(server.url)
   controller.changeAddress(address)
   return {

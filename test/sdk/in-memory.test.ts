@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import express from 'express'
-import type { ServiceConnection } from 'portcullis/sdk'
+import { enroll, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { createTestController, type RoutedTestController } from 'portcullis/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NETWORK_MODEL } from './network-model.ts'
 
 let net: RoutedTestController
+const { edgeRouterPolicies: _own, serviceEdgeRouterPolicies: _policies, ...model } = NETWORK_MODEL
 
 beforeEach(async () => {
-  const { edgeRouterPolicies: _own, serviceEdgeRouterPolicies: _policies, ...model } = NETWORK_MODEL
   net = await createTestController({ router: true, model })
 })
 
@@ -39,6 +39,28 @@ describe('a test controller with a router in memory', () => {
     const guest = await net.enroll('guest')
     expect(await (await laptop.fetch('http://app/salary')).json()).toEqual({ of: 'laptop' })
     await expect(guest.dial('app')).rejects.toMatchObject({ code: 'SERVICE_NOT_FOUND' })
+  })
+
+  it('lets SDKs of other processes in where it listens, and they reach what is hosted in memory, and the other way round', async () => {
+    await using live = await createTestController({ router: true, clock: 'live', model })
+    const listening = await live.listen()
+    expect((await live.admin.call('GET /edge-routers')).data).toHaveLength(1)
+    const opened = async (name: string, role: string) => {
+      const body = { name, type: 'Device' as const, isAdmin: false, roleAttributes: [role] }
+      await live.admin.call('POST /identities', { body })
+      return openIdentity(await enroll((await live.invite(name)).jwt))
+    }
+    await using far = await opened('far', 'clients')
+    await using box = await opened('box', 'hosts')
+    await using _near = await (await live.enroll('server', hosts)).host('app', echo)
+    const connection = await far.dial('app')
+    connection.end('from afar')
+    expect(await text(connection)).toBe('from afar')
+    await using _far = await box.host('plain', echo)
+    const back = await (await live.enroll('laptop', clients)).dial('plain')
+    back.end('from memory')
+    expect(await text(back)).toBe('from memory')
+    await listening.close()
   })
 
   it('needs no enrollment of an endpoint that the test acts as', async () => {
