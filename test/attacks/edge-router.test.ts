@@ -1,12 +1,18 @@
+import { once } from 'node:events'
 import { Duplex } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { channelPair } from '../../adapters/channel/channel-pair.ts'
 import { CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../adapters/channel/edge-messages.ts'
+import { encodeFrame } from '../../adapters/channel/frame.ts'
 import { readText, textHeader, uint32Header } from '../../adapters/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const MIB = 1024 * 1024
 const ROUNDS = Number(process.env.PORTCULLIS_FUZZ_FRAMES ?? 20_000)
+/** Fewer, because every tenth ends its connection. */
+const CHANGED = Number(process.env.PORTCULLIS_FUZZ_FRAMES ?? 4000)
 
 async function hostAndClient(world: EdgeWorld) {
   const host = await world.connect(await world.device('host', ['hosts']))
@@ -161,7 +167,65 @@ describe('an edge router under attack', () => {
     }
     await expectServed(client, 1)
   }, 120_000)
+
+  it('goes on after frames whose bytes were changed, in memory that stays flat', async () => {
+    const world = await edgeWorld()
+    const { client } = await hostAndClient(world)
+    // A token that is none ends the channel, and nothing more is read from it.
+    const types = Object.values(EDGE_TYPE).filter((type) => type !== EDGE_TYPE.updateToken)
+    const keys = [...Object.values(EDGE_HEADER), ...Object.values(CIRCUIT_HEADER)]
+    const random = generator(11)
+    let opened = 1
+    const { token } = (await client.device.call('GET /current-api-session')).data
+    let [attacker, taken] = await admittedBytes(world, client, token)
+    let before = 0
+    for (let round = 0; round < CHANGED; round += 1) {
+      const headers = new Map([[keys[random(keys.length)] ?? 0, new Uint8Array(random(20)).fill(random(256))]])
+      const contentType = types[random(types.length)] ?? 0
+      const frame = { contentType, sequence: random(100), headers, body: [new Uint8Array(random(60))] }
+      const bytes = Buffer.concat(encodeFrame(frame))
+      // Anywhere in the body, the headers and their lengths, and now and then in the prefix, of which nothing can be read any more.
+      const first = random(200) === 0 ? 0 : 20
+      bytes[first + random(bytes.length - first)] = random(256)
+      attacker.write(bytes)
+      // The router reads all of it, however long it makes who floods it wait.
+      if (round % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+      await until(() => taken.destroyed || taken.readableLength === 0)
+      if (taken.destroyed) {
+        ;[attacker, taken] = await admittedBytes(world, client, token)
+        opened += 1
+      }
+      // What is loaded and compiled at first stays.
+      if (round === Math.floor(CHANGED / 4)) before = usedBytes()
+    }
+    const grownKb = (usedBytes() - before) / 1024
+    console.log(`${CHANGED} malformed frames over ${opened} connections; ${grownKb.toFixed(0)} kB more memory`)
+    expect(grownKb).toBeLessThan(16 * 1024)
+    await expectServed(client, 1)
+  }, 600_000)
 })
+
+/** An endpoint that is let in, as the bytes of its socket. */
+async function admittedBytes(
+  world: EdgeWorld,
+  { device }: PlayedEndpoint,
+  token: string,
+): Promise<readonly [Duplex, Duplex]> {
+  const [mine, theirs] = streamPair()
+  world.router.accept(theirs, { chain: device.connection.clientCertificates ?? [], remoteAddress: '192.0.2.9' })
+  const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(token)]])
+  mine.write(Buffer.concat(encodeFrame({ contentType: EDGE_TYPE.hello, sequence: -1, headers, body: [] })))
+  await once(mine, 'data')
+  return [mine.resume(), theirs]
+}
+
+/** The bytes in use after everything that nobody needs was collected. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
 
 /** Numbers below a bound, the same in every run. */
 function generator(seed: number): (below: number) => number {
