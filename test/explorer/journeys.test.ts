@@ -17,11 +17,22 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
     await expect.poll(() => page.getByRole('alert').textContent()).toBe('The username or the password is not right.')
     await logIn(page)
 
-    // Who reaches what: the group of what is found is selected, and its panel names the policy.
-    await pick(page, 'Find', 'lapt')
+    // The key / finds anything: the page of an identity says what it reaches, and by which policies.
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('lapt')
+    await page.getByRole('option', { name: /laptop/ }).waitFor()
+    await page.keyboard.press('Enter')
+    const reaches = page.getByRole('region', { name: /^Reaches: 2 dial/ })
+    await reaches.getByRole('link', { name: 'staff-wiki' }).waitFor()
+
+    // Who reaches what: a group names its policies and its members.
+    await page.getByRole('link', { name: 'Reach', exact: true }).click()
+    await page.getByRole('button', { name: /^#staff/ }).click()
     const panel = page.getByRole('complementary', { name: '#staff' })
     await panel.getByRole('link', { name: 'staff-wiki' }).waitFor()
     await panel.getByRole('link', { name: 'laptop' }).click()
+    await page.getByRole('link', { name: 'Why can it reach…?' }).click()
 
     // Why: it is missing a posture report.
     await page.getByRole('heading', { name: 'Why' }).waitFor()
@@ -84,7 +95,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
       await net.elapse(30_000)
       await code.fill(await app.code())
       await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Who reaches what' }).waitFor()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
       const [newest] = (await management.call('GET /api-sessions', { query: { sort: 'createdAt desc' } })).data
       await management.call('DELETE /api-sessions/{id}', { params: { id: newest?.id ?? '' } })
       await page.getByRole('link', { name: 'Manage' }).click()
@@ -126,8 +137,9 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
       await net.admin.call('POST /authenticators', { body: { method: 'updb', identityId, ...credentials } })
       const { page } = await openPage(url)
       await logIn(page, credentials)
-      await page.locator('.group-services').first().waitFor()
-      expect(await page.locator('.group-identities').count()).toBe(0)
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      await page.getByRole('link', { name: 'Reach', exact: true }).click()
+      await page.getByRole('alert').filter({ hasText: 'You may not see or do this' }).waitFor()
       await page.getByRole('link', { name: 'Manage' }).click()
       await page.getByText('You may not see or do this').waitFor()
       await page.getByRole('link', { name: 'Services', exact: true }).click()

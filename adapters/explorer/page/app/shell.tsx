@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
 import { Name } from '../parts/name.tsx'
+import { SearchBox } from '../parts/search-box.tsx'
 import { logOut, type OpenSession } from '../session/session.ts'
 import { VIEWS } from './views.ts'
 
@@ -24,12 +25,13 @@ export function Shell({ session }: { session: OpenSession }) {
           <span>Portcullis</span>
         </span>
         <nav aria-label="Views">
-          {VIEWS.map(({ name, label }) => (
+          {VIEWS.filter(({ isHidden }) => isHidden !== true).map(({ name, label }) => (
             <a key={name} href={hrefOf(name)} aria-current={name === open?.name ? 'page' : undefined}>
               {label}
             </a>
           ))}
         </nav>
+        <SearchBox apis={session.apis} />
         <span class="who">
           <span class="who-name" title={session.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
             <Name of={session.name} />

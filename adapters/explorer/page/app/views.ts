@@ -1,9 +1,12 @@
 import type { ComponentType } from 'preact'
 import type { Apis } from '../api/apis.ts'
-import { GraphView } from '../graph/graph-view.tsx'
+import { ChangesView } from '../changes/changes-view.tsx'
+import { EntityView } from '../entity/entity-view.tsx'
 import { JsonView } from '../json/json-view.tsx'
 import { LiveView } from '../live/live-view.tsx'
 import { ManageView } from '../manage/manage-view.tsx'
+import { MapView } from '../map/map-view.tsx'
+import { StartView } from '../start/start-view.tsx'
 import { WhatIfView } from '../what-if/what-if-view.tsx'
 import { WhyView } from '../why/why-view.tsx'
 
@@ -11,14 +14,24 @@ import { WhyView } from '../why/why-view.tsx'
 interface View {
   readonly name: string
   readonly label: string
+  /** Whether links alone lead to it. */
+  readonly isHidden?: boolean
   readonly show: ComponentType<{ readonly apis: Apis }>
 }
 
 export const VIEWS: readonly View[] = [
-  { name: 'graph', label: 'Reach', show: GraphView },
+  { name: 'start', label: 'Overview', show: StartView },
+  { name: 'graph', label: 'Reach', show: MapView },
   { name: 'why', label: 'Why', show: WhyView },
   { name: 'what-if', label: 'What if', show: WhatIfView },
   { name: 'live', label: 'Live', show: LiveView },
+  { name: 'changes', label: 'Changes', show: ChangesView },
   { name: 'manage', label: 'Manage', show: ManageView },
   { name: 'json', label: 'JSON', show: JsonView },
+  ...['identity', 'service', 'router', 'policy', 'check', 'attribute'].map((name) => ({
+    name,
+    label: name,
+    isHidden: true,
+    show: EntityView,
+  })),
 ]

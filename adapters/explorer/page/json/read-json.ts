@@ -10,13 +10,14 @@ interface Item {
   readonly name: string
 }
 
+/** Some entities, and how many there are in all. */
+export interface List {
+  readonly items: readonly Item[]
+  readonly total: number
+}
+
 /** A page of a collection. */
-export async function readList(
-  apis: Apis,
-  kind: string,
-  offset: number,
-  signal: AbortSignal,
-): Promise<{ readonly items: readonly Item[]; readonly total: number }> {
+export async function readList(apis: Apis, kind: string, offset: number, signal: AbortSignal): Promise<List> {
   const answer = await ask(apis, `${kind}?limit=${PAGE_SIZE}&offset=${offset}`, signal)
   const data = memberOf(answer, 'data')
   const total = memberOf(memberOf(memberOf(answer, 'meta'), 'pagination'), 'totalCount')

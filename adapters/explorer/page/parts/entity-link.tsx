@@ -24,8 +24,6 @@ const VIEW_OF: Readonly<Record<string, string>> = {
   services: 'service',
   'edge-routers': 'router',
   'service-policies': 'policy',
-  'edge-router-policies': 'policy',
-  'service-edge-router-policies': 'policy',
   'posture-checks': 'check',
 }
 
@@ -33,5 +31,5 @@ const VIEW_OF: Readonly<Record<string, string>> = {
 export function hrefOfEntity(kind: string, id: string): string {
   const view = VIEW_OF[kind]
   if (view === undefined) return hrefOf('json', { kind, id })
-  return hrefOf(view, { id, kind: view === 'policy' && kind !== 'service-policies' ? kind : undefined })
+  return hrefOf(view, { id })
 }

@@ -37,7 +37,7 @@ export function Finder({ apis, kinds, onPick, ...field }: Props) {
   )
 }
 
-const KIND_NAMES: Readonly<Record<string, string>> = {
+export const KIND_NAMES: Readonly<Record<string, string>> = {
   identities: 'identity',
   services: 'service',
   'edge-routers': 'edge router',

@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { place, stay } from '../navigation/place.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { zoneText } from '../parts/time-text.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { AuditList } from './audit-list.tsx'
+
+const SPANS = [
+  { hours: 1, label: 'the last hour' },
+  { hours: 24, label: 'the last day' },
+  { hours: 168, label: 'the last week' },
+] as const
+
+/** The kinds whose changes decide who reaches what. */
+const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
+
+/** Who changed what, and from what to what. */
+export function ChangesView({ apis }: { apis: Apis }) {
+  const { about } = place.value
+  const hours = SPANS.find((span) => String(span.hours) === about.get('hours'))?.hours ?? 1
+  const isAccess = about.get('of') === 'access'
+  const [before, setBefore] = useState<string>()
+  const answer = useAnswer(
+    async (signal) => {
+      const since = new Date(Date.now() - hours * 3_600_000).toISOString()
+      const kinds = isAccess ? ` and kind in [${ACCESS_KINDS.map((kind) => JSON.stringify(kind)).join(', ')}]` : ''
+      const filter = `at >= datetime(${since}) and type in ["entity.created", "entity.updated", "entity.deleted"]${kinds}`
+      const query = { filter, limit: 100, ...(before !== undefined && { before }) }
+      return (await apis.portcullis.call('GET /audit', { query, signal })).data
+    },
+    [apis, hours, isAccess, before],
+  )
+  const show = (changed: { hours?: string; of?: string | undefined }) =>
+    stay('changes', { hours: String(hours), of: isAccess ? 'access' : undefined, ...changed })
+  return (
+    <section class="reading">
+      <div class="bar">
+        <h1>Changes</h1>
+        <label class="inline">
+          of
+          <select value={String(hours)} onChange={({ currentTarget }) => show({ hours: currentTarget.value })}>
+            {SPANS.map((span) => (
+              <option key={span.hours} value={String(span.hours)}>
+                {span.label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="toggle">
+          <input
+            type="checkbox"
+            checked={isAccess}
+            onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'access' : undefined })}
+          />
+          only of what decides access
+        </label>
+        <span class="muted">Times are {zoneText()}.</span>
+      </div>
+      <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing was changed in that time.">
+        {({ entries, next }) => (
+          <>
+            <AuditList apis={apis} entries={entries} />
+            {next !== null && (
+              <button type="button" onClick={() => setBefore(next)}>
+                Earlier ones
+              </button>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,110 @@
+import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { hrefOf } from '../navigation/place.ts'
+import { EntityLink } from '../parts/entity-link.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { numberText } from '../parts/number-text.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { useSettled } from '../parts/use-settled.ts'
+import { Part } from './entity-page.tsx'
+
+interface Props {
+  readonly apis: Apis
+  /** Of an identity the services that it reaches are listed, of a service the identities that reach it. */
+  readonly kind: 'identities' | 'services'
+  readonly id: string
+}
+
+/** Everything that an identity reaches, or everybody who reaches a service: searched by name, page by page, with the policies. */
+export function ReachPart({ apis, kind, id }: Props) {
+  const [text, setText] = useState('')
+  const [cursors, setCursors] = useState<readonly string[]>([])
+  const settled = useSettled(text)
+  const cursor = cursors.at(-1)
+  const answer = useAnswer(
+    async (signal) => {
+      const of = kind === 'identities' ? { identity: id } : { service: id }
+      const query = { ...of, text: settled, ...(cursor !== undefined && { cursor }) }
+      return (await apis.portcullis.call('GET /reach', { query, signal })).data
+    },
+    [apis, kind, id, settled, cursor],
+  )
+  const other = kind === 'identities' ? 'services' : 'identities'
+  const counts = (answer.data ?? answer.earlier)?.counts
+  const title = kind === 'identities' ? 'Reaches' : 'Reached by'
+  return (
+    <Part title={counts ? `${title}: ${numberText(counts.dial)} dial, ${numberText(counts.bind)} bind` : title}>
+      <input
+        type="search"
+        aria-label={`Find among the ${other}`}
+        placeholder={`Find among the ${other}`}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setCursors([])
+        }}
+      />
+      <Loaded answer={answer} isEmpty={({ reached }) => reached.length === 0} empty="None.">
+        {({ reached, nextCursor }) => (
+          <>
+            <table class="list">
+              <thead>
+                <tr>
+                  <th scope="col">{other === 'services' ? 'Service' : 'Identity'}</th>
+                  <th scope="col">May</th>
+                  <th scope="col">By</th>
+                  <th scope="col">
+                    <span class="unseen">Why</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {reached.map((one) => (
+                  <tr key={one.id}>
+                    <td>
+                      {one.status && <span class={`dot dot-${one.status}`} title={one.status} />}{' '}
+                      <EntityLink kind={other} id={one.id} name={one.name} />
+                    </td>
+                    <td>{one.types.join(', ')}</td>
+                    <td class="by">
+                      {one.policies.map((policy, place) => (
+                        <span key={policy.id}>
+                          {place > 0 && ', '}
+                          <EntityLink kind="service-policies" {...policy} />
+                          {policy.isGuarded && <span class="muted"> if posture passes</span>}
+                        </span>
+                      ))}
+                    </td>
+                    <td>
+                      <a
+                        href={hrefOf('why', {
+                          identity: kind === 'identities' ? id : one.id,
+                          service: kind === 'services' ? id : one.id,
+                          type: one.types.includes('Dial') ? undefined : 'Bind',
+                        })}
+                      >
+                        why
+                      </a>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <p class="pager">
+              {cursors.length > 0 && (
+                <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
+                  Back
+                </button>
+              )}
+              {nextCursor !== null && (
+                <button type="button" onClick={() => setCursors([...cursors, nextCursor])}>
+                  Next
+                </button>
+              )}
+            </p>
+          </>
+        )}
+      </Loaded>
+    </Part>
+  )
+}

@@ -1,0 +1,94 @@
+import type { Apis } from '../api/apis.ts'
+import { hrefOf } from '../navigation/place.ts'
+import { AttributeLink } from '../parts/attribute-link.tsx'
+import { EntityLink } from '../parts/entity-link.tsx'
+import { Name } from '../parts/name.tsx'
+import { numberText } from '../parts/number-text.ts'
+import { ScopeMembers } from '../parts/scope-members.tsx'
+import type { Choice } from './map-drawing.tsx'
+import type { ShownMap } from './read-map.ts'
+
+interface Props {
+  readonly apis: Apis
+  readonly map: ShownMap
+  readonly chosen: Choice
+  /** Which part of the network is shown. */
+  readonly where: Readonly<Record<string, string | undefined>>
+  readonly onChoose: (choice: Choice | undefined) => void
+}
+
+/** One group: the role attributes that it is made of, the groups that it reaches by which policies, and its members. */
+export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose }: Props) {
+  const group = map.sides[side].groups[place]
+  if (group === undefined) return null
+  const other = side === 'identities' ? 'services' : 'identities'
+  const links = map.links
+    .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
+    .toSorted((a, b) => b.pairs - a.pairs)
+  return (
+    <aside class="panel" aria-label={group.title}>
+      <div class="panel-head">
+        <div>
+          <h2>
+            <Name of={group.title} />
+          </h2>
+          <p class="muted">
+            {numberText(group.count)} {side}
+            {group.within && `, of ${group.within}`}
+          </p>
+        </div>
+        <button type="button" class="quiet" aria-label="Close" onClick={() => onChoose(undefined)}>
+          ✕
+        </button>
+      </div>
+      <p>
+        <a class="button" href={hrefOf('graph', { ...where, [side]: group.scope })}>
+          Open this group
+        </a>
+      </p>
+      <p class="chips">
+        {group.roleAttributes.map((attribute) => (
+          <AttributeLink key={attribute} kind={side} attribute={attribute} />
+        ))}
+      </p>
+      <section>
+        <h3>{side === 'identities' ? `May ${map.type.toLowerCase()}` : 'Reached by'}</h3>
+        {links.length === 0 && <p class="muted">Nothing.</p>}
+        <ul class="links">
+          {links.map(({ from, to, pairs, policies, policyCount, isGuarded }) => {
+            const at = side === 'identities' ? to : from
+            const linked = map.sides[other].groups[at]
+            const all = group.count * (linked?.count ?? 0)
+            return (
+              <li key={at}>
+                <button type="button" class="link" onClick={() => onChoose({ side: other, place: at })}>
+                  <Name of={linked?.title ?? ''} />
+                </button>
+                <span class="muted">
+                  {pairs === all
+                    ? ' all'
+                    : ` ${numberText(Math.max(1, Math.round((100 * pairs) / all)))} % of the pairs`}
+                  {isGuarded && ', if posture passes'}
+                </span>
+                <p class="by">
+                  by{' '}
+                  {policies.map((policy, position) => (
+                    <span key={policy.id}>
+                      {position > 0 && ', '}
+                      <EntityLink kind="service-policies" {...policy} />
+                    </span>
+                  ))}
+                  {policyCount > policies.length && ` and ${numberText(policyCount - policies.length)} more`}
+                </p>
+              </li>
+            )
+          })}
+        </ul>
+      </section>
+      <section>
+        <h3>Members</h3>
+        <ScopeMembers apis={apis} kind={side} scope={group.scope} />
+      </section>
+    </aside>
+  )
+}

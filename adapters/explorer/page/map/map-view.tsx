@@ -1,0 +1,76 @@
+import type { Apis } from '../api/apis.ts'
+import { hrefOf, place, stay } from '../navigation/place.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { numberText } from '../parts/number-text.ts'
+import { ScopeMembers } from '../parts/scope-members.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { GroupPanel } from './group-panel.tsx'
+import { type Choice, MapDrawing } from './map-drawing.tsx'
+import { readMap, type ShownMap } from './read-map.ts'
+
+/** Who reaches what, in few groups; a group opens into its own groups, and these into people. */
+export function MapView({ apis }: { apis: Apis }) {
+  const { about } = place.value
+  const identities = about.get('identities') ?? undefined
+  const services = about.get('services') ?? undefined
+  const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
+  const answer = useAnswer(
+    (signal) => readMap(apis, { identities, services, type }, signal),
+    [apis, identities, services, type],
+  )
+  const where = { identities, services, type: type === 'Bind' ? type : undefined }
+  const [, side, text] = /^(identities|services)-(\d+)$/.exec(about.get('group') ?? '') ?? []
+  const chosen: Choice | undefined =
+    text === undefined ? undefined : { side: side === 'services' ? 'services' : 'identities', place: Number(text) }
+  const choose = (choice: Choice | undefined) =>
+    stay('graph', { ...where, group: choice && `${choice.side}-${choice.place}` })
+  return (
+    <section class="graph">
+      <div class="bar">
+        <h1>Who reaches what</h1>
+        <label class="inline">
+          Lines
+          <select
+            value={type}
+            onChange={({ currentTarget }) =>
+              stay('graph', { ...where, type: currentTarget.value === 'Bind' ? 'Bind' : undefined })
+            }
+          >
+            <option value="Dial">may dial</option>
+            <option value="Bind">may bind</option>
+          </select>
+        </label>
+        {(identities || services) && <a href={hrefOf('graph')}>Everything</a>}
+        <span class="muted">
+          Thicker: a larger share of the pairs. Broken: posture is asked. Choose a group for its policies.
+        </span>
+      </div>
+      <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
+        <div class="map-frame">
+          <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet that you may see.">
+            {(map) => (
+              <>
+                <MapDrawing map={map} chosen={chosen} onChoose={choose} />
+                {map.links.length > map.drawn.size && (
+                  <p class="muted">
+                    {numberText(map.links.length - map.drawn.size)} thinner lines appear when a group is chosen.
+                  </p>
+                )}
+                {identities && map.sides.identities.groups.length === 1 && (
+                  <ScopeMembers apis={apis} kind="identities" scope={identities} />
+                )}
+              </>
+            )}
+          </Loaded>
+        </div>
+        {chosen && answer.data && (
+          <GroupPanel apis={apis} map={answer.data} chosen={chosen} where={where} onChoose={choose} />
+        )}
+      </div>
+    </section>
+  )
+}
+
+function isEmpty({ sides }: ShownMap): boolean {
+  return sides.identities.count === 0 && sides.services.count === 0
+}

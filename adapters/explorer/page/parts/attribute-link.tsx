@@ -1,0 +1,36 @@
+import { hrefOf } from '../navigation/place.ts'
+import { hrefOfEntity } from './entity-link.tsx'
+import { Name } from './name.tsx'
+
+/** A role attribute of a kind of entity, which leads to its page. */
+export function AttributeLink({ kind, attribute }: { kind: string; attribute: string }) {
+  return (
+    <a class="chip" href={hrefOf('attribute', { kind, of: attribute })}>
+      <Name of={`#${attribute}`} />
+    </a>
+  )
+}
+
+interface RolesProps {
+  /** The kind that the list selects from. */
+  readonly kind: string
+  readonly roles: readonly { readonly role: string; readonly name: string }[]
+}
+
+/** The entries of a role list: role attributes and entities, each with the way to its page. */
+export function RoleLinks({ kind, roles }: RolesProps) {
+  if (roles.length === 0) return <span class="muted">none</span>
+  return (
+    <>
+      {roles.map(({ role, name }) => {
+        if (role === '#all') return <span class="chip">#all</span>
+        if (role.startsWith('#')) return <AttributeLink key={role} kind={kind} attribute={role.slice(1)} />
+        return (
+          <a key={role} class="chip" href={hrefOfEntity(kind, role.slice(1))}>
+            <Name of={name} />
+          </a>
+        )
+      })}
+    </>
+  )
+}

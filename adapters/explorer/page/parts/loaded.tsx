@@ -1,0 +1,28 @@
+import type { ComponentChildren } from 'preact'
+import type { Answer } from './use-answer.ts'
+
+interface Props<T> {
+  readonly answer: Answer<T>
+  /** The sentence for an answer that is empty. */
+  readonly empty?: string
+  readonly isEmpty?: (data: T) => boolean
+  readonly children: (data: T) => ComponentChildren
+}
+
+/** An answer in its place: a line while it is on its way, the problem with a way to ask again, or what it says. */
+export function Loaded<T>({ answer, empty = 'None.', isEmpty, children }: Props<T>) {
+  if (answer.problem !== undefined) {
+    return (
+      <p class="problem" role="alert">
+        {answer.problem}{' '}
+        <button type="button" onClick={answer.reload}>
+          Try again
+        </button>
+      </p>
+    )
+  }
+  const data = answer.data ?? answer.earlier
+  if (data === undefined) return <p class="skeleton">Reading…</p>
+  if (isEmpty?.(data)) return <p class="muted">{empty}</p>
+  return <div aria-busy={answer.data === undefined}>{children(data)}</div>
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { hrefOf } from '../navigation/place.ts'
+import { Combobox } from './combobox.tsx'
+import { hrefOfEntity } from './entity-link.tsx'
+import { KIND_NAMES } from './finder.tsx'
+import { Name } from './name.tsx'
+
+/** Something that can be gone to. */
+interface Target {
+  readonly key: string
+  readonly name: string
+  readonly what: string
+  readonly kind: string
+  readonly href: string
+}
+
+/** Finds anything by name, from anywhere: the key / leads here, Enter opens what is chosen. */
+export function SearchBox({ apis }: { apis: Apis }) {
+  const box = useRef<HTMLDivElement>(null)
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      const isAsked = (event.key === '/' && !isTyping) || (event.key === 'k' && (event.ctrlKey || event.metaKey))
+      if (!isAsked) return
+      event.preventDefault()
+      box.current?.querySelector('input')?.focus()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <div class="search" ref={box}>
+      <Combobox
+        key={round}
+        label="Search"
+        placeholder="Search ( / )"
+        search={(text, signal) => searchEverything(apis, text, signal)}
+        keyOf={({ key }) => key}
+        show={({ name, what, kind }) => (
+          <>
+            <span class="finder-name">
+              <Name of={name} />
+            </span>
+            <span class={`kind kind-${kind}`}>{what}</span>
+          </>
+        )}
+        onPick={({ href }) => {
+          location.hash = href
+          setRound(round + 1)
+          return ''
+        }}
+      />
+    </div>
+  )
+}
+
+const MOST_OF_A_KIND = '6'
+
+async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSignal): Promise<readonly Target[]> {
+  const { data } = await portcullis.call('GET /search', { query: { q, limit: MOST_OF_A_KIND }, signal })
+  const attributes = data.roleAttributes
+    .filter(({ kind }) => kind !== 'posture-checks')
+    .map(({ kind, roleAttribute, count }) => ({
+      key: `# ${kind} ${roleAttribute}`,
+      name: `#${roleAttribute}`,
+      what: `${count} ${kind.replaceAll('-', ' ')}`,
+      kind,
+      href: hrefOf('attribute', { kind, of: roleAttribute }),
+    }))
+  const entities = data.entities.map(({ kind, id, name }) => ({
+    key: `${kind} ${id}`,
+    name,
+    what: KIND_NAMES[kind] ?? kind,
+    kind,
+    href: hrefOfEntity(kind, id),
+  }))
+  return [...entities, ...attributes]
+}
