@@ -30,7 +30,7 @@ export function AttributePage({ apis, kind: text, attribute }: { apis: Apis; kin
           ? [
               {
                 label: 'What if they had another one too?',
-                href: hrefOf('what-if', { change: 'group', of: attribute }),
+                href: hrefOf('what-if', { group: attribute }),
               },
             ]
           : []

@@ -14,8 +14,20 @@ export interface PolicyDraft {
   readonly postureCheckRoles: readonly Chip[]
 }
 
+/** A role attribute that everybody who has another one would be given. */
+export interface GroupChange {
+  readonly kind: 'group'
+  readonly action: 'give'
+  /** Both without `#`. */
+  readonly holders: string
+  readonly roleAttribute: string
+  /** The changes of policies that come to the same for who reaches what. */
+  readonly tried: Simulation['changes']
+}
+
 /** A change that is tried before it is made. */
 export type Change =
+  | GroupChange
   | {
       readonly kind: 'identities' | 'services'
       readonly action: 'update'
@@ -72,7 +84,12 @@ export function policyBody({ name, type, semantic, ...roles }: PolicyDraft) {
 }
 
 /** A change in the words of a simulation; a new policy without a name is tried under one that nobody has. */
-export function simulated(change: Change): Simulation['changes'][number] {
+export function simulated(change: Change): Simulation['changes'] {
+  if (change.kind === 'group') return change.tried
+  return [simulatedEntity(change)]
+}
+
+function simulatedEntity(change: Exclude<Change, GroupChange>): Simulation['changes'][number] {
   if (change.action === 'delete') return { kind: 'service-policies', action: 'delete', id: change.id }
   if (change.kind !== 'service-policies')
     return { kind: change.kind, action: 'update', id: change.id, body: { roleAttributes: [...change.roleAttributes] } }
@@ -87,7 +104,7 @@ export function simulated(change: Change): Simulation['changes'][number] {
 
 /** Whether a change says enough to be made. */
 export function isWhole(change: Change): boolean {
-  return change.action === 'delete' || change.kind !== 'service-policies' || change.policy.name.trim() !== ''
+  return !('policy' in change) || change.policy.name.trim() !== ''
 }
 
 /** A policy that is not there yet. */

@@ -19,7 +19,7 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
   const type = about.get('type') === 'Bind' ? 'Bind' : 'Dial'
   const asked: Question | undefined = identity && service ? { identity, service, type } : undefined
   const now = useAnswer((signal) => (asked ? explain(apis, asked, signal) : undefined), [apis, identity, service, type])
-  const tried = useSettled(changes).map(simulated)
+  const tried = useSettled(changes).flatMap(simulated)
   const assumed = reportsOf(settled)
   const then = useAnswer(
     (signal) => (asked ? explain(apis, { ...asked, ...assumed, changes: tried }, signal) : undefined),

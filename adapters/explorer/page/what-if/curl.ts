@@ -2,6 +2,7 @@ import { type Change, policyBody } from './change.ts'
 
 /** A change as a command for a shell, with the token of a session in a variable. */
 export function curlOf(change: Change, controller: string): string {
+  if (change.kind === 'group') return `# Give #${change.roleAttribute} to each identity that has #${change.holders}.`
   const path = change.action === 'create' ? change.kind : `${change.kind}/${encodeURIComponent(change.id)}`
   const method = { create: 'POST', update: 'PATCH', delete: 'DELETE' }[change.action]
   const words = [

@@ -26,6 +26,7 @@ export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Cha
 }
 
 function Fields({ apis, change }: { apis: Apis; change: Change }) {
+  if (change.kind === 'group') return <p class="muted">Each of them would be given the role attribute.</p>
   if (change.action === 'delete') return <p class="problem">It would be deleted.</p>
   if (change.kind !== 'service-policies') {
     const chips = change.roleAttributes.map(attributeChip)
@@ -60,6 +61,7 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
 
 /** Names a change, here and in announcements. */
 function titleOf(change: Change): string {
+  if (change.kind === 'group') return visibleLine(`#${change.roleAttribute} for everybody who has #${change.holders}`)
   if (change.action === 'create') return 'New service policy'
   const name = visibleLine(change.name)
   if (change.kind === 'service-policies') return `Service policy ${name}`

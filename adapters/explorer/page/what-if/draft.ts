@@ -22,5 +22,6 @@ export function drop(change: Change): void {
 
 /** By what a change is known: the entity that it is about. */
 export function keyOf(change: Change): string {
+  if (change.kind === 'group') return `group ${change.holders} ${change.roleAttribute}`
   return change.action === 'create' ? `new ${change.number}` : `${change.kind} ${change.id}`
 }

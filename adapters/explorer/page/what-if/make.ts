@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { type Change, policyBody } from './change.ts'
+import { type Change, type GroupChange, policyBody } from './change.ts'
 import { readAttributes, readPolicy } from './read-entity.ts'
 
 /**
@@ -8,6 +8,7 @@ import { readAttributes, readPolicy } from './read-entity.ts'
  */
 export async function make(apis: Apis, change: Change): Promise<void> {
   const { management } = apis
+  if (change.kind === 'group') return giveToGroup(apis, change)
   if (change.kind !== 'service-policies') {
     const { before: now } = await readAttributes(apis, change.kind, change.id)
     const body = { roleAttributes: merged(change, now) }
@@ -27,6 +28,23 @@ export async function make(apis: Apis, change: Change): Promise<void> {
   const params = { id: change.id }
   if (change.action === 'delete') await management.call('DELETE /service-policies/{id}', { params })
   else await management.call('PATCH /service-policies/{id}', { params, body: policyBody(change.policy) })
+}
+
+/** Gives each holder of a role attribute another one, page by page: who has it already is left as it is. */
+async function giveToGroup({ management, portcullis }: Apis, { holders, roleAttribute }: GroupChange): Promise<void> {
+  const scope = JSON.stringify([{ any: [holders] }])
+  let cursor: string | undefined
+  do {
+    const query = { kind: 'identities' as const, scope, limit: '200', ...(cursor !== undefined && { cursor }) }
+    const { data } = await portcullis.call('GET /access-map/members', { query })
+    for (const { id } of data.members) {
+      const held = (await management.call('GET /identities/{id}', { params: { id } })).data.roleAttributes ?? []
+      if (held.includes(roleAttribute)) continue
+      const body = { roleAttributes: [...held, roleAttribute] }
+      await management.call('PATCH /identities/{id}', { params: { id }, body })
+    }
+    cursor = data.nextCursor ?? undefined
+  } while (cursor !== undefined)
 }
 
 /** Role attributes as they are now, with those that the change adds and without those that it takes. */

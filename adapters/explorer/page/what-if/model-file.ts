@@ -8,8 +8,11 @@ import { identityEntry } from './identity-entry.ts'
 export async function modelFileOf(management: ApiClient<ManagementApi>, changes: readonly Change[]): Promise<string> {
   const [identities, services, servicePolicies]: object[][] = [[], [], []]
   const deleted: string[] = []
+  const groups: string[] = []
   for (const change of changes) {
-    if (change.action === 'delete') deleted.push(change.name)
+    if (change.kind === 'group')
+      groups.push(`# Give #${change.roleAttribute} to each identity that has #${change.holders}.\n`)
+    else if (change.action === 'delete') deleted.push(change.name)
     else if (change.kind === 'service-policies') servicePolicies?.push(policyEntry(change.policy))
     else if (change.kind === 'identities')
       identities?.push(await identityEntry(management, change.id, change.roleAttributes))
@@ -18,7 +21,9 @@ export async function modelFileOf(management: ApiClient<ManagementApi>, changes:
   const members = { identities, services, servicePolicies }
   const filled = Object.fromEntries(Object.entries(members).filter(([, entries]) => entries && entries.length > 0))
   const gone = deleted.map((name) => `# Take the service policy ${JSON.stringify(name)} out of the file.\n`)
-  return gone.join('') + (Object.keys(filled).length === 0 ? '' : stringify(filled, { lineWidth: 120 }))
+  return (
+    groups.join('') + gone.join('') + (Object.keys(filled).length === 0 ? '' : stringify(filled, { lineWidth: 120 }))
+  )
 }
 
 function policyEntry({ name, type, semantic, ...roles }: PolicyDraft): object {

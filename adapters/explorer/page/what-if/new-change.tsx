@@ -2,10 +2,13 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import type { Found } from '../api/search.ts'
+import { place } from '../navigation/place.ts'
+import { attributeChip, type Chip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
-import { readChange } from './read-entity.ts'
+import { readChange, readGroupChange } from './read-entity.ts'
 
 const KINDS = ['identities', 'services', 'service-policies']
 
@@ -18,6 +21,20 @@ export function NewChange({ apis }: { apis: Apis }) {
     setRound(round + 1)
     try {
       put(await readChange(apis, kind, id))
+    } catch (error) {
+      setProblem(problemText(error))
+    }
+  }
+  const [holders, setHolders] = useState<readonly Chip[]>(() => {
+    const of = place.value.about.get('group')
+    return of === null ? [] : [attributeChip(of)]
+  })
+  const giveGroup = async (chips: readonly Chip[]) => {
+    const [group, given] = [holders[0]?.value, chips[0]?.value]
+    if (group === undefined || given === undefined) return
+    setProblem(undefined)
+    try {
+      put(await readGroupChange(apis, group, given))
     } catch (error) {
       setProblem(problemText(error))
     }
@@ -37,6 +54,27 @@ export function NewChange({ apis }: { apis: Apis }) {
         <button type="button" onClick={beginPolicy}>
           New policy
         </button>
+      </div>
+      <h3>Give a role attribute to a whole group</h3>
+      <div class="row">
+        <ChipsField
+          apis={apis}
+          label="Everybody who has"
+          chips={holders}
+          kind="identities"
+          of="attributes"
+          onChange={(chips) => setHolders(chips.slice(-1))}
+        />
+        {holders.length > 0 && (
+          <ChipsField
+            apis={apis}
+            label="would be given"
+            chips={[]}
+            kind="identities"
+            of="attributes"
+            onChange={(chips) => void giveGroup(chips)}
+          />
+        )}
       </div>
       {problem && <p class="problem">{problem}</p>}
     </section>

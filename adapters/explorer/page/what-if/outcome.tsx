@@ -15,7 +15,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
-  const asked = JSON.stringify(tried.map(simulated))
+  const asked = JSON.stringify(tried.flatMap(simulated))
   useEffect(() => {
     setCursor(undefined)
     setEarlier([])
@@ -23,7 +23,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const answer = useAnswer(
     async (signal) => {
       if (tried.length === 0) return undefined
-      const body = { changes: tried.map(simulated), ...(cursor && { cursor }) }
+      const body = { changes: tried.flatMap(simulated), ...(cursor && { cursor }) }
       const { data } = await apis.portcullis.call('POST /simulate', { body, signal })
       if (data.counts) {
         setCounts(data.counts)

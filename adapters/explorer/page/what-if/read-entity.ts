@@ -1,6 +1,7 @@
+import { givingRoleAttribute } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import type { Chip } from '../parts/chip.ts'
-import type { Change, PolicyDraft } from './change.ts'
+import type { Change, GroupChange, PolicyDraft } from './change.ts'
 
 type AttributeChange = Extract<Change, { readonly kind: 'identities' | 'services' }>
 
@@ -17,6 +18,22 @@ export async function readAttributes(
       : await management.call('GET /services/{id}', { params })
   const before = data.roleAttributes ?? []
   return { kind, action: 'update', id: data.id, name: data.name, before, roleAttributes: before }
+}
+
+/** As many policies are read at once. */
+const MOST_POLICIES = 500
+
+/** What would come of giving a role attribute to everybody who has another one. */
+export async function readGroupChange(
+  { management }: Apis,
+  holders: string,
+  roleAttribute: string,
+): Promise<GroupChange> {
+  const filter = `anyOf(identityRoles) = ${JSON.stringify(`#${roleAttribute}`)}`
+  const { data } = await management.call('GET /service-policies', { query: { filter, limit: MOST_POLICIES } })
+  const changes = givingRoleAttribute(data, { holders, roleAttribute })
+  // They are in the words of the requests that the simulation takes.
+  return { kind: 'group', action: 'give', holders, roleAttribute, tried: changes as GroupChange['tried'] }
 }
 
 interface NamedRole {
