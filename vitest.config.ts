@@ -33,7 +33,7 @@ const SLOW = [
   // What every field of every API does in every request that does not take it.
   'test/laws/mass-assignment.test.ts',
   // The explorer in a browser: every view for axe in light and dark, names that attack it, the largest network.
-  'test/explorer/{accessibility,hostile-names,large,live,safe-answers}.test.ts',
+  'test/explorer/{accessibility,hostile-names,large,live,safe-answers,six-questions}.test.ts',
   // The contract of storages under another test runner, that of the APIs over SQL, clients that are generated.
   'test/examples/{storage,test-server}.test.ts',
   'test/adapters/sql/*-storage.http.test.ts',

@@ -1,13 +1,9 @@
 import { visibleLine } from '../../../../src/base/text.ts'
-import type { AnswerOf, PortcullisApi } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { timeText } from '../parts/time-text.ts'
-import { Consequences } from './consequences.tsx'
-
-/** A record of the audit trail. */
-export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'][number]
+import { type AuditEntry, Consequences } from './consequences.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
   'entity.created': 'created',

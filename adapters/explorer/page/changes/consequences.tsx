@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
-import type { PortcullisApi, RequestOf } from '../../../../src/client/index.ts'
+import type { AnswerOf, PortcullisApi, RequestOf } from '../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import type { AuditEntry } from './audit-list.tsx'
+
+/** A record of the audit trail. */
+export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'][number]
 
 type Change = NonNullable<RequestOf<PortcullisApi['POST /simulate']>['body']>['changes'][number]
 

@@ -44,7 +44,8 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
     if (event.key === 'Enter') {
       event.preventDefault()
       setOpen(true)
-      setPicked(typed.trim() !== '')
+      // As the field has it, which may be newer than what was drawn last.
+      setPicked(event.target instanceof HTMLInputElement && event.target.value.trim() !== '')
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined || found.length === 0) return
