@@ -11,7 +11,7 @@ export type { ClientApi, ManagementApi, PortcullisApi } from '../apis/apis.ts'
 export type * from '../resources/wire-names.ts'
 export type { ListRequest, ListRoute } from './answer.ts'
 export type { ApiClient, ClientOptions, Fetch } from './api-client.ts'
-export { givingRoleAttribute } from './role-attribute-of-group.ts'
+export { givingRoleAttribute, type RecordedChange, takingBack } from './trial-changes.ts'
 export { type AnswerOf, ApiError, type RequestArguments, type RequestOf } from './types.ts'
 
 /**

@@ -12,6 +12,7 @@ import { EXPORT } from './model/export.ts'
 import { GRAPH } from './model/graph.ts'
 import { APPLY, PLAN } from './model/plan.ts'
 import { TEST } from './model/test.ts'
+import { CHANGES, FINDINGS, REACH, WHAT_IF, WHO } from './questions/questions.ts'
 import { RESET_PASSWORD } from './reset-password.ts'
 import { ROUTER_DOCTOR, ROUTER_ENROLL, ROUTER_RUN } from './router/router.ts'
 import { SERVE } from './serve/serve.ts'
@@ -26,7 +27,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   { title: 'Look after a storage', commands: [DOCTOR, RESET_PASSWORD, SNAPSHOT, RESTORE, MIGRATE] },
   { title: 'Log in', commands: [LOGIN, LOGOUT, PROFILES] },
   { title: 'Invite', commands: [INVITE] },
-  { title: 'Ask', commands: [EXPLAIN, AUDIT, AUDIT_VERIFY, AUDIT_HEAD] },
+  { title: 'Ask', commands: [EXPLAIN, WHO, REACH, WHAT_IF, FINDINGS, CHANGES, AUDIT, AUDIT_VERIFY, AUDIT_HEAD] },
   { title: 'Entities', commands: ENTITY_COMMANDS, isNumerous: true },
   { title: 'Networks as files', commands: [TEST, PLAN, APPLY, EXPORT, GRAPH, IMPORT] },
   { title: 'Test', commands: [TEST_SERVER] },

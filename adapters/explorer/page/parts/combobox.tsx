@@ -6,7 +6,7 @@ import { useSettled } from './use-settled.ts'
 interface Props<T> {
   readonly label: string
   readonly placeholder?: string
-  /** The text that stands in the field at first. */
+  /** The text that stands in the field until somebody types. */
   readonly text?: string
   /** Finds the choices for a text; called once somebody pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<readonly T[]>
@@ -25,6 +25,8 @@ interface Props<T> {
 export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show, onPick, onText }: Props<T>) {
   const id = useId()
   const [typed, setTyped] = useState(text)
+  // A new text from outside is taken over in place: a field that is made anew would lose the focus, and its neighbours too.
+  useEffect(() => setTyped(text), [text])
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(0)
   const settled = useSettled(typed)

@@ -40,7 +40,6 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
       <h2>Another posture, another time</h2>
       <div class="row">
         <Finder
-          key={`identity ${now.data?.identity?.name}`}
           apis={apis}
           label="Identity"
           placeholder="Everybody"
@@ -49,7 +48,6 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
           onPick={({ id }) => choose({ identity: id })}
         />
         <Finder
-          key={`service ${now.data?.service?.name}`}
           apis={apis}
           label="Service"
           kinds={['services']}

@@ -27,7 +27,6 @@ export function WhyView({ apis }: { apis: Apis }) {
       <div class="bar">
         <h1>Why</h1>
         <Finder
-          key={`identity ${names.identity}`}
           apis={apis}
           label="Identity"
           kinds={['identities']}
@@ -42,7 +41,6 @@ export function WhyView({ apis }: { apis: Apis }) {
           </select>
         </label>
         <Finder
-          key={`service ${names.service}`}
           apis={apis}
           label="Service"
           kinds={['services']}
