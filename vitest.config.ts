@@ -15,7 +15,7 @@ const SLOW = [
   'test/races/*.test.ts',
   'test/examples/{behind-proxy,cluster,hosts}.test.ts',
   'test/adapters/cli/served-{disasters,processes,workers}.test.ts',
-  'test/adapters/cli/{cli,cli-router,cli-defaults,cli-doctor,cli-explain,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
+  'test/adapters/cli/{cli,cli-router,cli-defaults,cli-doctor,cli-explain,cli-questions,cli-reset-password,cli-storage,cli-without-sqlite}.test.ts',
   'test/openid/processes.test.ts',
   // The contract of storages on a server, which SQLite and memory pass in the short run, and databases that fail.
   'test/adapters/sql/postgres-storage{,.cache,.plans,.processes}.test.ts',

@@ -1,10 +1,9 @@
-import { defineCommand, EXIT_UNUSABLE } from '../../command-line/command.ts'
+import { defineCommand } from '../../command-line/command.ts'
 import { CONNECTION_OPTIONS } from '../../connection/connection-options.ts'
 
 const WHERE = `Asks a running controller: as the login of portcullis login, or with --url and PORTCULLIS_ADMIN_USERNAME and
 PORTCULLIS_ADMIN_PASSWORD. Posture counts for nothing; portcullis explain counts it. Nothing is written.`
 const ALL = { all: { summary: 'every one of them, however many; 50 by default' } } as const
-const UNKNOWN = { [EXIT_UNUSABLE]: 'nothing has the name' }
 
 /** `portcullis who`. */
 export const WHO = defineCommand({
@@ -15,7 +14,7 @@ export const WHO = defineCommand({
   hasJson: true,
   details: WHERE,
   examples: ['portcullis who payroll'],
-  exitCodes: UNKNOWN,
+
   run: async (call) => (await import('./ask-reach.ts')).askWho(call),
 })
 
@@ -28,7 +27,7 @@ export const REACH = defineCommand({
   hasJson: true,
   details: WHERE,
   examples: ['portcullis reach anna'],
-  exitCodes: UNKNOWN,
+
   run: async (call) => (await import('./ask-reach.ts')).askReach(call),
 })
 

@@ -29,10 +29,11 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
   useEffect(() => setTyped(text), [text])
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(0)
-  const settled = useSettled(typed)
-  const isAsking = isOpen && settled.trim() !== ''
-  const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
   const [isPicked, setPicked] = useState(false)
+  const settled = useSettled(typed)
+  // Who pressed Enter and went on to the next field still means it.
+  const isAsking = (isOpen || isPicked) && settled.trim() !== ''
+  const answer = useAnswer((signal) => (isAsking ? search(settled.trim(), signal) : undefined), [settled, isAsking])
   const isAnswered = isAsking && settled === typed && (answer.data !== undefined || answer.problem !== undefined)
   const found = isAnswered ? (answer.data ?? []) : []
   const chosen = found[Math.min(at, found.length - 1)]
@@ -66,7 +67,7 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
     setOpen(true)
     setAt(0)
   }
-  const isNothingFound = isAnswered && found.length === 0
+  const isNothingFound = isOpen && isAnswered && found.length === 0
   return (
     <div class="finder">
       <label>
@@ -77,20 +78,17 @@ export function Combobox<T>({ label, placeholder, text = '', search, keyOf, show
           autocomplete="off"
           spellcheck={false}
           value={typed}
-          aria-expanded={found.length > 0}
+          aria-expanded={isOpen && found.length > 0}
           aria-controls={id}
           aria-autocomplete="list"
           aria-activedescendant={chosen === undefined ? undefined : `${id}-${found.indexOf(chosen)}`}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
           onKeyDown={onKeyDown}
           onFocus={() => setOpen(true)}
-          onBlur={() => {
-            setOpen(false)
-            setPicked(false)
-          }}
+          onBlur={() => setOpen(false)}
         />
       </label>
-      <div class="finder-list" role="listbox" id={id} aria-label="Found" hidden={found.length === 0}>
+      <div class="finder-list" role="listbox" id={id} aria-label="Found" hidden={!isOpen || found.length === 0}>
         {found.map((option, place) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
           <div
