@@ -55,6 +55,8 @@ export interface Composition {
   readonly server: ServerCredentials
   readonly presence: Presence
   readonly access: AccessFeed
+  /** The records of owners of late, by what is limited. */
+  readonly ownerCounts: Pick<BoundedMap<string, OwnerCount>, 'size'>
   /** Tells this process from others over the same store. */
   readonly processId: string
   readonly timetable: Timetable
@@ -151,6 +153,7 @@ export async function composeEngine(options: ControllerOptions): Promise<Composi
     server,
     presence,
     access,
+    ownerCounts,
     processId,
     timetable,
     otherClocks,

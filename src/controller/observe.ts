@@ -23,7 +23,7 @@ export interface Observed {
  */
 export function observe(
   fetch: WatchedFetch,
-  { engine, events, access, presence, clock, otherClocks, logger }: Composition,
+  { engine, events, access, presence, ownerCounts, clock, otherClocks, logger }: Composition,
   { probes, telemetry, storage }: ControllerOptions,
   isClosed: () => boolean,
 ): Observed {
@@ -36,6 +36,7 @@ export function observe(
     index: () => access.state(),
     storeRevision: () => storage.read(async ({ revision }) => revision),
     texts: () => engine.reader.texts.size(),
+    rememberedOwners: () => ownerCounts.size,
     connectedRouters: () => presence.connectedRouters(),
     dataPlane: () => contextOf(engine).dataPlane.view?.figures(),
     uptimeMs: () => clock.now() - startedAt,

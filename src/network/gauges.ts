@@ -11,6 +11,8 @@ export interface GaugeSource {
   storeRevision(): Promise<number>
   /** Counts the texts of wire forms that are kept, and their characters; undefined where the runtime cannot tell. */
   texts(): { readonly texts: number; readonly characters: number } | undefined
+  /** How many owners of limited records are remembered with the count of theirs, at most 10,000. */
+  rememberedOwners(): number
   /** How many routers are connected to this process. */
   connectedRouters(): number
   /** The data plane of this process; undefined while it is closed. */
@@ -37,6 +39,11 @@ const TEXTS = gauge(
   'JSON texts of entities that are kept, for they stand in many answers.',
 )
 const TEXT_SIZE = gauge('wire_texts.size', '{character}', 'Characters of the JSON texts that are kept.')
+const OWNERS = gauge(
+  'owner_counts.size',
+  '{owner}',
+  'Owners of limited records whose records need not be counted again, at most 10,000.',
+)
 const UPTIME = gauge('uptime', 's', 'Time since the controller was made.')
 
 export const GAUGES: readonly Instrument[] = [
@@ -50,6 +57,7 @@ export const GAUGES: readonly Instrument[] = [
   BEHIND,
   TEXTS,
   TEXT_SIZE,
+  OWNERS,
   UPTIME,
 ]
 
@@ -70,6 +78,7 @@ export async function readGauges(source: GaugeSource): Promise<readonly Reading[
     ...texts,
     ...dataPlaneReadings(source.dataPlane()),
     { instrument: ROUTERS, value: source.connectedRouters() },
+    { instrument: OWNERS, value: source.rememberedOwners() },
     { instrument: UPTIME, value: source.uptimeMs() / 1000 },
   ]
   const latest = await source.storeRevision().catch(() => undefined)

@@ -172,6 +172,7 @@ describe('the metrics of a controller', () => {
     expect(text).toContain('portcullis_access_index_size{kind="services"} 1\n')
     expect(text).toContain('portcullis_access_index_lag 0\n')
     expect(text).toContain('portcullis_routers_connected 0\n')
+    expect(Number(/^portcullis_owner_counts_size (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0)
     expect(text).not.toMatch(/wiki|laptop|nowhere/)
 
     await controller.close()
