@@ -39,7 +39,13 @@ function pairText({
   return `${identity} ${type.toLowerCase()}s ${service}`
 }
 
-/** The lowest share of a coverage, in percent, rounded down: 100 only where nothing is missing. */
+/**
+ * The lowest share of a coverage, in percent, rounded down: 100 only where nothing is missing.
+ *
+ * @example
+ * const { coverage } = await testModel(model)
+ * if (coverage !== undefined && lowestShare(coverage) < 80) process.exitCode = 1
+ */
 export function lowestShare({ policies, checks, pairs }: Coverage): number {
   const shares = [policies, checks, pairs].map(({ total, covered }) => (total === 0 ? 100 : (100 * covered) / total))
   return Math.floor(Math.min(...shares))

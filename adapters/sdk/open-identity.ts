@@ -84,6 +84,7 @@ export interface Identity extends AsyncDisposable {
    * connections go on. Rejects as `keep` does, and with a `ConnectionFailure` where the controller issues none.
    *
    * @example
+   * const laptop = await openIdentity('laptop.json')
    * await laptop.renew((device) => writeFile('laptop.json', JSON.stringify(device), { mode: 0o600 }))
    */
   renew(keep: (device: EnrolledDevice) => void | Promise<void>): Promise<void>

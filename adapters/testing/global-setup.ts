@@ -9,7 +9,12 @@ import { startTestServer, type TestServer } from './test-server.ts'
 
 let running: TestServer | undefined
 
-/** Starts it. Vitest calls what this answers at the end; jest calls {@link teardown}, named in `globalTeardown`. */
+/**
+ * Starts it. Vitest calls what this answers at the end; jest calls {@link teardown}, named in `globalTeardown`.
+ *
+ * @example
+ * export default { test: { globalSetup: ['portcullis/testing/global-setup'] } }
+ */
 export default async function setup(): Promise<() => Promise<void>> {
   const { PORTCULLIS_MODEL: model } = process.env
   running = await startTestServer(model === undefined ? {} : { model })
@@ -22,7 +27,12 @@ export default async function setup(): Promise<() => Promise<void>> {
   return teardown
 }
 
-/** Ends it. */
+/**
+ * Ends it.
+ *
+ * @example
+ * await teardown()
+ */
 export async function teardown(): Promise<void> {
   await running?.close()
   running = undefined

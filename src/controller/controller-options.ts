@@ -62,7 +62,8 @@ export interface ControllerOptions extends Partial<Leniency> {
    * Rules of the host about logins and enrollments.
    *
    * @example
-   * const hooks = { beforeLogin: async ({ identityId }) => !(await isSuspended(identityId)) }
+   * import type { HostHooks } from 'portcullis'
+   * const hooks: HostHooks = { beforeLogin: ({ method }) => method !== 'password' }
    */
   readonly hooks?: HostHooks
   /**

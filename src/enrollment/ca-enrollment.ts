@@ -52,6 +52,7 @@ export class CaEnrollment {
    * @throws {ControllerError} CERT_IN_USE when an identity authenticates with it already.
    * @throws {ControllerError} COULD_NOT_VALIDATE when the external id is taken, or a name or external id is none that a
    *   request could give.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async enroll(call: Call, requestedName: string | undefined): Promise<void> {
     readValue('name', z.string().optional(), requestedName)

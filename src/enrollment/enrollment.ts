@@ -48,6 +48,7 @@ export class Enrollment {
    * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.
    * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
    * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async byOneTimeToken(call: Call, token: string, csrPem: string): Promise<{ readonly certificateChainPem: string }> {
     readValue('token', z.string(), token)
@@ -73,6 +74,7 @@ export class Enrollment {
    * @throws {ControllerError} CERTIFICATE_FAILED_VALIDATION when it did not issue the certificate, or that is not good at
    *   present.
    * @throws {ControllerError} CERT_IN_USE when an identity authenticates with the certificate already.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async byClientCertificate(call: Call, token: string): Promise<void> {
     readValue('token', z.string(), token)
@@ -103,6 +105,7 @@ export class Enrollment {
    * @throws {ControllerError} ENROLLMENT_EXPIRED when it is past its time.
    * @throws {ControllerError} NOT_FOUND when the identity is gone.
    * @throws {ControllerError} COULD_NOT_VALIDATE when the auth policy refuses the password.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the host refuses it.
    */
   async byPassword(call: Call, token: string, password: string): Promise<{ readonly username: string }> {
     readValue('token', z.string(), token)

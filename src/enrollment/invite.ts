@@ -83,9 +83,6 @@ export interface InvitingEngine {
  *
  * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when it has enrolled.
  * @throws {ControllerError} UNAUTHORIZED, COULD_NOT_VALIDATE as the operations that it takes.
- *
- * @example
- * const { jwt } = await inviteIdentity(controller.as(caller), 'laptop', now, { roleAttributes: ['staff'] })
  */
 export async function inviteIdentity(
   engine: InvitingEngine,

@@ -37,7 +37,7 @@ export class TokenEnrollment {
    *
    * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when no signer takes the token.
    * @throws {ControllerError} ENROLLMENT_IDENTITY_ALREADY_ENROLLED when an identity has its external id.
-   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the signer allows no enrollment of the kind.
+   * @throws {ControllerError} INVALID_ENROLLMENT_NOT_ALLOWED when the signer allows no enrollment of the kind, or the host refuses it.
    * @throws {ControllerError} COULD_NOT_PROCESS_CSR when the request cannot be read or its signature does not fit.
    * @throws {ControllerError} COULD_NOT_VALIDATE when its claims are none that a request could give.
    */
