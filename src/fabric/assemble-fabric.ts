@@ -70,6 +70,7 @@ export function assembleFabric(host: FabricHost, presence: Presence, options: Co
     id: controllerIdOf(context.digest, options.addresses),
     addresses: options.addresses,
     context,
+    presence,
     routers,
     circuits,
     model,

@@ -3,6 +3,7 @@ import type { EngineContext } from '../../kernel/context/context.ts'
 import { ids } from '../../kernel/filter/index.ts'
 import type { InspectedValue } from '../../ports/fabric/index.ts'
 import { edgeRouters } from '../../routers/edge-router.resource.ts'
+import type { Presence } from '../../routers/presence.ts'
 import { transitRouters } from '../../routers/transit-router.resource.ts'
 import type { OpenCircuits } from '../circuits/open-circuits.ts'
 import type { ModelSubscriptions } from '../model/model-subscriptions.ts'
@@ -18,6 +19,7 @@ export interface ControllerState {
   readonly context: Pick<EngineContext, 'clock' | 'settings' | 'storage'>
   readonly routers: ConnectedRouters
   readonly circuits: OpenCircuits
+  readonly presence: Pick<Presence, 'identitiesAt' | 'statusOf'>
   readonly model: ModelSubscriptions
   /** Tells what the process does right now, as text. */
   readonly processReport: () => string
@@ -39,8 +41,7 @@ export class ControllerValues {
       ['terminator-costs', () => this.#terminatorCosts()],
       ['data-model-index', () => this.#modelIndex()],
       ['router-data-model-index', () => this.#modelIndex()],
-      // Routers dial this controller, and never the other way round.
-      ['ctrl-dialer', () => ({ enabled: false, routers: [] })],
+      ['identity-connection-statuses', () => this.#identityConnections()],
     ])
   }
 
@@ -111,6 +112,19 @@ export class ControllerValues {
       currentCost: dynamicCost(use, now),
     }))
     return { terminators }
+  }
+
+  /** The identities whose endpoints routers reported as connected, by their ids. */
+  #identityConnections() {
+    const { routers, presence } = this.#state
+    const connections: Record<string, { connected_routers: Record<string, object>; last_reported_state: string }> = {}
+    for (const { id: routerId } of routers.all()) {
+      for (const identityId of presence.identitiesAt(routerId)) {
+        connections[identityId] ??= { connected_routers: {}, last_reported_state: presence.statusOf(identityId) }
+        connections[identityId].connected_routers[routerId] = { router_id: routerId, closed: false }
+      }
+    }
+    return { connections }
   }
 
   async #modelIndex() {

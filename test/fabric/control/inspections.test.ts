@@ -1,6 +1,6 @@
 import { routerSide } from 'portcullis/fabric'
 import type { FakeRouter } from 'portcullis/testing'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { fabricWorld } from './fabric-world.ts'
 
 const { CONTENT_TYPE, HEADER, InspectResponse } = routerSide
@@ -29,6 +29,9 @@ it('a router that does not answer, or goes, is told as an error, and the others 
   await silent.next(({ contentType }) => contentType === CONTENT_TYPE.inspect)
   gone.close()
   await answer(other, { values: [value('config', '{}')], errors: ['half of it'] })
+  // What was sent before is taken by the time that this is answered.
+  await other.request(CONTENT_TYPE.ping)
+  await vi.waitFor(() => expect(world.told('router.connection').some(({ isOnline }) => !isOnline)).toBe(true))
   await world.controller.elapse(10_000)
   const { success, errors, values } = await asked
   expect({ success, values }).toEqual({ success: false, values: [{ appId: other.id, name: 'config', value: {} }] })
@@ -54,7 +57,15 @@ it('nobody answers for another router', async () => {
 it('the controller tells its own state, and says what is wrong with a pattern', async () => {
   const world = await fabricWorld()
   await world.router('r1')
-  const names = ['connected-routers', 'Config', 'data-model-index', 'terminator-costs', 'stackdump', 'nothing']
+  const names = [
+    'connected-routers',
+    'Config',
+    'data-model-index',
+    'terminator-costs',
+    'identity-connection-statuses',
+    'stackdump',
+    'nothing',
+  ]
   const { values } = await inspect(world, '^controller-', names)
   expect(values.map(({ name }) => name)).toEqual(names.slice(0, -1))
   expect(values[0]?.value).toMatchObject([{ name: 'r1', version: 'v2.0.0', underlays: { 'ctrl.default': 1 } }])
