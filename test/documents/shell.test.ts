@@ -15,7 +15,7 @@ afterAll(() => {
 /** The blocks of a guide in a language. */
 function blocksIn(guide: string, language: string): readonly string[] {
   const text = readFileSync(join(import.meta.dirname, '../../docs', guide), 'utf8')
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, block = '']) =>
+  return [...text.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].flatMap(([, kind, block = '']) =>
     kind === language ? [block] : [],
   )
 }
