@@ -21,9 +21,11 @@ type PolicyChange = { readonly kind: 'service-policies'; readonly body: Record<s
  * policies whose identity roles name `#` and the role attribute; both are without `#`.
  *
  * @example
- * const { data: policies } = await management.call('GET /service-policies', { query: { filter: 'anyOf(identityRoles) = "#finance"' } })
+ * const management = createManagementClient({ baseUrl: 'https://controller.example.org:1280', token })
+ * const query = { filter: 'anyOf(identityRoles) = "#finance"' }
+ * const { data: policies } = await management.call('GET /service-policies', { query })
  * const changes = givingRoleAttribute(policies, { holders: 'berlin', roleAttribute: 'finance' })
- * await portcullis.call('POST /simulate', { body: { changes } })
+ * console.log(changes.length, 'policies would select more identities')
  */
 export function givingRoleAttribute(
   policies: readonly SelectingPolicy[],
@@ -74,9 +76,9 @@ const DEFAULTS: Readonly<Record<(typeof KINDS)[number], Readonly<Record<string, 
  * recorded, in the network as it is now. Undefined for a record that decides no access.
  *
  * @example
+ * const portcullis = createPortcullisClient({ baseUrl: 'https://controller.example.org:1280', token })
  * const { entries } = (await portcullis.call('GET /audit', { query: { limit: 1 } })).data
- * const changes = entries.flatMap((entry) => takingBack(entry) ?? [])
- * const { data } = await portcullis.call('POST /simulate', { body: { changes } })
+ * console.log(entries.map((entry) => takingBack(entry)))
  */
 export function takingBack({ type, entity, changes }: RecordedChange): TrialChange | undefined {
   const kind = KINDS.find((one) => one === entity?.kind)
