@@ -74,53 +74,24 @@ function callLater(work: () => void): void {
   else setTimeout(work, 0)
 }
 
-/**
- * Turns of the host's event loop. All work that runs between two of them shares one slice: sixteen questions at once, each with
- * a slice of its own, would hold the loop for sixteen. Who waits goes on in the order of arrival.
- */
-class EventLoopTurns implements Turns {
-  /** When the slice began that is under way; undefined once the loop has turned. */
-  #since: number | undefined
-  /** Those who wait for a slice, in order; each has itself called back, because some hosts keep the work of requests apart. */
-  readonly #waiting: object[] = []
-
-  begin(): () => Promise<void> | undefined {
-    this.#beginSlice()
+/** Turns of the host's event loop. */
+export const EVENT_LOOP_TURNS: Turns = {
+  begin() {
+    let since = performance.now()
     let awaited: Promise<void> | undefined
-    // Work that goes on in several places at once waits once, and goes on together.
+    // Work that goes on in several places at once waits once, and goes on in all of them together.
     return () => {
-      this.#beginSlice()
-      if (awaited !== undefined || !this.#isOver()) return awaited
-      awaited = this.#nextSlice().finally(() => {
-        awaited = undefined
-      })
+      if (awaited === undefined && performance.now() - since >= SLICE_MS) awaited = nextTurn()
       return awaited
     }
-  }
 
-  #isOver(): boolean {
-    return this.#since !== undefined && performance.now() - this.#since >= SLICE_MS
-  }
-
-  #beginSlice(): void {
-    if (this.#since !== undefined) return
-    this.#since = performance.now()
-    callLater(() => {
-      this.#since = undefined
-    })
-  }
-
-  async #nextSlice(): Promise<void> {
-    const place = {}
-    this.#waiting.push(place)
-    do await new Promise<void>((resolve) => callLater(resolve))
-    while (this.#waiting[0] !== place || this.#isOver())
-    this.#waiting.shift()
-    this.#beginSlice()
-  }
+    async function nextTurn(): Promise<void> {
+      await new Promise<void>((resolve) => callLater(resolve))
+      since = performance.now()
+      awaited = undefined
+    }
+  },
 }
-
-export const EVENT_LOOP_TURNS: Turns = new EventLoopTurns()
 
 /**
  * Digests computed on the spot by the runtime's `node:crypto` (Node, Bun, Deno, Workers): WebCrypto's go through a thread,

@@ -24,7 +24,7 @@ export class CallerTurns {
   readonly #gates = new Map<string, FairGate>()
   readonly #turns: Turns
   readonly #limits: TurnLimits
-  /** All that finish in one slice wait for the next together, so that what began later is not answered before them. */
+  /** One slice for all: many short answers, each with a slice of its own, would never let anybody else in. */
   #nextTurn: (() => Promise<void> | undefined) | undefined
 
   constructor(turns: Turns, limits: TurnLimits) {

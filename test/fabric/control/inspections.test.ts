@@ -28,6 +28,7 @@ it('a router that does not answer, or goes, is told as an error, and the others 
   const asked = inspect(world, '^r', ['config'])
   await silent.next(({ contentType }) => contentType === CONTENT_TYPE.inspect)
   gone.close()
+  await vi.waitFor(() => expect(world.told('router.connection').at(-1)).toMatchObject({ isOnline: false }))
   await answer(other, { values: [value('config', '{}')], errors: ['half of it'] })
   // What was sent before is taken by the time that this is answered.
   await other.request(CONTENT_TYPE.ping)
