@@ -115,6 +115,6 @@ export type TransitRouterPatch = PatchForm<TransitRouters['definition']>
 /** Policies grant `Dial` or `Bind`; `Invalid` is a word for reading alone. */
 type Granting<T> = { readonly [K in keyof T]: K extends 'type' ? Exclude<T[K], 'Invalid'> : T[K] }
 export type ServicePolicy = ShownForm<ServicePolicies['definition']>
-export type ServicePolicyCreate = Granting<CreateForm<ServicePolicies['definition']>>
-export type ServicePolicyReplace = Granting<ReplaceForm<ServicePolicies['definition']>>
-export type ServicePolicyPatch = Granting<PatchForm<ServicePolicies['definition']>>
+export type ServicePolicyCreate = Flat<Granting<CreateForm<ServicePolicies['definition']>>>
+export type ServicePolicyReplace = Flat<Granting<ReplaceForm<ServicePolicies['definition']>>>
+export type ServicePolicyPatch = Flat<Granting<PatchForm<ServicePolicies['definition']>>>

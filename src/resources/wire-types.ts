@@ -80,11 +80,13 @@ export type ReplaceForm<D extends ResourceDefinition> = Body<
 >
 
 /** The body by which a client changes an entity: members of nested objects may be sent alone. */
-export type PatchForm<D extends ResourceDefinition> = Parts<
-  Body<
-    D,
-    D['writable'] & ShapeOf<D, 'createOnly'>,
-    D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
+export type PatchForm<D extends ResourceDefinition> = Flat<
+  Parts<
+    Body<
+      D,
+      D['writable'] & ShapeOf<D, 'createOnly'>,
+      D extends { readonly requiredOnPatch: readonly (infer N)[] } ? N : never
+    >
   >
 >
 
