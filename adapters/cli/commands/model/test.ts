@@ -58,7 +58,7 @@ ${CONNECTION_DETAILS}`,
     const { coverage } = result
     const isTooLittle = coverage !== undefined && least !== undefined && lowestShare(coverage) < least
     if (coverage !== undefined && (least !== undefined || options.flag('coverage'))) {
-      terminal.tell(coverageText(coverage))
+      for (const line of coverageText(coverage).split('\n')) terminal.tell(line)
       if (isTooLittle) terminal.tell(`${lowestShare(coverage)} % are asked about, ${least} % have to be`)
     }
     return { text: answer, value: result, code: result.failed === 0 && !isTooLittle ? 0 : EXIT_NO }
