@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../src/authority/permissions.resource.ts'
 import { STATUS_OF } from '../../src/http/pipeline/problem.ts'
+import { freePort } from '../support/free-port.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs')
@@ -26,7 +27,10 @@ const running = guides.filter((name) => {
 describe('the guides', () => {
   it.each(running)('%s runs as it stands, and prints what it says', async (name) => {
     const text = readFileSync(join(folder, name), 'utf8')
-    const program = blocksOf(text, 'ts').join('\n')
+    // A guide names a port of its own, which somebody may have taken.
+    const program = blocksOf(text, 'ts')
+      .join('\n')
+      .replaceAll('14280', String(await freePort()))
     const flags = ['--conditions=portcullis-source', '--input-type=module-typescript', '--eval', program]
     const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd: root })
     expect(stderr).toBe('')

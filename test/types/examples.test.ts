@@ -57,6 +57,9 @@ const GIVEN: Readonly<Record<string, string>> = {
   incoming: `import('node:http').IncomingMessage`,
   outgoing: `import('node:http').ServerResponse`,
   server: `import('node:tls').Server`,
+  laptop: `import('portcullis/sdk').Identity`,
+  socket: `import('node:stream').Duplex`,
+  open: `Parameters<typeof import('portcullis/fabric').openOperatorConnection>[1]`,
 }
 
 /** What examples import from elsewhere. */
@@ -107,7 +110,9 @@ function moduleOf({ from, text }: Example, exported: ReadonlyMap<string, string>
     if (IMPORTS[name] !== undefined) return [IMPORTS[name]]
     if (GIVEN[name] !== undefined) return [`declare const ${name}: ${GIVEN[name]}`]
     if (exported.has(name)) return [`import { ${name} } from '${exported.get(name)}'`]
-    return beside.includes(`export function ${name}(`) ? [`import { ${name} } from '${join(ROOT, from)}'`] : []
+    return new RegExp(`export (async )?function ${name}\\(`).test(beside)
+      ? [`import { ${name} } from '${join(ROOT, from)}'`]
+      : []
   }
   const augmented = text.includes('toAllow(') ? [`import 'portcullis/testing/vitest'`] : []
   return [...augmented, ...needed.flatMap(given), text, 'export {}'].join('\n')

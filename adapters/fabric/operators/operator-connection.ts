@@ -17,7 +17,12 @@ const LIMITS: SocketLimits = {
 /** How many requests of one program are worked on at a time; further ones are refused. */
 const MOST_IN_HAND = 16
 
-/** Serves a program of an operator on a stream that carries frames; it was let through before. */
+/**
+ * Serves a program of an operator on a stream that carries frames; it was let through before.
+ *
+ * @example
+ * openOperatorConnection(socket, open)
+ */
 export function openOperatorConnection(stream: Duplex, open: OpenOperatorSession): void {
   new OperatorConnection(stream, open).begin()
 }

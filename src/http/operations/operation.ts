@@ -5,7 +5,7 @@ import { Links } from '../../kernel/declaration/fields.ts'
 import type { Resource } from '../../kernel/declaration/resource.ts'
 import { described } from '../../kernel/declaration/words.ts'
 import type { SymbolTable } from '../../kernel/filter/index.ts'
-import type { OpenOperatorSession } from '../../ports/fabric/index.ts'
+import type { OpenOperatorSession } from '../../ports/fabric/operators.ts'
 import type { Page } from '../../ports/record-storage.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
