@@ -14,6 +14,9 @@ export type RouteReply =
   | { readonly success: false; readonly code: number; readonly message: string }
   | undefined
 
+/** Milliseconds that a test waits for a frame: many more than any takes on a busy machine, and less than a test may last. */
+const PATIENCE_MS = 10_000
+
 /** How a fake router behaves, where a test wants something else. */
 export interface FakeRouterOptions {
   readonly linkListeners?: readonly string[]
@@ -143,7 +146,7 @@ export class FakeRouter {
     return this.next((frame) => routerSide.readUint32(frame.headers, HEADER.replyFor) === sequence)
   }
 
-  /** The first frame, received or to come, that fulfils a condition. Rejects after two seconds. */
+  /** The first frame, received or to come, that fulfils a condition. Rejects after ten seconds. */
   async next(fulfils: (frame: routerSide.Frame) => boolean): Promise<routerSide.Frame> {
     const known = this.received.find(fulfils)
     if (known !== undefined) return known
@@ -158,7 +161,7 @@ export class FakeRouter {
       const timer = setTimeout(() => {
         this.#waiting.delete(look)
         reject(new Error(`the fake router ${this.id} waited in vain; it received ${this.#typesReceived()}`))
-      }, 2000)
+      }, PATIENCE_MS)
       this.#waiting.add(look)
     })
   }
