@@ -80,7 +80,7 @@ module.exports = {
       '^src/fabric/rules/index[.]ts$',
       '^src/data-plane/',
       '^adapters/sdk/in-process-identity[.]ts$',
-      '^src/base/(addresses|arguments|bytes|text)[.]ts$',
+      '^src/base/(addresses|arguments|bytes|grouped|text)[.]ts$',
       '^src/controller/option-shapes[.]ts$',
       '^src/apis/route-finder[.]ts$',
       '^src/enrollment/invite[.]ts$',

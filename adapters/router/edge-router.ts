@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { grouped } from '../../src/base/grouped.ts'
 import type { EdgeRefusal } from '../../src/data-plane/edge/edge-refusal.ts'
 import { OF_THIS_PROCESS } from '../../src/data-plane/edge/session-admission.ts'
 import type { FromRouter, Route, ToRouter } from '../../src/ports/fabric/index.ts'
@@ -12,10 +13,11 @@ import { EdgeChannel } from './edge/edge-channel.ts'
 import { EdgeCircuits } from './edge/edge-circuits.ts'
 import { EdgeListener, type EdgeStranger } from './edge/edge-listener.ts'
 import type { EdgeClient } from './edge/endpoint.ts'
-import { HostedServices } from './edge/hosted-services.ts'
+import { type BoundService, HostedServices } from './edge/hosted-services.ts'
 import type { CircuitHost, FabricRouter } from './fabric-router.ts'
 import type { EgressOutcome } from './forwarder.ts'
 import type { ConnectedController, ControllerListener } from './state/controllers.ts'
+import type { ReadsValue } from './state/inspected-values.ts'
 import { RouterModel } from './state/router-model.ts'
 
 /** Facts that an edge router is told of itself. */
@@ -125,6 +127,37 @@ export class EdgeRouter implements CircuitHost {
 
   dial(route: Route, controllerId: string): Promise<EgressOutcome> {
     return this.#hosted.dial(route, controllerId)
+  }
+
+  /** Tells who is connected and what is hosted here. No endpoint is asked: circuits whose windows it keeps are not told. */
+  readonly readValue: ReadsValue = (name) => {
+    switch (name) {
+      case 'sdk-terminators':
+        return { entries: [...this.#hosted.all()].map(toldTerminator), errors: [] }
+      case 'ert-terminators':
+        return { entries: [], errors: [] }
+      case 'router-edge-circuits':
+      case 'router-sdk-circuits':
+        return { circuits: {} }
+      case 'identity-connection-statuses':
+        return { identity_connections: this.#identityConnections() }
+      default:
+        return undefined
+    }
+  }
+
+  #identityConnections() {
+    const byIdentity = grouped([...this.#channels], ({ client }) => client.session.identityId)
+    const told = [...byIdentity].map(([identityId, channels]) => {
+      const connections = channels.map(({ client }) => ({
+        id: client.session.id,
+        closed: false,
+        srcAddr: '',
+        dstAddr: '',
+      }))
+      return [identityId, { unreported_count: 0, being_reported_count: 0, connections }] as const
+    })
+    return Object.fromEntries(told)
   }
 
   /** Ends every channel and circuit. */
@@ -293,5 +326,14 @@ export class EdgeRouter implements CircuitHost {
     }
     if (isDue('report', REPORT_MS)) this.#reportConnected(true)
     if (isDue('model', SUBSCRIBE_MS)) for (const controller of this.#controllers) this.#subscribe(controller)
+  }
+}
+
+function toldTerminator(bound: BoundService) {
+  const { terminatorId: id, listener, instanceId: instance, cost, precedence, assignsIds, usesXgress } = bound
+  return {
+    ...{ key: id, id, state: 'established', token: bound.sessionId, listenerId: listener, instance, cost, precedence },
+    ...{ assignIds: assignsIds, useSdkXgress: usesXgress, supportsInspect: false, operationActive: false },
+    ...{ createTime: '', lastAttempt: '' },
   }
 }

@@ -3,9 +3,12 @@ import { type EgressOutcome, Forwarder } from './forwarder.ts'
 import type { LinksSettings } from './links/link-dialer.ts'
 import { Links } from './links/links.ts'
 import type { ConnectedController, ControllerListener, TakesControllers } from './state/controllers.ts'
+import { fabricValues, inspectedValues, type ReadsValue } from './state/inspected-values.ts'
 
 /** The part of a router that has the ends of circuits: an edge router. One without only passes circuits on. */
 export interface CircuitHost extends TakesControllers {
+  /** Tells a value of its state to operators. */
+  readonly readValue: ReadsValue
   /** Dials a terminator; its end is attached to the forwarder under the address of the egress before this resolves. */
   dial(route: Route, controllerId: string): Promise<EgressOutcome>
 }
@@ -96,8 +99,10 @@ export class FabricRouter implements TakesControllers {
         this.links.peersChanged(message.changes)
         return undefined
       case 'inspect':
-        // Controllers ask every router, and wait for those that say nothing.
-        return (await inner?.take(message)) ?? { type: 'inspected', id: message.id, errors: [], values: [] }
+        return inspectedValues(message.id, message.values, [
+          fabricValues(this.forwarder, this.links),
+          ...(this.#host === undefined ? [] : [this.#host.readValue]),
+        ])
       case 'validate-terminators': {
         if (inner !== undefined) return inner.take(message)
         const gone = { valid: false, detail: 'this router hosts nothing' }

@@ -1,4 +1,4 @@
-import { ForwardFaults, ForwardingTable } from '../../src/data-plane/forwarding/index.ts'
+import { ForwardFaults, ForwardingTable, type ToldCircuit } from '../../src/data-plane/forwarding/index.ts'
 import type { FromRouter, PeerData, Route } from '../../src/ports/fabric/index.ts'
 import { circuitOf, isFarewell, isOfCircuit, isRetransmission } from '../channel/circuit-frames.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
@@ -67,6 +67,11 @@ export class Forwarder {
   /** The number of circuits that are laid over this router. */
   get circuits(): number {
     return this.#table.size
+  }
+
+  /** The circuits that are laid over this router, `most` of them at the most. */
+  told(most: number): readonly ToldCircuit[] {
+    return this.#table.told(this.#settings.now(), most)
   }
 
   /** From now on an address is reached; answers what takes it away again. */

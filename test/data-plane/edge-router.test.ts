@@ -90,6 +90,29 @@ describe('an edge router in the process of its controller', () => {
     },
   )
 
+  it('tells operators its circuits, what it hosts and who is connected, as the controller knows it', async () => {
+    const world = await edgeWorld()
+    const [host, client] = await hostAndClient(world)
+    await client.dial(5)
+    const { dataPlane } = engineOf(world.controller.engine)
+    const names = ['router-circuits', 'sdk-terminators', 'identity-connection-statuses', 'links', 'no-such-value']
+    const { values, errors } = await dataPlane.inspect({ appRegex: world.router.id, requestedValues: names })
+    expect(errors).toEqual([])
+    const told = new Map(values.map(({ name, value }) => [name, JSON.parse(value)]))
+    expect([...told.keys()].sort()).toEqual(names.slice(0, 4).sort())
+    const [circuit] = circuitsOf(world)
+    expect(Object.keys(told.get('router-circuits').circuits)).toEqual([circuit?.id])
+    expect(Object.values(told.get('router-circuits').circuits[circuit?.id ?? ''].destinations)).toEqual([
+      'edge',
+      'edge',
+    ])
+    const { data: stored } = await world.controller.admin.call('GET /terminators')
+    expect(told.get('sdk-terminators').entries).toMatchObject([{ id: stored[0]?.id, state: 'established' }])
+    const connected = Object.keys(told.get('identity-connection-statuses').identity_connections)
+    expect(connected.sort()).toEqual([client.device.id, host.device.id].sort())
+    expect(told.get('links').links).toEqual([])
+  })
+
   it('refuses a dial with the cause, and takes the same id afterwards', async () => {
     const world = await edgeWorld()
     const client = await world.connect(await world.device('client', ['clients']))

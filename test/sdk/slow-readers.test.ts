@@ -59,8 +59,7 @@ describe('readers that stand still', () => {
     })()
     const taken = await Promise.all(slow.map((connection) => fill(connection, 40 * MIB)))
     await echoing
-    const { arrayBuffers, external } = process.memoryUsage()
-    const keptMib = (arrayBuffers + external - before.arrayBuffers - before.external) / MIB
+    const keptMib = (process.memoryUsage().arrayBuffers - before.arrayBuffers) / MIB
     const takenMib = taken.reduce((sum, bytes) => sum + bytes, 0) / MIB
     console.log(
       `${SLOW} readers stood still: ${takenMib.toFixed(0)} MiB were taken, ${keptMib.toFixed(0)} MiB are kept in the one process of` +
@@ -70,7 +69,7 @@ describe('readers that stand still', () => {
     for (const bytes of taken) expect(bytes).toBeLessThan(16 * MIB)
     expect(silent).toHaveLength(SLOW)
     // Both ends keep a window, and the router nothing.
-    expect(keptMib).toBeLessThan(SLOW * 24)
+    expect(keptMib).toBeLessThan(SLOW * 20)
     // They read on, and everything is there.
     const read = silent.map(async (connection) => {
       let bytes = 0

@@ -30,6 +30,12 @@ export interface IdleCircuit {
   readonly idleMs: number
 }
 
+/** A circuit as operators are told of it. */
+export interface ToldCircuit extends IdleCircuit {
+  /** Destination by source. */
+  readonly forwards: ReadonlyMap<string, string>
+}
+
 /**
  * The ways of circuits through a router: where a message goes depends on its circuit and on where it came from, so that
  * a link or a client reaches no circuit that was not laid over it. Times are ms of any clock that only goes forward.
@@ -112,6 +118,16 @@ export class ForwardingTable {
       if (forwards !== undefined) dropped(id, forwards)
     }
     return quiet
+  }
+
+  /** The circuits that are laid, `most` of them at the most: there may be very many. */
+  told(now: number, most: number): readonly ToldCircuit[] {
+    const told: ToldCircuit[] = []
+    for (const [circuitId, { controllerId, activeAt, forwards }] of this.#circuits) {
+      if (told.length >= most) break
+      told.push({ circuitId, controllerId, idleMs: now - activeAt, forwards })
+    }
+    return told
   }
 
   /** The circuits without traffic for a minute. */
