@@ -154,27 +154,31 @@ export class Judge {
   }
 
   isAnnounced(made: Made): boolean | undefined {
-    // A router without a channel is told nothing any more: it carries nothing either.
-    if (!this.isConnected('r1')) return undefined
+    if (!this.hears()) return undefined
     return this.stands('zt', made) && !this.#lacksFactor(this.#now)
   }
 
   /** A router that judges tokens by itself has to hear that they are over; that they expire they say themselves. */
   isGoodByModel(made: Made): boolean | undefined {
-    if (this.#fiats.has('time')) return undefined
+    if (this.#fiats.has('time') || !this.hears()) return undefined
     if (this.#fiats.has(`access-${made}`)) return false
     if (!this.stands('bearer', made)) return false
     return this.#lacksFactor(this.#now) ? undefined : true
   }
 
-  isInModel(): boolean {
-    return this.#isThere(this.#now)
+  isInModel(): boolean | undefined {
+    return this.hears() ? this.#isThere(this.#now) : undefined
+  }
+
+  /** Whether the router where circuits begin hears of anything: one without a channel does not, and carries nothing either. */
+  hears(): boolean {
+    return this.isConnected('r1')
   }
 
   isRelated(type: 'Dial' | 'Bind'): boolean | undefined {
     const { identity } = this.#parts(this.#now)
     // Who is not there, or shut out, has no use of a policy.
-    if (identity === undefined || identity.disabled) return undefined
+    if (identity === undefined || identity.disabled || !this.hears()) return undefined
     return mayUse(this.#now, identity.id, this.#serviceId(type), type) || undefined
   }
 
