@@ -145,7 +145,11 @@ export class Judge {
     if (!this.#isCarried(this.#now, 'Bind')) return false
     if (this.#isTerminatorGood(kind, made)) return true
     // A session that lacked a factor waits, and so does what it hosts, if its router has not taken that away.
-    const hasWaited = this.acts(kind, made) && this.#hasSession('Bind', made, kind) && this.isConnected('r2')
+    // An access token that ran out meanwhile ends nothing: the session goes on without it.
+    const isWhole = this.stands(kind, made) && !this.#lacksFactor(this.#now)
+    // Where the right came back, so may the terminator of tokens: no service session ended in between.
+    const isGranted = kind === 'bearer' ? this.#mayUse(this.#now, 'Bind') : this.#hasSession('Bind', made, kind)
+    const hasWaited = isWhole && isGranted && this.isConnected('r2')
     return hasWaited && !this.#fiats.has('terminators') ? undefined : false
   }
 

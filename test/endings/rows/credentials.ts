@@ -136,6 +136,8 @@ export const CREDENTIAL_ENDINGS: readonly Ending[] = [
   {
     name: 'MFA enrolled by its holder',
     ways: ['password', 'cert', 'jwt'],
+    // Who enrolls a factor has passed it in that session, which what was demanded before does not shut any more.
+    isOfItself: true,
     end: async ({ by, held, two }) => {
       const zt = held.A.zt
       const path = `${CLIENT_API}/current-identity/mfa`
