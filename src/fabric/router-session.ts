@@ -1,3 +1,4 @@
+import { ControllerError } from '../base/errors.ts'
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../ports/fabric/index.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import { CircuitMessages } from './circuits/circuit-messages.ts'
@@ -144,7 +145,10 @@ export class ConnectedSession implements RouterSession {
     const refused = error instanceof RouterRefusal ? error : undefined
     if (refused === undefined) {
       const facts = { routerId: this.#router.id, message: message.type, error: String(error) }
-      this.#parts.context.logger.error('a message of a router could not be handled', facts)
+      const { logger } = this.#parts.context
+      // A router that asks wrongly is no failure of the controller.
+      if (error instanceof ControllerError) logger.warn('a router asked for what cannot be done', facts)
+      else logger.error('a message of a router could not be handled', facts)
     }
     if (refused?.misbehaviour !== undefined) this.misbehaved(refused.misbehaviour)
     const { code, hint } = refused ?? ({ code: 'internal', hint: 'too-busy' } as const)
