@@ -4,6 +4,7 @@ import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
+import { Pager } from '../parts/pager.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import { Part } from './entity-page.tsx'
@@ -90,18 +91,7 @@ export function ReachPart({ apis, kind, id }: Props) {
                 ))}
               </tbody>
             </table>
-            <p class="pager">
-              {cursors.length > 0 && (
-                <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-                  Back
-                </button>
-              )}
-              {nextCursor !== null && (
-                <button type="button" onClick={() => setCursors([...cursors, nextCursor])}>
-                  Next
-                </button>
-              )}
-            </p>
+            <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
           </>
         )}
       </Loaded>

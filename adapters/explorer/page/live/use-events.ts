@@ -43,7 +43,7 @@ export function useEvents(apis: Apis): LiveEvents {
         if (event) waiting.current.push(event)
       }
     }
-    // What rejects here is that somebody left the view.
+    // A rejection here says that somebody left the view.
     follow().catch(() => undefined)
     return () => {
       clearInterval(timer)

@@ -29,7 +29,7 @@ const MOST_LINES = 100
 const LEAST_SHARE = 0.1
 const MOST_NAMED = 2
 
-/** What of a network is wanted. */
+/** The part of a network that is wanted. */
 export interface MapQuestion {
   readonly identities: string | undefined
   readonly services: string | undefined

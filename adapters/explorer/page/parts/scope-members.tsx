@@ -3,6 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import { EntityLink } from './entity-link.tsx'
 import { Loaded } from './loaded.tsx'
 import { numberText } from './number-text.ts'
+import { Pager } from './pager.tsx'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
@@ -50,18 +51,7 @@ export function ScopeMembers({ apis, kind, scope }: Props) {
                 </li>
               ))}
             </ul>
-            <p class="pager">
-              {cursors.length > 0 && (
-                <button type="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-                  Back
-                </button>
-              )}
-              {nextCursor !== null && (
-                <button type="button" onClick={() => setCursors([...cursors, nextCursor])}>
-                  Next
-                </button>
-              )}
-            </p>
+            <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
           </>
         )}
       </Loaded>
